@@ -1,0 +1,124 @@
+"""The nouns: documents, passages and what is said about them. Standard library only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+MetadataValue = str | float | tuple[str, ...]
+Metadata = Mapping[str, MetadataValue]
+Leg = Literal["dense", "lexical"]
+Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
+LEGS: tuple[Leg, ...] = ("dense", "lexical")
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A named set of documents, the unit of balance."""
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source file or record. `pages` are the offsets in `text` at which its pages begin."""
+
+    id: str
+    corpus: str
+    title: str
+    text: str
+    metadata: Metadata
+    source: str
+    pages: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document: `text == document.text[start:end]`, page and line from 1.
+
+    `date` is the document's as written (`1954-05-17`, `1957`), empty if unknown; so is `url`.
+    """
+
+    row: int
+    id: str
+    document_id: str
+    corpus: str
+    title: str
+    text: str
+    start: int
+    end: int
+    page: int
+    line: int
+    date: str
+    url: str
+    metadata: Metadata
+
+    @property
+    def marker(self) -> str:
+        """The citation token an answer must use for this passage."""
+        return f"[{self.document_id} p{self.page}]"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """A passage with the score that placed it and the signals behind the score."""
+
+    passage: Passage
+    score: float
+    signals: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """Characters `start` to `end` of a passage's text that speak to the question."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPassage:
+    """A ranked passage after the evidence check.
+
+    `valid` says whether its similarity or its keyword overlap clears the target's threshold.
+    """
+
+    ranked: RankedPassage
+    valid: bool
+    overlap: float
+    highlights: tuple[Highlight, ...]
+
+    @property
+    def passage(self) -> Passage:
+        """The passage itself."""
+        return self.ranked.passage
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTurn:
+    """One earlier message of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A marker that was verified: where exactly the quoted text stands in the document."""
+
+    marker: str
+    passage: Passage
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """One sentence of an answer without its markers; `grounded` if any citation is valid."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    grounded: bool

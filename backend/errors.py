@@ -1,0 +1,80 @@
+"""Every error Atlas raises on purpose.
+
+    AtlasError                  what went wrong, where, and what to do
+    ├── RequestError            the caller can mend it
+    │   ├── InvalidQuestion     empty or too long
+    │   ├── UnknownCorpus       lists the known corpora
+    │   ├── UnknownFilterField  lists the known fields
+    │   ├── UnknownTarget       lists the known targets
+    │   └── NotFound            no such passage or document
+    ├── ConfigurationError      the operator can mend it
+    │   ├── InvalidTarget       with file and line
+    │   ├── MissingStore        names the command that builds it
+    │   ├── DamagedStore        a part is missing or of another version
+    │   ├── EmbedderMismatch    the store was built with another model
+    │   └── MissingModel        the embedding model cannot be loaded
+    ├── SourceError             a source folder or file cannot be built
+    └── Cancelled               the client went away; nothing is wrong
+
+HTTP statuses are assigned in one table, `backend.api.problems`.
+"""
+
+
+class AtlasError(Exception):
+    """Root of the tree. `str(error)` says what, where and what to do."""
+
+
+class RequestError(AtlasError):
+    """The request cannot be served as it stands; the caller can mend it."""
+
+
+class InvalidQuestion(RequestError):
+    """The question is empty or longer than the limit."""
+
+
+class UnknownCorpus(RequestError):
+    """A corpus that the collection does not hold."""
+
+
+class UnknownFilterField(RequestError):
+    """A filter on a metadata field that no document has."""
+
+
+class UnknownTarget(RequestError):
+    """A target name with no file in the targets folder."""
+
+
+class NotFound(RequestError):
+    """No passage or document with that id."""
+
+
+class ConfigurationError(AtlasError):
+    """The installation is set up wrong; the operator can mend it."""
+
+
+class InvalidTarget(ConfigurationError):
+    """A target file with an unknown, repeated or malformed key."""
+
+
+class MissingStore(ConfigurationError):
+    """No manifest where the collection should be."""
+
+
+class DamagedStore(ConfigurationError):
+    """A part of the store is missing, unreadable or disagrees with the manifest."""
+
+
+class EmbedderMismatch(ConfigurationError):
+    """The store's vectors come from another model than the configured one."""
+
+
+class MissingModel(ConfigurationError):
+    """The embedding model is neither installed nor a folder on disk."""
+
+
+class SourceError(AtlasError):
+    """A source folder or file that cannot be built."""
+
+
+class Cancelled(AtlasError):
+    """The client went away before the answer was complete."""

@@ -1,0 +1,1 @@
+"""Finding passages: retrieve from every corpus, measure, rank, balance, check."""

@@ -1,0 +1,34 @@
+"""A question as the ranking reads it."""
+
+from dataclasses import dataclass
+
+from backend.text import content_words, distinct, identifier_parts, words
+
+
+@dataclass(frozen=True)
+class Query:
+    """The stems of a question.
+
+    `words` are all of them in order, `terms` the distinct informative ones together with the
+    parts of identifiers, `pairs` the informative words that stand next to each other once the
+    function words between them are dropped, as indices into `terms`.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    terms: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+
+def parse_query(text: str) -> Query:
+    """Analyse `text`; `terms` is empty only if it holds no word at all."""
+    found = words(text)
+    informative = content_words(found)
+    stems = [word.term for word in informative]
+    parts = [part for word in informative for part in identifier_parts(text[word.start : word.end])]
+    terms = distinct([*stems, *parts])
+    position = {term: index for index, term in enumerate(terms)}
+    pairs = {
+        (position[a], position[b]) for a, b in zip(stems, stems[1:], strict=False) if a != b
+    }
+    return Query(text, tuple(word.term for word in found), terms, tuple(sorted(pairs)))

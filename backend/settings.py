@@ -1,0 +1,99 @@
+"""Settings: places, ports and names from the environment and `.env`. The only reader of both."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from backend.errors import ConfigurationError
+from backend.targets import Target
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The checkout: `targets/`, `frontend/` and `create/` lie here."""
+
+_SOURCES = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+
+
+class Settings(BaseSettings):
+    """Where things are and how to reach them. Every name is an environment variable."""
+
+    model_config = _SOURCES
+
+    chroma_persist_directory: Path = Field(
+        Path("data/stores"), description="Folder that holds the built collections"
+    )
+    chroma_collection_name: str = Field(
+        "atlas_demo", pattern=r"^[A-Za-z0-9._-]+$", description="The collection that is served"
+    )
+    multi_corpus_metadata: str = Field(
+        "", description="Corpora that \"all\" means, separated by commas; empty: every corpus"
+    )
+    embedding_model: str = Field(
+        "sentence-transformers/all-MiniLM-L6-v2",
+        description="Name or folder of a sentence-transformers model",
+    )
+    test_target: str = Field("k10_extractive", description="Target used when a request names none")
+    targets_directory: Path = Field(ROOT / "targets", description="Folder of the target files")
+    atlas_host: str = Field("127.0.0.1", description="Address the server listens on")
+    atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
+    atlas_threads: int = Field(16, ge=2, description="Requests served at once")
+    phoenix: bool = Field(True, description="Whether `make run` starts Phoenix and traces to it")
+    phoenix_port: int = Field(6006, ge=1, le=65535, description="Port of the Phoenix that is started")
+    phoenix_working_dir: Path = Field(
+        Path("data/phoenix"), description="Folder of the Phoenix that is started"
+    )
+    phoenix_collector_endpoint: str = Field(
+        "", description="Address of a running Phoenix to trace to; empty: no tracing"
+    )
+    phoenix_public_url: str = Field(
+        "", description="Address of Phoenix as a browser reaches it; empty: the collector's"
+    )
+    phoenix_project_name: str = Field("atlas", description="Phoenix project the traces go to")
+    trace_content: bool = Field(True, description="Whether traces hold questions and texts")
+    atlas_log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
+
+    @field_validator("chroma_persist_directory", "phoenix_working_dir")
+    @classmethod
+    def _absolute(cls, path: Path) -> Path:
+        return path.expanduser().absolute()
+
+    @property
+    def collection_folder(self) -> Path:
+        """The folder of the served collection."""
+        return self.chroma_persist_directory / self.chroma_collection_name
+
+    @property
+    def phoenix_url(self) -> str:
+        """Phoenix as a browser reaches it; empty without tracing."""
+        return (self.phoenix_public_url or self.phoenix_collector_endpoint).rstrip("/")
+
+
+class _EnvironmentTarget(Target, BaseSettings):
+    """Target keys that the environment or `.env` sets, below what a target file says."""
+
+    model_config = _SOURCES
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings of this process. Raises ConfigurationError naming the variable."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        raise _explained(error) from error
+
+
+def environment_target() -> dict[str, Any]:
+    """Target keys set in the environment or `.env`, by lower-case name."""
+    try:
+        return _EnvironmentTarget().model_dump(exclude_unset=True)
+    except ValidationError as error:
+        raise _explained(error) from error
+
+
+def _explained(error: ValidationError) -> ConfigurationError:
+    first = error.errors()[0]
+    name = str(first["loc"][0]).upper()
+    return ConfigurationError(
+        f"{name}={first.get('input')!r} in the environment or .env: {first['msg']}."
+    )

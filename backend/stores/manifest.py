@@ -1,0 +1,121 @@
+"""`manifest.json`: what a collection holds and how it was built.
+
+It is written last and atomically, and it names the folder of the version that is live. So a
+collection without a manifest does not exist, and one with a manifest is whole.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from backend.errors import DamagedStore, MissingStore
+
+SCHEMA_VERSION = 1
+FILE_NAME = "manifest.json"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CorpusStatistics(_Part):
+    """One corpus: counts, and the digest of its sources."""
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+    characters: int
+    words: int
+    source_digest: str
+
+
+class EmbeddingModel(_Part):
+    """The model whose vectors are stored; `digest` is the SHA-256 of its weights."""
+
+    name: str
+    digest: str
+    dimension: int
+    pooling: str
+    max_tokens: int
+
+
+class Chunking(_Part):
+    """How documents were cut; sizes in characters."""
+
+    splitter: str
+    size: int
+    overlap: int
+
+
+class Manifest(_Part):
+    """A built collection. Durations are in seconds, sizes in bytes."""
+
+    schema_version: int
+    collection: str
+    version: str
+    created: str
+    corpora: tuple[CorpusStatistics, ...]
+    embedding: EmbeddingModel
+    chunking: Chunking
+    truncated_share: float
+    fields: Mapping[str, int]
+    built_with: Mapping[str, str]
+    durations: Mapping[str, float]
+    sizes: Mapping[str, int]
+
+    @property
+    def passages(self) -> int:
+        """Passages in all corpora."""
+        return sum(corpus.passages for corpus in self.corpora)
+
+    @property
+    def documents(self) -> int:
+        """Documents in all corpora."""
+        return sum(corpus.documents for corpus in self.corpora)
+
+    def write(self, folder: Path) -> None:
+        """Replace the manifest in `folder` in one atomic step."""
+        temporary = folder / f".{FILE_NAME}.{os.getpid()}"
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False))
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(folder / FILE_NAME)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the manifest of the collection in `folder`.
+
+        Raises MissingStore without one, DamagedStore for one that this version cannot read.
+        """
+        path = folder / FILE_NAME
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise MissingStore(
+                f"There is no collection at {folder}: {FILE_NAME} is missing. "
+                "`make store` builds the bundled demo; `atlas create txt SOURCE --collection "
+                f"{folder.name}` builds one from your own files."
+            ) from None
+        except ValueError as error:
+            raise DamagedStore(
+                f"{path} is not valid JSON ({error}). Build the collection again with `--force`."
+            ) from error
+        found = content.get("schema_version") if isinstance(content, dict) else None
+        if found != SCHEMA_VERSION:
+            raise DamagedStore(
+                f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION}. "
+                "Build the collection again with `atlas create`."
+            )
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            raise DamagedStore(
+                f"{path} does not describe a collection: {error}. Build it again with `--force`."
+            ) from error

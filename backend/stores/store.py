@@ -1,0 +1,172 @@
+"""The store protocol, and the embedded store that reads Chroma, SQLite and tantivy from disk."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.domain import Corpus, Document, Passage
+from backend.errors import DamagedStore
+from backend.stores import cache
+from backend.stores.keywords import Keywords
+from backend.stores.manifest import Manifest
+from backend.stores.records import Filter, Records
+from backend.stores.tokens import FloatArray, IntArray, TokenTable
+from backend.stores.vectors import Vectors
+
+VECTORS, RECORDS, KEYWORDS = "chroma", "records.sqlite", "keywords"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The only documents a search may touch, as ascending indices."""
+
+    documents: IntArray
+
+
+class Hits(NamedTuple):
+    """Passage rows with the leg's own score, best first, ties by row."""
+
+    rows: IntArray
+    scores: FloatArray
+
+
+class Store(Protocol):
+    """What search and answering need of a collection. Safe to use from several threads."""
+
+    manifest: Manifest
+    corpora: tuple[Corpus, ...]
+    tokens: TokenTable
+
+    def scope(self, filters: Filter) -> Scope:
+        """The documents that meet every condition of `filters`."""
+
+    def nearest(
+        self, corpus: str, vector: NDArray[np.float32], depth: int, scope: Scope | None
+    ) -> Hits:
+        """The `depth` passages of `corpus` closest to the unit vector, by cosine."""
+
+    def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
+        """The `depth` passages of `corpus` with the best keyword score for `terms`."""
+
+    def corpus_of(self, rows: IntArray) -> IntArray:
+        """Index into `corpora` of each passage."""
+
+    def vectors(self, rows: IntArray) -> NDArray[np.float32]:
+        """Unit vectors of passages, shape (n, d)."""
+
+    def passages(self, rows: Sequence[int]) -> list[Passage]:
+        """Passages by row, in the order asked for."""
+
+    def passage(self, id_: str) -> Passage:
+        """One passage. Raises NotFound."""
+
+    def document(self, id_: str) -> Document:
+        """One document with its whole text. Raises NotFound."""
+
+    def document_passages(self, id_: str) -> list[Passage]:
+        """The passages of one document, in order."""
+
+    def close(self) -> None:
+        """Release files and memory."""
+
+
+class EmbeddedStore:
+    """A collection on this machine's disk. One process owns it (Chroma reads it at start)."""
+
+    def __init__(self, folder: Path):
+        self.manifest = Manifest.read(folder)
+        version = folder / self.manifest.version
+        self._records = Records(version / RECORDS, folder / cache.FILE_NAME)
+        self._keywords = Keywords(version / KEYWORDS)
+        if not (version / VECTORS).is_dir():
+            raise DamagedStore(
+                f"{version / VECTORS} is missing. Build the collection again with `--force`."
+            )
+        self._vectors = Vectors(version / VECTORS, [c.id for c in self.manifest.corpora])
+        self.corpora = tuple(
+            Corpus(c.id, c.label, c.documents, c.passages) for c in self.manifest.corpora
+        )
+        self._check_counts(version)
+        self.tokens = self._records.tokens()
+        self._ids = self._records.passage_ids()
+        self._rows: Mapping[str, int] = {id_: row for row, id_ in enumerate(self._ids)}
+        index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
+        self._corpus_of = np.array([index[c] for c in self._records.passage_corpora()])
+
+    def _check_counts(self, version: Path) -> None:
+        found = {
+            VECTORS: sum(self._vectors.count(corpus.id) for corpus in self.corpora),
+            KEYWORDS: self._keywords.count,
+            RECORDS: len(self._records.passage_ids()),
+        }
+        wrong = {part: count for part, count in found.items() if count != self.manifest.passages}
+        if wrong:
+            raise DamagedStore(
+                f"The store {version} is damaged: the manifest says {self.manifest.passages} "
+                f"passages, but {', '.join(f'{part} has {n}' for part, n in wrong.items())}. "
+                "Build the collection again with `--force`."
+            )
+
+    def scope(self, filters: Filter) -> Scope:
+        """See Store."""
+        return Scope(np.array(self._records.matching_documents(filters), dtype=np.int64))
+
+    def nearest(
+        self, corpus: str, vector: NDArray[np.float32], depth: int, scope: Scope | None
+    ) -> Hits:
+        """See Store."""
+        found = self._vectors.nearest(corpus, vector, depth, self._ids_within(corpus, scope))
+        rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
+        return _best(rows, found.similarities, depth)
+
+    def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
+        """See Store."""
+        within = scope.documents.tolist() if scope else None
+        found = self._keywords.matching(corpus, terms, depth, within)
+        return _best(np.array(found.rows, dtype=np.int64), np.array(found.scores), depth)
+
+    def _ids_within(self, corpus: str, scope: Scope | None) -> list[str] | None:
+        if scope is None:
+            return None
+        number = next(i for i, known in enumerate(self.corpora) if known.id == corpus)
+        allowed = np.isin(self.tokens.document_of, scope.documents) & (self._corpus_of == number)
+        return [self._ids[row] for row in np.flatnonzero(allowed)]
+
+    def corpus_of(self, rows: IntArray) -> IntArray:
+        """See Store."""
+        corpora: IntArray = self._corpus_of[rows]
+        return corpora
+
+    def vectors(self, rows: IntArray) -> NDArray[np.float32]:
+        """See Store."""
+        return self._records.vectors(rows)
+
+    def passages(self, rows: Sequence[int]) -> list[Passage]:
+        """See Store."""
+        return self._records.passages(rows)
+
+    def passage(self, id_: str) -> Passage:
+        """See Store."""
+        return self._records.passage(id_)
+
+    def document(self, id_: str) -> Document:
+        """See Store."""
+        return self._records.document(id_)
+
+    def document_passages(self, id_: str) -> list[Passage]:
+        """See Store."""
+        return self._records.document_passages(id_)
+
+    def close(self) -> None:
+        """See Store."""
+        self._records.close()
+        self._vectors.close()
+
+
+def _best(rows: IntArray, scores: FloatArray, depth: int) -> Hits:
+    order = np.lexsort((rows, -scores))[:depth]
+    return Hits(rows[order], scores[order])

@@ -1,0 +1,109 @@
+"""`targets/*.txt`: named, reproducible configurations of search and answering."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from dotenv.parser import parse_stream
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from backend.errors import InvalidTarget, UnknownTarget
+
+Share = float
+
+
+class Target(BaseModel):
+    """What a target file may set. Depths, counts and tokens are numbers of items."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    llm_provider: Literal["extractive"] = Field(
+        "extractive", description="Who writes the answer; `extractive` needs no key and no network"
+    )
+    search_k: int = Field(10, ge=1, le=100, description="Passages kept after ranking")
+    large_retrieval_size_all_corpus: int = Field(
+        200, ge=1, le=1000, description="Candidates per corpus and leg when every corpus is searched"
+    )
+    large_retrieval_size_single_corpus: int = Field(
+        500, ge=1, le=1000, description="Candidates per corpus and leg when corpora are chosen"
+    )
+    reranker: Literal["fused", "lexical"] = Field(
+        "fused", description="How candidates are scored: `fused` or `lexical` (the ATLAS table)"
+    )
+    weight_semantic: float = Field(0.6, ge=0, description="Weight of cosine similarity in `fused`")
+    weight_bm25: float = Field(0.6, ge=0, description="Weight of BM25 in `fused`")
+    weight_phrase: float = Field(0.3, ge=0, description="Weight of adjacent word pairs in `fused`")
+    weight_proximity: float = Field(0.3, ge=0, description="Weight of closeness in `fused`")
+    weight_title: float = Field(0.3, ge=0, description="Weight of the title match in `fused`")
+    balance: Literal["rank", "floor", "quota"] = Field(
+        "rank",
+        description="Places per corpus: by `rank` alone, a `floor` of one each, or an equal `quota`",
+    )
+    max_passages_per_document: int = Field(
+        3, ge=1, le=100, description="Passages one document may have among the kept"
+    )
+    similarity_threshold: Share = Field(
+        0.35, ge=0, le=1, description="Cosine from which a passage counts as evidence"
+    )
+    overlap_threshold: Share = Field(
+        0.4, ge=0, le=1, description="Share of question words from which it counts as evidence"
+    )
+    answer_threshold: Share = Field(
+        0.5, ge=0, le=1, description="Share of the question one passage must speak to for an answer"
+    )
+    answer_sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer")
+    citation_limit: int = Field(5, ge=1, le=50, description="Different citations one answer may have")
+    chat_memory_tokens: int = Field(
+        3000, ge=0, description="Tokens of chat history the model is given, newest first"
+    )
+    freshness_days: int = Field(
+        0, ge=0, description="Days after which a source counts as stale; 0 never"
+    )
+
+
+def load_target(folder: Path, name: str, defaults: Mapping[str, object]) -> Target:
+    """Read `folder/name.txt` over `defaults` (settings of the environment).
+
+    Raises UnknownTarget, or InvalidTarget with file and line.
+    """
+    path = folder / f"{name}.txt"
+    known = target_names(folder)
+    if name not in known:
+        raise UnknownTarget(f"There is no target {name!r}. Known targets: {', '.join(known)}.")
+    values: dict[str, object] = dict(defaults)
+    lines: dict[str, int] = {}
+    with path.open(encoding="utf-8") as file:
+        for binding in parse_stream(file):
+            line = binding.original.line
+            if binding.error:
+                raise InvalidTarget(
+                    f"{path}:{line}: {binding.original.string.strip()!r} is not KEY=VALUE."
+                )
+            if binding.key is None:
+                continue
+            key = binding.key.lower()
+            if key not in Target.model_fields:
+                allowed = ", ".join(field.upper() for field in Target.model_fields)
+                raise InvalidTarget(f"{path}:{line}: unknown key {binding.key}. Known: {allowed}.")
+            if key in lines:
+                raise InvalidTarget(
+                    f"{path}:{line}: {binding.key} is set again; line {lines[key]} set it first."
+                )
+            if binding.value is None:
+                raise InvalidTarget(f"{path}:{line}: {binding.key} has no value.")
+            lines[key] = line
+            values[key] = binding.value
+    try:
+        return Target.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = str(first["loc"][0])
+        place = f"{path}:{lines[key]}" if key in lines else f"{path} (from the environment)"
+        raise InvalidTarget(
+            f"{place}: {key.upper()}={values.get(key)}: {first['msg']}."
+        ) from error
+
+
+def target_names(folder: Path) -> list[str]:
+    """The names of all targets in `folder`, sorted."""
+    return sorted(path.stem for path in folder.glob("*.txt"))

@@ -1,0 +1,118 @@
+"""One analyser for everything that compares words.
+
+BM25, the ranking signals, highlights, sentence choice and citation checks all read text through
+this module, so a word that counts in one of them counts in all of them.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import sentencex
+import Stemmer
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
+_APOSTROPHE = re.compile("['’]")
+_stemmer = Stemmer.Stemmer("english", 0)  # its own cache is not thread-safe; `_stem` has one
+
+FUNCTION_WORDS = frozenset(
+    """a about after all also an and any are as at be because been before being between both but by
+    can could describe did do does done during each either every explain for from get give gives
+    had has have having he her hers him his how i if in into is it its itself just let may me might
+    more most much must my no not of on once only or other our out over own please s shall she
+    should show so some such t tell than that the their them then there these they this those
+    through to under until up upon us very was we were what when where whether which while who whom
+    whose why will with would you your""".split()
+)
+"""Words that say how a question is asked, not what it is about; dropped from queries only."""
+
+
+class Word(NamedTuple):
+    """One word of a text: `text[start:end]`, its folded form and its stem."""
+
+    start: int
+    end: int
+    folded: str
+    term: str
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of some text."""
+
+    start: int
+    end: int
+
+
+def fold(word: str) -> str:
+    """Case-folded, without diacritics, with a straight apostrophe: `Café` and `CAFE` meet."""
+    folded = word.casefold().replace("’", "'")
+    if folded.isascii():
+        return folded
+    decomposed = unicodedata.normalize("NFKD", folded)
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+@lru_cache(maxsize=1 << 18)
+def _stem(folded: str) -> str:
+    return str(_stemmer.stemWord(folded))
+
+
+def words(text: str) -> list[Word]:
+    """The words of `text` in order, with exact character offsets."""
+    found = []
+    for match in _WORD.finditer(text):
+        folded = fold(match.group())
+        found.append(Word(match.start(), match.end(), folded, _stem(folded)))
+    return found
+
+
+def identifier_parts(surface: str) -> list[str]:
+    """Stems of the parts of `camelCase`, `snake_case` and `s59` words; empty for plain words."""
+    parts = _PART.findall(_APOSTROPHE.split(surface, maxsplit=1)[0])
+    if len(parts) < 2:
+        return []
+    return [_stem(fold(part)) for part in parts]
+
+
+def content_words(question: Sequence[Word]) -> list[Word]:
+    """The words that say what a question is about; all of them if nothing else is left."""
+    informative = [word for word in question if word.folded not in FUNCTION_WORDS]
+    return informative or list(question)
+
+
+def distinct(terms: Iterable[str]) -> tuple[str, ...]:
+    """`terms` without repeats, in order of first occurrence."""
+    return tuple(dict.fromkeys(terms))
+
+
+def content_terms(text: str) -> frozenset[str]:
+    """The stems of the informative words of `text`."""
+    return frozenset(word.term for word in content_words(words(text)))
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences of `text` as spans without surrounding blanks.
+
+    A line break ends a sentence too: headings and list items stand on lines of their own.
+    """
+    spans = []
+    for line in re.finditer(r"[^\n]+", text):
+        for boundary in sentencex.get_sentence_boundaries("en", line.group()):
+            span = trimmed(
+                text, line.start() + boundary["start_index"], line.start() + boundary["end_index"]
+            )
+            if span.start < span.end:
+                spans.append(span)
+    return spans
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """The span without blanks at either end; empty (`start == end`) if it held only blanks."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end)
