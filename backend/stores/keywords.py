@@ -41,14 +41,10 @@ def write_keywords(folder: Path, entries: Iterable[Entry]) -> None:
     folder.mkdir(parents=True)
     writer = tantivy.Index(_schema(), path=str(folder)).writer(heap_size=64_000_000, num_threads=1)
     for entry in entries:
-        writer.add_document(
-            tantivy.Document(
-                row=entry.row,
-                document=entry.document,
-                corpus=entry.corpus,
-                body=" ".join(entry.terms),
-            )
-        )
+        document = tantivy.Document(corpus=entry.corpus, body=" ".join(entry.terms))
+        document.add_unsigned("row", entry.row)
+        document.add_unsigned("document", entry.document)
+        writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
 

@@ -58,6 +58,7 @@ class Manifest(_Part):
     schema_version: int
     collection: str
     version: str
+    content_digest: str
     created: str
     corpora: tuple[CorpusStatistics, ...]
     embedding: EmbeddingModel

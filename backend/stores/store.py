@@ -58,6 +58,9 @@ class Store(Protocol):
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         """Unit vectors of passages, shape (n, d)."""
 
+    def passage_ids(self, rows: Sequence[int]) -> list[str]:
+        """Passage ids by row, in the order asked for."""
+
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """Passages by row, in the order asked for."""
 
@@ -144,6 +147,10 @@ class EmbeddedStore:
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         """See Store."""
         return self._records.vectors(rows)
+
+    def passage_ids(self, rows: Sequence[int]) -> list[str]:
+        """See Store."""
+        return [self._ids[row] for row in rows]
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """See Store."""

@@ -1,0 +1,1 @@
+"""Answering: context, generation, verification, decision."""

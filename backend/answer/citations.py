@@ -1,0 +1,136 @@
+"""Verifying citations: every marker must name a passage the answer was written from."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.domain import AnswerSentence, Citation, Passage
+from backend.text import Span, content_terms, sentences
+
+MARKER = re.compile(r"\[[^\[\]\s]+ p\d+\]")
+_NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found in an answer.
+
+    An error makes the answer unusable, a warning does not. Groundedness is the share of sentences
+    with at least one valid marker, in [0, 1].
+    """
+
+    sentences: tuple[AnswerSentence, ...]
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether all citations hold."""
+        return not self.errors
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The valid citations in order, each place in a document once."""
+        found = {
+            (citation.marker, citation.start, citation.end): citation
+            for sentence in self.sentences
+            for citation in sentence.citations
+        }
+        return tuple(found.values())
+
+    @property
+    def sentence_groundedness(self) -> float:
+        """Share of grounded sentences; 0 for an answer without sentences."""
+        if not self.sentences:
+            return 0.0
+        return sum(sentence.grounded for sentence in self.sentences) / len(self.sentences)
+
+    @property
+    def answer_grounded(self) -> bool:
+        """Whether every sentence is grounded."""
+        return self.sentence_groundedness == 1.0
+
+
+def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verification:
+    """Check every marker of `answer` against the passages it was `given`."""
+    plain, markers = _without_markers(answer)
+    spans = sentences(plain)
+    if not spans:
+        return Verification((), ("The answer holds no sentence.",), ())
+    errors: list[str] = []
+    warnings: list[str] = []
+    checked = []
+    for number, span in enumerate(spans, start=1):
+        text = plain[span.start : span.end]
+        cited = [marker for marker, offset in markers if _belongs(offset, number - 1, spans)]
+        citations = []
+        for marker in dict.fromkeys(cited):
+            candidates = [passage for passage in given if passage.marker == marker]
+            if candidates:
+                citations.append(_citation(marker, text, candidates))
+            else:
+                errors.append(f"Sentence {number} cites {marker}, which was not retrieved.")
+        if not cited:
+            errors.append(f"Sentence {number} has no citation.")
+        warnings += _warnings(number, text, citations)
+        checked.append(AnswerSentence(text, tuple(citations), grounded=bool(citations)))
+    verification = Verification(tuple(checked), tuple(errors), tuple(warnings))
+    if len(verification.citations) > citation_limit:
+        errors.append(f"{len(verification.citations)} citations, more than {citation_limit}.")
+    return Verification(tuple(checked), tuple(errors), tuple(warnings))
+
+
+def _without_markers(answer: str) -> tuple[str, list[tuple[str, int]]]:
+    """The text without markers, and each marker with the offset at which it stood."""
+    plain = ""
+    markers = []
+    last = 0
+    for match in MARKER.finditer(answer):
+        plain += answer[last : match.start()]
+        markers.append((match.group(), len(plain.rstrip())))
+        last = match.end()
+    return plain + answer[last:], markers
+
+
+def _belongs(offset: int, index: int, spans: Sequence[Span]) -> bool:
+    """A marker belongs to the last sentence that begins before it."""
+    begun = [number for number, span in enumerate(spans) if span.start < offset]
+    return bool(begun) and begun[-1] == index
+
+
+def _citation(marker: str, sentence: str, candidates: Sequence[Passage]) -> Citation:
+    """The place in the named page that supports the sentence best."""
+    passage, span = max(
+        ((passage, span) for passage in candidates for span in _places(passage, sentence)),
+        key=lambda place: _overlap(sentence, place[0].text[place[1].start : place[1].end]),
+    )
+    return Citation(
+        marker=marker,
+        passage=passage,
+        start=passage.start + span.start,
+        end=passage.start + span.end,
+        quote=passage.text[span.start : span.end],
+    )
+
+
+def _places(passage: Passage, sentence: str) -> list[Span]:
+    at = passage.text.find(sentence)
+    if at >= 0:
+        return [Span(at, at + len(sentence))]
+    return sentences(passage.text) or [Span(0, len(passage.text))]
+
+
+def _overlap(sentence: str, place: str) -> float:
+    asked, found = content_terms(sentence), content_terms(place)
+    return len(asked & found) / max(len(asked | found), 1)
+
+
+def _warnings(number: int, text: str, citations: Sequence[Citation]) -> list[str]:
+    if not citations:
+        return []
+    cited = " ".join(citation.passage.text for citation in citations)
+    missing = sorted(set(_NUMBER.findall(text)) - set(_NUMBER.findall(cited)))
+    warnings = [f"Sentence {number}: {value} is in no cited passage." for value in missing]
+    if not content_terms(text) & content_terms(cited):
+        warnings.append(f"Sentence {number} shares no word with what it cites.")
+    return warnings

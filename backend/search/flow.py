@@ -1,0 +1,225 @@
+"""Search, stage by stage."""
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.domain import LEGS, CheckedPassage, RankedPassage
+from backend.embedding import Embedder
+from backend.search.balance import choose
+from backend.search.evidence import Confidence, Freshness, check, confidence, freshness
+from backend.search.query import Query, parse_query
+from backend.search.request import SearchRequest
+from backend.search.rerank import Ranking, fused, rerank
+from backend.search.retrieve import CorpusHits, pooled, retrieve
+from backend.search.signals.measure import SignalTable, measure
+from backend.search.signals.occurrences import weigh
+from backend.stores.store import Store
+from backend.stores.tokens import IntArray
+from backend.targets import Target
+from backend.tracing import TracedDocument, Tracer
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """What every search needs; opened once. `mean_length` is that of the store's passages."""
+
+    store: Store
+    embedder: Embedder
+    executor: Executor
+    tracer: Tracer
+    mean_length: float
+
+
+@dataclass(frozen=True)
+class CorpusCounts:
+    """Passages of one corpus: found by either leg, by each leg, and kept."""
+
+    candidates: int
+    dense: int
+    lexical: int
+    kept: int
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The kept passages, best first, with what is known about them.
+
+    `term_weights` are the idf of the question's terms. Timings are in milliseconds by stage.
+    """
+
+    query: Query
+    passages: tuple[CheckedPassage, ...]
+    per_corpus: Mapping[str, CorpusCounts]
+    confidence: Confidence
+    freshness: Freshness
+    depth: int
+    term_weights: Mapping[str, float]
+    warnings: tuple[str, ...]
+    timings_ms: Mapping[str, float]
+
+
+def search(searcher: Searcher, request: SearchRequest, target: Target) -> SearchResult:
+    """Find, measure, rank and choose the passages that speak to the question."""
+    with searcher.tracer.span("search", "CHAIN") as span:
+        clock = _Clock()
+        depth = _depth(request, target)
+        query = parse_query(request.question)
+        vector = _embed(searcher, query)
+        clock.lap("embed")
+        scope = searcher.store.scope(request.filters) if request.filters else None
+        hits = retrieve(
+            searcher.store,
+            searcher.tracer,
+            searcher.executor,
+            query,
+            vector,
+            request.corpora,
+            depth,
+            scope,
+        )
+        clock.lap("retrieve")
+        table, ranking = _rank(searcher, query, vector, pooled(hits), target)
+        clock.lap("rank")
+        ranked = _balance(searcher, ranking, request, target)
+        weights = _term_weights(searcher, query)
+        checked = check(query, ranked, weights, target)
+        clock.lap("select")
+        result = SearchResult(
+            query=query,
+            passages=tuple(checked),
+            per_corpus=_counts(hits, checked),
+            confidence=confidence(checked, float(fused(table).max(initial=0.0))),
+            freshness=freshness(checked, request.freshness_days, request.today),
+            depth=depth,
+            term_weights=weights,
+            warnings=_warnings(hits, depth, narrowed=scope is not None),
+            timings_ms=clock.laps,
+        )
+        span.input(request.question)
+        span.output([{"id": item.passage.id, "score": item.ranked.score} for item in checked])
+        span.set(
+            search_type="hybrid",
+            search_k=request.limit,
+            large_retrieval_size=depth,
+            pooling=searcher.embedder.info.pooling,
+            corpus_filter="all" if request.every_corpus else ",".join(request.corpora),
+            **{f"candidates.{c}": counts.candidates for c, counts in result.per_corpus.items()},
+            **{f"kept.{c}": counts.kept for c, counts in result.per_corpus.items()},
+        )
+        for warning in result.warnings:
+            span.warn(warning)
+        return result
+
+
+def _embed(searcher: Searcher, query: Query) -> NDArray[np.float32]:
+    with searcher.tracer.span("embed", "EMBEDDING") as span:
+        info = searcher.embedder.info
+        vector: NDArray[np.float32] = searcher.embedder.embed([query.text])[0]
+        span.embedding(info.name, query.text)
+        span.set(pooling=info.pooling, dimension=info.dimension)
+        return vector
+
+
+def _rank(
+    searcher: Searcher,
+    query: Query,
+    vector: NDArray[np.float32],
+    rows: IntArray,
+    target: Target,
+) -> tuple[SignalTable, Ranking]:
+    with searcher.tracer.span("rerank", "RERANKER") as span:
+        store = searcher.store
+        table = measure(
+            query, vector, rows, store.vectors(rows), store.tokens, searcher.mean_length
+        )
+        ranking = rerank(table, target)
+        span.set(candidates=len(rows))
+        if span.recorded:
+            kept = [int(row) for row in ranking.rows[: target.search_k]]
+            traced = zip(
+                store.passage_ids(kept), ranking.scores, store.passages(kept), strict=False
+            )
+            span.reranked(
+                query.text, target.reranker, [TracedDocument(i, s, p) for i, s, p in traced]
+            )
+        return table, ranking
+
+
+def _balance(
+    searcher: Searcher, ranking: Ranking, request: SearchRequest, target: Target
+) -> list[RankedPassage]:
+    with searcher.tracer.span("balance", "CHAIN") as span:
+        store = searcher.store
+        rows = ranking.rows
+        chosen = choose(
+            store.corpus_of(rows).tolist(),
+            store.tokens.document_of[rows].tolist(),
+            len(request.corpora),
+            request.limit,
+            target,
+        )
+        passages = store.passages([int(row) for row in rows[chosen]])
+        span.set(
+            policy=target.balance,
+            search_k=request.limit,
+            max_passages_per_document=target.max_passages_per_document,
+            kept=len(chosen),
+        )
+        span.output([passage.id for passage in passages])
+        return [
+            RankedPassage(
+                passage,
+                round(float(ranking.scores[position]), 6),
+                ranking.table.of(int(ranking.order[position])),
+            )
+            for passage, position in zip(passages, chosen, strict=True)
+        ]
+
+
+def _depth(request: SearchRequest, target: Target) -> int:
+    if request.every_corpus:
+        return target.large_retrieval_size_all_corpus
+    return target.large_retrieval_size_single_corpus
+
+
+def _term_weights(searcher: Searcher, query: Query) -> dict[str, float]:
+    weights = weigh(query, searcher.store.tokens).idf
+    return {term: float(weight) for term, weight in zip(query.terms, weights, strict=True)}
+
+
+def _counts(
+    hits: Sequence[CorpusHits], checked: Sequence[CheckedPassage]
+) -> dict[str, CorpusCounts]:
+    return {
+        corpus.corpus: CorpusCounts(
+            candidates=len(corpus.rows),
+            **{leg: len(corpus.leg(leg).rows) for leg in LEGS},
+            kept=sum(item.passage.corpus == corpus.corpus for item in checked),
+        )
+        for corpus in hits
+    }
+
+
+def _warnings(hits: Sequence[CorpusHits], depth: int, *, narrowed: bool) -> tuple[str, ...]:
+    reason = "the filter leaves no more" if narrowed else "it holds no more"
+    return tuple(
+        f"{corpus.corpus}: {len(corpus.dense.rows)} of {depth} candidates asked for; {reason}."
+        for corpus in hits
+        if len(corpus.dense.rows) < depth
+    )
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.laps[stage] = round((now - self._last) * 1000, 3)
+        self._last = now

@@ -1,0 +1,66 @@
+"""All signals of all candidates, in one table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.search.query import Query
+from backend.search.signals.bm25 import bm25
+from backend.search.signals.coverage import coverage
+from backend.search.signals.exact import exact
+from backend.search.signals.frequency import frequency
+from backend.search.signals.metadata import metadata_matches
+from backend.search.signals.occurrences import locate, weigh
+from backend.search.signals.phrase import phrase
+from backend.search.signals.proximity import proximity
+from backend.search.signals.title import title
+from backend.stores.tokens import FloatArray, IntArray, TokenTable
+
+
+@dataclass(frozen=True)
+class SignalTable:
+    """Signals of the candidate passages `rows`, each an array of that length in [0, 1].
+
+    `matches` counts the metadata fields that match; the `metadata` signal is n / (n + 1) of it.
+    """
+
+    rows: IntArray
+    signals: Mapping[str, FloatArray]
+    matches: IntArray
+
+    def of(self, position: int) -> dict[str, float]:
+        """The signals of one candidate by name, rounded to six places."""
+        return {name: round(float(values[position]), 6) for name, values in self.signals.items()}
+
+
+def measure(
+    query: Query,
+    vector: NDArray[np.float32],
+    rows: IntArray,
+    vectors: NDArray[np.float32],
+    table: TokenTable,
+    mean_length: float,
+) -> SignalTable:
+    """Measure the candidates `rows` with their unit `vectors` (n, d) against the question."""
+    documents = table.document_of[rows]
+    terms = weigh(query, table)
+    hits = locate(terms, rows, table)
+    matches = metadata_matches(terms, documents, table)
+    similarity = np.einsum("nd,d->n", vectors, vector, dtype=np.float64)
+    return SignalTable(
+        rows=rows,
+        signals={
+            "semantic": np.clip(similarity, 0.0, 1.0),
+            "bm25": bm25(hits, terms, mean_length),
+            "phrase": phrase(hits, terms, query),
+            "exact": exact(query, rows, table),
+            "frequency": frequency(hits),
+            "proximity": proximity(hits, terms),
+            "coverage": coverage(hits, terms),
+            "title": title(terms, documents, table.titles),
+            "metadata": matches / (matches + 1),
+        },
+        matches=matches,
+    )

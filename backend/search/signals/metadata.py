@@ -1,0 +1,25 @@
+"""Whether the question names the passage's date, author, court or tags."""
+
+import numpy as np
+
+from backend.search.signals.occurrences import Terms
+from backend.stores.tokens import IntArray, TokenTable
+
+
+def metadata_matches(terms: Terms, documents: IntArray, table: TokenTable) -> IntArray:
+    """How many metadata fields have a value whose every word stands in the question.
+
+    `documents` are the candidates' document indices. A date matches by its year, a person by the
+    last name; titles have a signal of their own.
+    """
+    unique, back = np.unique(documents, return_inverse=True)
+    owned = table.values_of.take(unique)
+    words = table.values.take(owned.value)
+    asked = np.isin(words.value, terms.ids[terms.ids >= 0])
+    lengths = table.values.lengths(owned.value)
+    found = np.bincount(words.row[asked], minlength=len(owned.value))
+    matched = (lengths > 0) & (found == lengths)
+    fields = int(table.value_field.max(initial=0)) + 1
+    pairs = np.unique(owned.row[matched] * fields + table.value_field[owned.value[matched]])
+    counts: IntArray = np.bincount(pairs // fields, minlength=len(unique))[back]
+    return counts

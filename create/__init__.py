@@ -1,0 +1,1 @@
+"""Building collections from folders of sources."""

@@ -1,0 +1,80 @@
+"""Cutting documents into passages with exact character spans.
+
+Spans are computed, never searched for afterwards: a library that returns strings has to look
+them up again, and finds the wrong place where a text repeats itself.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+
+from backend.domain import Document
+from backend.text import Span, sentences, trimmed
+
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_LINE = re.compile(r"\n")
+_BLANK = re.compile(r"\s+")
+
+
+def recursive_spans(text: str, size: int, overlap: int) -> list[Span]:
+    """Spans of at most `size` characters, cut at the coarsest boundary that fits.
+
+    Boundaries are paragraphs, lines, sentences, words, then characters. Neighbouring pieces are
+    joined while they fit; a span repeats whole pieces of up to `overlap` characters from the end
+    of the one before. Requires 0 <= overlap < size. Spans are trimmed and never empty.
+    """
+    pieces = list(_pieces(text, 0, len(text), size, _LEVELS))
+    spans: list[Span] = []
+    first = 0
+    for index, piece in enumerate(pieces):
+        if first < index and piece.end - pieces[first].start > size:
+            spans.append(trimmed(text, pieces[first].start, pieces[index - 1].end))
+            end = pieces[index - 1].end
+            first = index
+            while (
+                first > 0
+                and end - pieces[first - 1].start <= overlap
+                and piece.end - pieces[first - 1].start <= size
+            ):
+                first -= 1
+    if pieces:
+        spans.append(trimmed(text, pieces[first].start, pieces[-1].end))
+    return [span for span in spans if span.start < span.end]
+
+
+def line_of(text: str, start: int) -> int:
+    """The line, from 1, on which character `start` stands."""
+    return text.count("\n", 0, start) + 1
+
+
+def page_of(document: Document, start: int) -> int:
+    """The page, from 1, on which character `start` stands."""
+    return max(bisect_right(document.pages, start), 1)
+
+
+def _pieces(
+    text: str, start: int, end: int, size: int, levels: tuple[Callable[[str], list[int]], ...]
+) -> Iterator[Span]:
+    """Contiguous spans from `start` to `end`, each at most `size` long once trimmed."""
+    span = trimmed(text, start, end)
+    if span.end - span.start <= size:
+        yield Span(start, end)
+        return
+    if not levels:
+        yield from (Span(at, min(at + size, end)) for at in range(start, end, size))
+        return
+    cuts = [start, *(start + cut for cut in levels[0](text[start:end])), end]
+    for left, right in zip(cuts, cuts[1:], strict=False):
+        if left < right:
+            yield from _pieces(text, left, right, size, levels[1:])
+
+
+def _after(pattern: re.Pattern[str]) -> Callable[[str], list[int]]:
+    return lambda text: [match.end() for match in pattern.finditer(text)]
+
+
+def _sentence_starts(text: str) -> list[int]:
+    return [span.start for span in sentences(text)][1:]
+
+
+_LEVELS = (_after(_PARAGRAPH), _after(_LINE), _sentence_starts, _after(_BLANK))
