@@ -49,7 +49,7 @@ class Target(BaseModel):
         0.4, ge=0, le=1, description="Share of question words from which it counts as evidence"
     )
     answer_threshold: Share = Field(
-        0.5, ge=0, le=1, description="Share of the question one passage must speak to for an answer"
+        0.12, ge=0, le=1, description="Score the best passage must have for an answer"
     )
     answer_sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer")
     citation_limit: int = Field(5, ge=1, le=50, description="Different citations one answer may have")

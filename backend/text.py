@@ -16,6 +16,10 @@ import Stemmer
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 _APOSTROPHE = re.compile("['’]")
+# abbreviations of law reports that sentencex takes for the end of a sentence
+_ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
+_NAME = re.compile(r"\b[A-Z][\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*[A-Z][\w'’]*\.?)+")
+_BRACKET_REACH = 80  # characters; a bracket still open after that is a slip of the pen
 _stemmer = Stemmer.Stemmer("english", 0)  # its own cache is not thread-safe; `_stem` has one
 
 FUNCTION_WORDS = frozenset(
@@ -96,17 +100,47 @@ def content_terms(text: str) -> frozenset[str]:
 def sentences(text: str) -> list[Span]:
     """The sentences of `text` as spans without surrounding blanks.
 
-    A line break ends a sentence too: headings and list items stand on lines of their own.
+    A line break ends a sentence too: headings and list items stand on lines of their own. The
+    sentences of a sentence are itself.
     """
     spans = []
     for line in re.finditer(r"[^\n]+", text):
+        start = line.start()
         for boundary in sentencex.get_sentence_boundaries("en", line.group()):
-            span = trimmed(
-                text, line.start() + boundary["start_index"], line.start() + boundary["end_index"]
-            )
+            end = line.start() + boundary["end_index"]
+            if end < line.end() and _cut_short(text, start, end):
+                continue
+            span = trimmed(text, start, end)
+            start = end
             if span.start < span.end:
                 spans.append(span)
     return spans
+
+
+def names(question: str) -> list[list[Word]]:
+    """The informative words of each name in a question: two or more capitalised words in a row.
+
+    Single capitalised words are left out (too many are adjectives), and so is everything in a
+    question that capitalises most of its words.
+    """
+    informative = content_words(words(question))
+    capitals = sum(question[word.start].isupper() for word in informative)
+    if capitals > max(len(informative) * 3 // 4, 3):
+        return []
+    found = []
+    for match in _NAME.finditer(question):
+        inside = [w for w in informative if match.start() <= w.start and w.end <= match.end()]
+        if len(inside) > 1:
+            found.append(inside)
+    return found
+
+
+def _cut_short(text: str, start: int, end: int) -> bool:
+    """Whether the sentence goes on after `end`: an abbreviation, or a bracket that closes later."""
+    if _ABBREVIATION.search(text, start, end):
+        return True
+    opened = text.count("(", start, end) > text.count(")", start, end)
+    return opened and 0 <= text.find(")", end, end + _BRACKET_REACH)
 
 
 def trimmed(text: str, start: int, end: int) -> Span:

@@ -24,6 +24,12 @@ def before_writing(result: SearchResult, target: Target) -> Outcome:
     """Whether the evidence is worth writing from."""
     if not result.passages:
         return Outcome("ABSTAIN", "no_passages", "No passage was found under this filter.")
+    if result.unknown_names:
+        return Outcome(
+            "ABSTAIN",
+            "unknown_name",
+            f"The question is about {', '.join(result.unknown_names)}, which no source mentions.",
+        )
     if result.confidence.low:
         return Outcome(
             "ABSTAIN",

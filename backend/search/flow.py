@@ -21,6 +21,7 @@ from backend.search.signals.occurrences import weigh
 from backend.stores.store import Store
 from backend.stores.tokens import IntArray
 from backend.targets import Target
+from backend.text import names
 from backend.tracing import TracedDocument, Tracer
 
 
@@ -49,7 +50,8 @@ class CorpusCounts:
 class SearchResult:
     """The kept passages, best first, with what is known about them.
 
-    `term_weights` are the idf of the question's terms. Timings are in milliseconds by stage.
+    `term_weights` are the idf of the question's terms, `unknown_names` the words of names in the
+    question that no source mentions. Timings are in milliseconds by stage.
     """
 
     query: Query
@@ -59,6 +61,7 @@ class SearchResult:
     freshness: Freshness
     depth: int
     term_weights: Mapping[str, float]
+    unknown_names: tuple[str, ...]
     warnings: tuple[str, ...]
     timings_ms: Mapping[str, float]
 
@@ -97,6 +100,7 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> Search
             freshness=freshness(checked, request.freshness_days, request.today),
             depth=depth,
             term_weights=weights,
+            unknown_names=_unknown_names(searcher, request.question),
             warnings=_warnings(hits, depth, narrowed=scope is not None),
             timings_ms=clock.laps,
         )
@@ -190,6 +194,16 @@ def _depth(request: SearchRequest, target: Target) -> int:
 def _term_weights(searcher: Searcher, query: Query) -> dict[str, float]:
     weights = weigh(query, searcher.store.tokens).idf
     return {term: float(weight) for term, weight in zip(query.terms, weights, strict=True)}
+
+
+def _unknown_names(searcher: Searcher, question: str) -> tuple[str, ...]:
+    vocabulary = searcher.store.tokens.vocabulary
+    return tuple(
+        question[word.start : word.end]
+        for name in names(question)
+        for word in name
+        if word.term not in vocabulary
+    )
 
 
 def _counts(

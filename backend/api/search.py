@@ -1,0 +1,25 @@
+"""`POST /api/search`: ranked passages with all their signals."""
+
+import time
+from datetime import date
+
+from flask_openapi3 import APIBlueprint, Tag
+
+from backend.api.wire import SearchBody, SearchOut, search_out, search_request
+from backend.search.flow import search
+from backend.services import Services
+
+
+def search_blueprint(services: Services) -> APIBlueprint:
+    """The search resource."""
+    blueprint = APIBlueprint("search", __name__, url_prefix="/api", abp_tags=[Tag(name="search")])
+
+    @blueprint.post("/search", summary="Find passages", responses={200: SearchOut})
+    def post_search(body: SearchBody) -> dict[str, object]:
+        started = time.perf_counter()
+        _, target = services.target(body.target)
+        result = search(services.searcher, search_request(body, services, date.today()), target)
+        total = round((time.perf_counter() - started) * 1000, 3)
+        return search_out(result, body, services, total).model_dump(mode="json")
+
+    return blueprint

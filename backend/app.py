@@ -1,0 +1,70 @@
+"""The Flask application: blueprints, errors and the static page. Wiring only."""
+
+from pathlib import Path
+
+from flask import Response, request, send_from_directory
+from flask_openapi3 import Info, OpenAPI
+from werkzeug.exceptions import BadRequest
+
+from backend import __version__
+from backend.api.ask import ask_blueprint
+from backend.api.catalogue import catalogue_blueprint
+from backend.api.problems import Problem, problem_response, validation_response
+from backend.api.search import search_blueprint
+from backend.services import Services
+from backend.settings import ROOT
+
+FRONTEND = ROOT / "frontend"
+MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
+
+# the page loads nothing from elsewhere and runs no inline script
+_PAGE_POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+
+
+def create_app(services: Services, frontend: Path = FRONTEND) -> OpenAPI:
+    """The application over opened services; the OpenAPI page is at /api/docs."""
+    app = OpenAPI(
+        "atlas",
+        info=Info(title="Atlas", version=__version__),
+        responses={400: Problem, 500: Problem},
+        validation_error_status=400,
+        validation_error_model=Problem,
+        validation_error_callback=validation_response,
+        doc_prefix="/api",
+        doc_url="/openapi.json",
+        static_folder=None,
+    )
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.register_error_handler(Exception, problem_response)
+    app.before_request(_parse_json_early)
+    app.after_request(_secure)
+    app.register_api(ask_blueprint(services))
+    app.register_api(search_blueprint(services))
+    app.register_api(catalogue_blueprint(services))
+
+    @app.get("/", doc_ui=False)
+    def page() -> Response:
+        return send_from_directory(frontend, "index.html")
+
+    @app.get("/static/<path:name>", doc_ui=False)
+    def static_file(name: str) -> Response:
+        return send_from_directory(frontend, name)
+
+    return app
+
+
+def _parse_json_early() -> None:
+    """Report malformed JSON as such; later it would be reported as a missing field."""
+    if request.method in {"POST", "PUT", "PATCH"}:
+        try:
+            request.get_json(force=True)
+        except BadRequest as error:
+            raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
+
+
+def _secure(response: Response) -> Response:
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    if not request.path.startswith("/api/"):
+        response.headers["Content-Security-Policy"] = _PAGE_POLICY
+    return response

@@ -1,0 +1,1 @@
+"""How good a target is: label sets, metrics, the runner and its report."""

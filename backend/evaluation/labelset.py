@@ -1,0 +1,48 @@
+"""Label sets: questions with reference answers and the documents that hold them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from backend.errors import SourceError
+
+Split = Literal["dev", "test"]
+
+
+@dataclass(frozen=True)
+class Label:
+    """One question. Unanswerable ones have neither answers nor gold documents."""
+
+    id: str
+    split: Split
+    category: str
+    question: str
+    answers: tuple[str, ...]
+    gold_document_ids: frozenset[str]
+    kind: str = ""
+
+    @property
+    def answerable(self) -> bool:
+        """Whether the collection holds the answer."""
+        return bool(self.gold_document_ids)
+
+
+_LABEL = TypeAdapter(Label)
+
+
+def load_labels(path: Path, split: Split | None = None) -> list[Label]:
+    """The labels of a JSONL file, of one split or all. Raises SourceError with the line."""
+    if not path.is_file():
+        raise SourceError(f"There is no label set at {path}.")
+    labels = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            labels.append(_LABEL.validate_python(json.loads(line)))
+        except (ValueError, ValidationError) as error:
+            raise SourceError(f"{path}:{number}: not a label: {error}") from error
+    return [label for label in labels if split in (None, label.split)]
