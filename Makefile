@@ -1,0 +1,71 @@
+# Atlas. `make run` and `make test` do everything; the rest are their parts.
+
+PYTHON ?= python3
+VENV ?= .venv
+PHOENIX_VENV ?= .venv-phoenix
+# On Linux the default PyTorch brings several GB of CUDA. For the CPU-only build:
+#   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
+TORCH_INDEX ?=
+PIP_FLAGS ?= --quiet --disable-pip-version-check
+PYTEST_ARGS ?=
+
+BIN = $(VENV)/bin
+# the collection the settings name, wherever `.env` or the environment puts it
+STORE = $$($(BIN)/python -c "from backend.settings import load_settings as s; print(s().collection_folder)")
+DEMO = create/samples
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check install serve phoenix phoenix-venv store browser eval clean
+
+help: ## Show what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
+
+run: install store ## Install, build the demo if missing, start the server and Phoenix
+	@if [ "$${PHOENIX:-1}" != 0 ]; then $(MAKE) --no-print-directory phoenix-venv; fi
+	@exec $(BIN)/atlas run --phoenix-executable $(PHOENIX_VENV)/bin/phoenix
+
+test: install phoenix-venv browser check ## Run every check and test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: install ## Lint, format, types, import directions
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+install: $(VENV)/.installed ## Create the virtual environment with pinned dependencies
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@echo "Installing Atlas into $(VENV); the first time this takes a few minutes."
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+	$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[test]'
+	@touch $@
+
+serve: install store ## Start the server only
+	@exec $(BIN)/atlas serve
+
+phoenix: phoenix-venv install ## Start Phoenix only
+	@exec $(BIN)/atlas phoenix --phoenix-executable $(PHOENIX_VENV)/bin/phoenix
+
+phoenix-venv: $(PHOENIX_VENV)/.installed ## Install Phoenix into an environment of its own
+
+$(PHOENIX_VENV)/.installed: constraints-phoenix.txt
+	@echo "Installing Phoenix into $(PHOENIX_VENV)."
+	$(PYTHON) -m venv $(PHOENIX_VENV)
+	$(PHOENIX_VENV)/bin/pip install $(PIP_FLAGS) -c constraints-phoenix.txt arize-phoenix
+	@touch $@
+
+store: install ## Build the bundled demo collection if the configured one is missing
+	@if [ ! -e "$(STORE)/manifest.json" ]; then \
+	    $(BIN)/atlas create txt $(DEMO) --collection "$$(basename "$(STORE)")" --no-every-file; fi
+
+browser: install ## Find or install a Chromium for the browser tests
+	@$(BIN)/python -m tests.browser || $(BIN)/python -m playwright install chromium \
+	    || echo "No Chromium: the browser tests will be skipped."
+
+eval: install store ## Print how good the default target is on the bundled labels
+	$(BIN)/atlas eval
+
+clean: ## Remove environments, built collections and caches
+	rm -rf $(VENV) $(PHOENIX_VENV) data build .mypy_cache .ruff_cache .pytest_cache
