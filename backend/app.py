@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from flask import Response, request, send_from_directory
-from flask_openapi3 import Info, OpenAPI
+from flask_openapi3.models.info import Info
+from flask_openapi3.openapi import OpenAPI
 from werkzeug.exceptions import BadRequest
 
 from backend import __version__

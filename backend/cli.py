@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from backend.errors import AtlasError
-from backend.evaluation.labelset import load_labels
+from backend.evaluation.labelset import Split, load_labels
 from backend.evaluation.runner import Summary, run, summarise
 from backend.run import phoenix, serve, stop_on_terminate
 from backend.services import open_services
@@ -81,7 +81,9 @@ def phoenix_command(
     settings = _settings()
     stop_on_terminate()
     if not phoenix_executable.exists():
-        print(f"atlas: no Phoenix at {phoenix_executable}: run `make phoenix-venv`.", file=sys.stderr)
+        print(
+            f"atlas: no Phoenix at {phoenix_executable}: run `make phoenix-venv`.", file=sys.stderr
+        )
         sys.exit(1)
     try:
         with phoenix(settings, phoenix_executable.absolute()) as process:
@@ -104,7 +106,9 @@ def ask_command(
     try:
         response = httpx.post(f"{address}/api/ask", json=body, timeout=120)
     except httpx.TransportError as error:
-        raise AtlasError(f"No server answers at {address} ({error}). Start it: `make run`.") from error
+        raise AtlasError(
+            f"No server answers at {address} ({error}). Start it: `make run`."
+        ) from error
     document = response.json()
     if response.is_error:
         raise AtlasError(document["detail"])
@@ -116,13 +120,11 @@ def ask_command(
 @app.command("eval")
 def eval_command(
     labels: Annotated[Path, typer.Option(help="Label set (JSONL)")] = LABELS,
-    split: Annotated[str, typer.Option(help="dev or test")] = "test",
+    split: Annotated[Split, typer.Option(help="Which part of it")] = Split.TEST,
     target: Annotated[str | None, typer.Option(help="Name of a target")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document")] = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
-    if split not in ("dev", "test"):
-        raise AtlasError(f"--split {split}: give dev or test.")
     services = open_services(_settings())
     try:
         name, _ = services.target(target)
@@ -134,9 +136,11 @@ def eval_command(
         groups.setdefault(outcome.label.category, []).append(outcome)
     summaries = {group: summarise(members) for group, members in groups.items()}
     if as_json:
-        print(json.dumps({group: asdict(summary) for group, summary in summaries.items()}, indent=2))
+        print(
+            json.dumps({group: asdict(summary) for group, summary in summaries.items()}, indent=2)
+        )
     else:
-        Console().print(_table(f"{name}, {split} split", summaries))
+        Console().print(_table(f"{name}, {split.value} split", summaries))
 
 
 def _table(title: str, summaries: dict[str, Summary]) -> Table:

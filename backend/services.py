@@ -98,7 +98,7 @@ def known_corpora(store: Store, ids: Iterable[str]) -> tuple[Corpus, ...]:
     if unknown:
         raise UnknownCorpus(
             f"Unknown corpus {', '.join(map(repr, unknown))}. "
-            f"Known corpora: {', '.join(known)}; or \"all\"."
+            f'Known corpora: {", ".join(known)}; or "all".'
         )
     return tuple(known[id_] for id_ in ids)
 

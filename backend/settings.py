@@ -27,7 +27,7 @@ class Settings(BaseSettings):
         "atlas_demo", pattern=r"^[A-Za-z0-9._-]+$", description="The collection that is served"
     )
     multi_corpus_metadata: str = Field(
-        "", description="Corpora that \"all\" means, separated by commas; empty: every corpus"
+        "", description='Corpora that "all" means, separated by commas; empty: every corpus'
     )
     embedding_model: str = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
@@ -39,7 +39,9 @@ class Settings(BaseSettings):
     atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
     atlas_threads: int = Field(16, ge=2, description="Requests served at once")
     phoenix: bool = Field(True, description="Whether `make run` starts Phoenix and traces to it")
-    phoenix_port: int = Field(6006, ge=1, le=65535, description="Port of the Phoenix that is started")
+    phoenix_port: int = Field(
+        6006, ge=1, le=65535, description="Port of the Phoenix that is started"
+    )
     phoenix_working_dir: Path = Field(
         Path("data/phoenix"), description="Folder of the Phoenix that is started"
     )

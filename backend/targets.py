@@ -22,7 +22,10 @@ class Target(BaseModel):
     )
     search_k: int = Field(10, ge=1, le=100, description="Passages kept after ranking")
     large_retrieval_size_all_corpus: int = Field(
-        200, ge=1, le=1000, description="Candidates per corpus and leg when every corpus is searched"
+        200,
+        ge=1,
+        le=1000,
+        description="Candidates per corpus and leg when every corpus is searched",
     )
     large_retrieval_size_single_corpus: int = Field(
         500, ge=1, le=1000, description="Candidates per corpus and leg when corpora are chosen"
@@ -37,7 +40,7 @@ class Target(BaseModel):
     weight_title: float = Field(0.3, ge=0, description="Weight of the title match in `fused`")
     balance: Literal["rank", "floor", "quota"] = Field(
         "rank",
-        description="Places per corpus: by `rank` alone, a `floor` of one each, or an equal `quota`",
+        description="Places per corpus: by `rank`, a `floor` of one each, or an equal `quota`",
     )
     max_passages_per_document: int = Field(
         3, ge=1, le=100, description="Passages one document may have among the kept"
@@ -49,10 +52,15 @@ class Target(BaseModel):
         0.4, ge=0, le=1, description="Share of question words from which it counts as evidence"
     )
     answer_threshold: Share = Field(
-        0.12, ge=0, le=1, description="Score the best passage must have for an answer"
+        0.31,
+        ge=0,
+        le=1,
+        description="Mean of the best cosine and the best `fused` score needed for an answer",
     )
     answer_sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer")
-    citation_limit: int = Field(5, ge=1, le=50, description="Different citations one answer may have")
+    citation_limit: int = Field(
+        5, ge=1, le=50, description="Different citations one answer may have"
+    )
     chat_memory_tokens: int = Field(
         3000, ge=0, description="Tokens of chat history the model is given, newest first"
     )
@@ -99,9 +107,7 @@ def load_target(folder: Path, name: str, defaults: Mapping[str, object]) -> Targ
         first = error.errors()[0]
         key = str(first["loc"][0])
         place = f"{path}:{lines[key]}" if key in lines else f"{path} (from the environment)"
-        raise InvalidTarget(
-            f"{place}: {key.upper()}={values.get(key)}: {first['msg']}."
-        ) from error
+        raise InvalidTarget(f"{place}: {key.upper()}={values.get(key)}: {first['msg']}.") from error
 
 
 def target_names(folder: Path) -> list[str]:

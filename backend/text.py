@@ -19,17 +19,19 @@ _APOSTROPHE = re.compile("['’]")
 # abbreviations of law reports that sentencex takes for the end of a sentence
 _ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
 _NAME = re.compile(r"\b[A-Z][\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*[A-Z][\w'’]*\.?)+")
-_BRACKET_REACH = 80  # characters; a bracket still open after that is a slip of the pen
+_BRACKETED = re.compile(r"\([^()]{1,200}\)")
 _stemmer = Stemmer.Stemmer("english", 0)  # its own cache is not thread-safe; `_stem` has one
 
 FUNCTION_WORDS = frozenset(
-    """a about after all also an and any are as at be because been before being between both but by
-    can could describe did do does done during each either every explain for from get give gives
-    had has have having he her hers him his how i if in into is it its itself just let may me might
-    more most much must my no not of on once only or other our out over own please s shall she
-    should show so some such t tell than that the their them then there these they this those
-    through to under until up upon us very was we were what when where whether which while who whom
-    whose why will with would you your""".split()
+    """
+    a about after all also an and any are as at be because been before being between both but by can
+    could describe did do does done during each either every explain for from get give gives had has
+    have having he her hers him his how i if in into is it its itself just let may me might more
+    most much must my no not of on once only or other our out over own please s shall she should
+    show so some such t tell than that the their them then there these they this those through to
+    under until up upon us very was we were what when where whether which while who whom whose why
+    will with would you your
+    """.split()
 )
 """Words that say how a question is asked, not what it is about; dropped from queries only."""
 
@@ -106,9 +108,11 @@ def sentences(text: str) -> list[Span]:
     spans = []
     for line in re.finditer(r"[^\n]+", text):
         start = line.start()
-        for boundary in sentencex.get_sentence_boundaries("en", line.group()):
+        # sentencex takes "59)" for a list item and loses count of brackets after it
+        masked = _BRACKETED.sub(_masked, line.group())
+        for boundary in sentencex.get_sentence_boundaries("en", masked):
             end = line.start() + boundary["end_index"]
-            if end < line.end() and _cut_short(text, start, end):
+            if end < line.end() and _ABBREVIATION.search(text, start, end):
                 continue
             span = trimmed(text, start, end)
             start = end
@@ -135,12 +139,12 @@ def names(question: str) -> list[list[Word]]:
     return found
 
 
-def _cut_short(text: str, start: int, end: int) -> bool:
-    """Whether the sentence goes on after `end`: an abbreviation, or a bracket that closes later."""
-    if _ABBREVIATION.search(text, start, end):
-        return True
-    opened = text.count("(", start, end) > text.count(")", start, end)
-    return opened and 0 <= text.find(")", end, end + _BRACKET_REACH)
+def _masked(bracket: re.Match[str]) -> str:
+    """The bracket as one word of the same length, with the case and end its inside has."""
+    inside = bracket.group()[1:-1]
+    first = "X" if inside[:1].isupper() else "x"
+    last = inside[-1] if inside[-1] in ".?!" else "x"
+    return first + "x" * len(inside) + last
 
 
 def trimmed(text: str, start: int, end: int) -> Span:

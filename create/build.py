@@ -177,9 +177,7 @@ def _chunk_all(read: Iterable[Read], options: Options) -> list[_Chunked]:
 def _content_digest(chunked: Sequence[_Chunked], embedder: Embedder, options: Options) -> str:
     """Equal for equal documents, model and settings: what decides whether to build at all."""
     digest = hashlib.sha256(
-        json.dumps(
-            [SCHEMA_VERSION, asdict(embedder.info), options.size, options.overlap]
-        ).encode()
+        json.dumps([SCHEMA_VERSION, asdict(embedder.info), options.size, options.overlap]).encode()
     )
     for item in chunked:
         digest.update(_document_digest(item.document))
@@ -205,9 +203,7 @@ def _embed(
     """The cache id of every text, and how many had to be embedded. Equal texts share a vector."""
     digests = [text_digest(text) for text in texts]
     known = cache.ids(digests)
-    new = {
-        digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known
-    }
+    new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
     # texts of like length in one batch need little padding
     queue = sorted(new.items(), key=lambda item: (len(item[1]), item[0]))
     progress(0, len(queue))
@@ -235,7 +231,9 @@ def _write_parts(
             text = item.text(span)
             found = words(text)
             stems = [word.term for word in found]
-            parts = [part for word in found for part in identifier_parts(text[word.start : word.end])]
+            parts = [
+                part for word in found for part in identifier_parts(text[word.start : word.end])
+            ]
             entries.append(Entry(row, index, item.document.corpus, [*stems, *parts]))
             rows.append(
                 PassageRow(

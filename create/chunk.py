@@ -7,6 +7,7 @@ them up again, and finds the wrong place where a text repeats itself.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from backend.domain import Document
 from backend.text import Span, sentences, trimmed
@@ -64,7 +65,7 @@ def _pieces(
         yield from (Span(at, min(at + size, end)) for at in range(start, end, size))
         return
     cuts = [start, *(start + cut for cut in levels[0](text[start:end])), end]
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in pairwise(cuts):
         if left < right:
             yield from _pieces(text, left, right, size, levels[1:])
 

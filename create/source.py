@@ -54,9 +54,7 @@ def document_ids(corpus: str, files: Iterable[Path]) -> dict[Path, str]:
     taken: dict[str, int] = {}
     for id_ in ids.values():
         taken[id_] = taken.get(id_, 0) + 1
-    return {
-        file: id_ if taken[id_] == 1 else f"{id_}-{_digest(file)}" for file, id_ in ids.items()
-    }
+    return {file: id_ if taken[id_] == 1 else f"{id_}-{_digest(file)}" for file, id_ in ids.items()}
 
 
 def normal_metadata(raw: Mapping[str, object]) -> dict[str, MetadataValue]:

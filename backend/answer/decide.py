@@ -36,11 +36,14 @@ def before_writing(result: SearchResult, target: Target) -> Outcome:
             "no_evidence",
             "No passage is similar enough to the question or shares enough of its words.",
         )
-    if result.confidence.support < target.answer_threshold:
+    # the mean tells absent subjects from paraphrased questions better than either alone
+    evidence = (result.confidence.max + result.confidence.support) / 2
+    if evidence < target.answer_threshold:
         return Outcome(
             "ABSTAIN",
             "weak_evidence",
-            f"The best passage speaks to {result.confidence.support:.2f} of the question; "
+            f"The evidence is {evidence:.2f} (the mean of the best similarity, "
+            f"{result.confidence.max:.2f}, and the best score, {result.confidence.support:.2f}); "
             f"{target.answer_threshold:.2f} is needed.",
         )
     if result.freshness.violations == len(result.passages):

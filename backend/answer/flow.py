@@ -83,7 +83,8 @@ def ask(searcher: Searcher, provider: Provider, request: AskRequest, emit: Emit)
         if outcome is ANSWERED:
             prompt = _context(searcher, request, result)
             draft = _generate(searcher, provider, prompt, request.target, emit)
-            verification = _verify(searcher, draft, result, request.target)
+            if draft.text:
+                verification = _verify(searcher, draft, result, request.target)
             outcome = after_writing(draft.text, verification)
         answered = outcome.decision == "ANSWER"
         answer = Answer(
@@ -129,9 +130,7 @@ def _context(searcher: Searcher, request: AskRequest, result: SearchResult) -> P
             question=request.search.question,
             passages=evidence,
             term_weights=result.term_weights,
-            messages=messages(
-                request.search.question, [item.passage for item in evidence], memory
-            ),
+            messages=messages(request.search.question, [item.passage for item in evidence], memory),
             sentence_limit=min(target.answer_sentences, target.citation_limit),
         )
         span.set(
@@ -169,9 +168,7 @@ def _verify(
         given = [item.passage for item in result.passages if item.valid]
         verification = verify(draft.text, given, target.citation_limit)
         span.input(draft.text)
-        span.output(
-            {"errors": list(verification.errors), "warnings": list(verification.warnings)}
-        )
+        span.output({"errors": list(verification.errors), "warnings": list(verification.warnings)})
         span.set(
             citation_valid=verification.valid,
             sentence_groundedness=verification.sentence_groundedness,

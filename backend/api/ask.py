@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import date
 
 from flask import Response, json, request, stream_with_context
-from flask_openapi3 import APIBlueprint, Tag
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel
 
 from backend.answer.flow import Answer, AskRequest, References, Token, ask
@@ -38,7 +39,7 @@ def ask_blueprint(services: Services) -> APIBlueprint:
     @blueprint.post(
         "/ask/stream",
         summary="Answer a question as server-sent events",
-        description="Events: `references` (the passages), `token` (`{\"text\": ...}`), then "
+        description='Events: `references` (the passages), `token` (`{"text": ...}`), then '
         "`complete` (the document of /api/ask) or `error` (a problem document).",
         responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
     )
@@ -93,9 +94,7 @@ class _Run:
         if isinstance(event, Token):
             self.events.put(("token", {"text": event.text}))
         else:
-            passages = [
-                ranked_passage_out(item).model_dump(mode="json") for item in event.passages
-            ]
+            passages = [ranked_passage_out(item).model_dump(mode="json") for item in event.passages]
             self.events.put(("references", {"qa_id": self._asked.qa_id, "passages": passages}))
 
     def _put(self, name: str, document: BaseModel) -> None:

@@ -1,6 +1,7 @@
 """What can be chosen and what runs: corpora, targets, configuration, health, documents."""
 
-from flask_openapi3 import APIBlueprint, Tag
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
 from backend import __version__

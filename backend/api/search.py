@@ -3,7 +3,8 @@
 import time
 from datetime import date
 
-from flask_openapi3 import APIBlueprint, Tag
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
 
 from backend.api.wire import SearchBody, SearchOut, search_out, search_request
 from backend.search.flow import search

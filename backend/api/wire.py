@@ -446,9 +446,7 @@ def _sentence(sentence: AnswerSentence, citations: tuple[Citation, ...]) -> Sent
     )
 
 
-def _filters(
-    filters: Mapping[str, FilterValue], fields: Mapping[str, int]
-) -> dict[str, Condition]:
+def _filters(filters: Mapping[str, FilterValue], fields: Mapping[str, int]) -> dict[str, Condition]:
     unknown = [field for field in filters if field not in fields]
     if unknown:
         raise UnknownFilterField(

@@ -33,10 +33,9 @@ class LocalEmbedder:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the import below runs
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         from sentence_transformers import SentenceTransformer  # 5 s: only who embeds pays
-
         from transformers.utils import logging as transformers_logging
 
-        transformers_logging.disable_progress_bar()
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
         try:
             self._model = SentenceTransformer(str(folder), device="cpu")
@@ -100,4 +99,6 @@ def _weights_digest(folder: Path) -> str:
         if path.is_file():
             with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
-    raise MissingModel(f"{folder} holds no model.safetensors; it is not a sentence-transformers model.")
+    raise MissingModel(
+        f"{folder} holds no model.safetensors; it is not a sentence-transformers model."
+    )

@@ -2,14 +2,19 @@
 
 import json
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from backend.errors import SourceError
 
-Split = Literal["dev", "test"]
+
+class Split(StrEnum):
+    """Weights and thresholds are tuned on DEV; figures are reported on TEST."""
+
+    DEV = "dev"
+    TEST = "test"
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,9 @@ class Summary:
     sentence_groundedness: float | None
 
 
-def run(services: Services, labels: Iterable[Label], target_name: str, today: date) -> list[Outcome]:
+def run(
+    services: Services, labels: Iterable[Label], target_name: str, today: date
+) -> list[Outcome]:
     """Ask every question of `labels` with the target."""
     return [_run_one(services, label, target_name, today) for label in labels]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backend.asked import asked_for
 from backend.domain import CheckedPassage, Passage
 from backend.embedding import Embedder
 from backend.llm import Prompt, Usage
@@ -16,6 +17,7 @@ from backend.text import sentences, words
 PASSAGES_READ = 4  # sentences of later passages were never chosen on the development labels
 MIN_WORDS = 5  # shorter lines are headings
 SHARE_OF_BEST = 0.85  # a further sentence must score this share of the best one
+SHARE_FOR_KIND = 0.8  # below this share of the best, a name or number is not the one asked for
 SAME_WORDS = 0.6  # Jaccard similarity from which two sentences say the same
 
 
@@ -48,7 +50,16 @@ class ExtractiveProvider:
         return Usage(0, 0)
 
     def _choose(self, prompt: Prompt) -> list[_Sentence]:
+        """The best sentences that hold the kind of thing asked for; none if no good one does."""
         candidates = self._scored(prompt)
+        best = max((sentence.score for sentence in candidates), default=0.0)
+        asked = asked_for(prompt.question)
+        candidates = [
+            sentence
+            for sentence in candidates
+            if sentence.score >= SHARE_FOR_KIND * best
+            and asked.held(sentence.text, prompt.question)
+        ]
         candidates.sort(key=lambda s: (-s.score, s.rank, s.passage.start))
         chosen: list[_Sentence] = []
         for sentence in candidates:

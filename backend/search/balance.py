@@ -24,7 +24,11 @@ def choose(
         for position, (corpus, document) in enumerate(zip(corpora, documents, strict=True)):
             if len(kept) == limit:
                 return
-            if per_document[document] < cap and per_corpus[corpus] < wanted and position not in seen:
+            if (
+                per_document[document] < cap
+                and per_corpus[corpus] < wanted
+                and position not in seen
+            ):
                 seen.add(position)
                 kept.append(position)
                 per_corpus[corpus] += 1

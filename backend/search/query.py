@@ -1,6 +1,7 @@
 """A question as the ranking reads it."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from backend.text import content_words, distinct, identifier_parts, words
 
@@ -28,7 +29,5 @@ def parse_query(text: str) -> Query:
     parts = [part for word in informative for part in identifier_parts(text[word.start : word.end])]
     terms = distinct([*stems, *parts])
     position = {term: index for index, term in enumerate(terms)}
-    pairs = {
-        (position[a], position[b]) for a, b in zip(stems, stems[1:], strict=False) if a != b
-    }
+    pairs = {(position[a], position[b]) for a, b in pairwise(stems) if a != b}
     return Query(text, tuple(word.term for word in found), terms, tuple(sorted(pairs)))

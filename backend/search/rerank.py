@@ -52,7 +52,7 @@ def fused(table: SignalTable, weights: Mapping[str, float] = FUSED_WEIGHTS) -> F
 
 
 def lexical(table: SignalTable) -> FloatArray:
-    """The published ATLAS table: 0.5 exact + 0.3 frequency + 0.2 proximity + 0.5 per metadata field.
+    """The ATLAS table: 0.5 exact + 0.3 frequency + 0.2 proximity + 0.5 per matching metadata field.
 
     It ignores meaning: on public test sets it ranks below its own input (chunkeval 0.684 nDCG@10
     where `fused` has 0.785). Above 1 when metadata matches.
@@ -68,9 +68,7 @@ def rerank(table: SignalTable, target: Target) -> Ranking:
     if target.reranker == "lexical":
         scores = lexical(table)
     else:
-        scores = fused(
-            table, {name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS}
-        )
+        scores = fused(table, {name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS})
     # beyond 1e-9 a difference is rounding, and must not decide before the row does
     order = np.lexsort((table.rows, -np.round(scores, 9)))
     return Ranking(table, order, scores[order])

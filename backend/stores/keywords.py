@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import tantivy
 
@@ -89,4 +89,4 @@ class Keywords:
         query = tantivy.Query.boolean_query([(must, tantivy.Query.boolean_query(words)), *clauses])
         hits = self._searcher.search(query, limit=depth + OVERFETCH, count=False).hits
         rows = self._searcher.fast_field_values("row", [address for _, address in hits])
-        return KeywordHits([int(row) for row in rows], [float(score) for score, _ in hits])
+        return KeywordHits(cast("list[int]", rows), [float(score) for score, _ in hits])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.domain import Document, Metadata, MetadataValue, Passage
+from backend.domain import Document, Metadata, Passage
 from backend.errors import DamagedStore, NotFound
 from backend.stores.tokens import IntArray, Ragged, TokenTable
 
@@ -53,7 +53,8 @@ CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE);
 """
 
 _PASSAGES = """
-SELECT p.row, p.id, d.id, d.corpus, d.title, p.text, p.start, p.end, p.page, p.line, d.metadata
+SELECT p.row, p.id, d.id AS document_id, d.corpus, d.title, p.text, p.start, p.end, p.page, p.line,
+    d.metadata
 FROM passages p JOIN documents d USING (document)
 """
 
@@ -194,6 +195,7 @@ class Records:
             connection.execute(
                 "ATTACH DATABASE ? AS cache", (f"{self._cache.resolve().as_uri()}?mode=ro",)
             )
+            connection.row_factory = sqlite3.Row
             self._local.connection = connection
             self._open.append(connection)
         return connection
@@ -218,7 +220,7 @@ class Records:
             _PASSAGES + "WHERE p.row IN (SELECT value FROM json_each(?))",
             (json.dumps([int(row) for row in rows]),),
         )
-        by_row = {record[0]: _passage(record) for record in found}
+        by_row = {record["row"]: _passage(record) for record in found}
         return [by_row[int(row)] for row in rows]
 
     def passage(self, id_: str) -> Passage:
@@ -236,8 +238,15 @@ class Records:
         ).fetchone()
         if record is None:
             raise NotFound(f"There is no document {id_!r} in this collection.")
-        *head, metadata, source, pages = record
-        return Document(*head, _metadata(metadata), source, tuple(json.loads(pages)))
+        return Document(
+            id=record["id"],
+            corpus=record["corpus"],
+            title=record["title"],
+            text=record["text"],
+            metadata=_metadata(record["metadata"]),
+            source=record["source"],
+            pages=tuple(json.loads(record["pages"])),
+        )
 
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of a document, in order of position."""
@@ -318,11 +327,19 @@ def _condition(condition: Condition) -> tuple[str, list[str | float]]:
     return " AND ".join(clauses) or "1", bound
 
 
-def _passage(record: tuple[object, ...]) -> Passage:
-    *head, metadata_text = record
-    metadata = _metadata(str(metadata_text))
+def _passage(record: sqlite3.Row) -> Passage:
+    metadata = _metadata(record["metadata"])
     return Passage(
-        *head,  # type: ignore[arg-type]  # the columns of _PASSAGES in order
+        row=record["row"],
+        id=record["id"],
+        document_id=record["document_id"],
+        corpus=record["corpus"],
+        title=record["title"],
+        text=record["text"],
+        start=record["start"],
+        end=record["end"],
+        page=record["page"],
+        line=record["line"],
         date=str(metadata.get("date", "")),
         url=str(metadata.get("url", "")),
         metadata=metadata,
@@ -330,7 +347,7 @@ def _passage(record: tuple[object, ...]) -> Passage:
 
 
 def _metadata(text: str) -> Metadata:
-    loaded: dict[str, MetadataValue] = json.loads(text)
+    loaded: dict[str, str | float | list[str]] = json.loads(text)
     return {
         field: tuple(value) if isinstance(value, list) else value for field, value in loaded.items()
     }

@@ -6,19 +6,24 @@ from typing import NamedTuple
 
 import chromadb
 import numpy as np
+from chromadb.api.client import Client
+from chromadb.api.collection_configuration import (
+    CreateCollectionConfiguration,
+    CreateHNSWConfiguration,
+)
 from chromadb.config import Settings
 from numpy.typing import NDArray
 
 from backend.errors import DamagedStore
 
-HNSW = {
-    "space": "cosine",
+HNSW = CreateHNSWConfiguration(
+    space="cosine",
     # the default of 100 finds 77% of the true 200 nearest in 180,000 passages, 1000 finds 98%;
     # it must be set at creation, a loaded index ignores a later change
-    "ef_search": 1000,
-    "ef_construction": 200,
-    "max_neighbors": 16,
-}
+    ef_search=1000,
+    ef_construction=200,
+    max_neighbors=16,
+)
 BATCH = 5000  # Chroma refuses more than 5461 at once
 OVERFETCH = 16  # Chroma returns ties in any order; the caller orders them by id and cuts
 
@@ -30,8 +35,10 @@ class Neighbours(NamedTuple):
     similarities: NDArray[np.float64]
 
 
-def _client(folder: Path) -> chromadb.api.ClientAPI:
-    return chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+def _client(folder: Path) -> Client:
+    client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    assert isinstance(client, Client)  # its declared type lacks `close`
+    return client
 
 
 def _name(corpus: str) -> str:
@@ -45,7 +52,9 @@ def write_vectors(
     client = _client(folder)
     for corpus, ids, vectors in corpora:
         collection = client.create_collection(
-            _name(corpus), configuration={"hnsw": HNSW}, embedding_function=None
+            _name(corpus),
+            configuration=CreateCollectionConfiguration(hnsw=HNSW),
+            embedding_function=None,
         )
         for start in range(0, len(ids), BATCH):
             batch = slice(start, start + BATCH)
@@ -85,7 +94,7 @@ class Vectors:
         if within is not None and not within:
             return Neighbours([], np.empty(0))
         found = self._collections[corpus].query(
-            query_embeddings=[vector],
+            query_embeddings=vector[None, :],
             ids=list(within) if within is not None else None,
             n_results=depth + OVERFETCH,
             include=["distances"],

@@ -39,7 +39,9 @@ def _read(root: Path, corpus: str, file: Path, id_: str) -> Read:
     except UnicodeDecodeError as error:
         return Skipped(source, f"not UTF-8 at byte {error.start}; convert it to UTF-8")
     except yaml.YAMLError as error:
-        return Skipped(source, f"its front matter is not valid YAML: {' '.join(str(error).split())}")
+        return Skipped(
+            source, f"its front matter is not valid YAML: {' '.join(str(error).split())}"
+        )
     if not text.strip():
         return Skipped(source, "it holds no text")
     metadata = normal_metadata(raw)

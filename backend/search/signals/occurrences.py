@@ -48,7 +48,9 @@ def weigh(query: Query, table: TokenTable) -> Terms:
     them with the term, over all corpora.
     """
     ids = np.array([table.vocabulary.get(term, -1) for term in query.terms], dtype=np.int64)
-    found = np.where(ids >= 0, table.passage_frequency[ids], 0) if len(table.vocabulary) else 0 * ids
+    found = (
+        np.where(ids >= 0, table.passage_frequency[ids], 0) if len(table.vocabulary) else 0 * ids
+    )
     return Terms(ids, np.log1p((table.passages - found + 0.5) / (found + 0.5)))
 
 

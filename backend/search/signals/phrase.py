@@ -25,4 +25,5 @@ def phrase(hits: Occurrences, terms: Terms, query: Query) -> FloatArray:
     pair = hits.term[adjacent] * width + hits.term[adjacent + 1]
     seen = np.unique(hits.row[adjacent] * (width * width) + pair)
     np.add.at(result, seen // (width * width), weight[seen % (width * width)])
-    return result / weight.sum()
+    result /= weight.sum()
+    return result

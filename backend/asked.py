@@ -1,0 +1,79 @@
+"""What kind of thing a question asks for, and whether a sentence holds one.
+
+A passage can be about the right subject without holding the answer. These patterns are cheap and
+coarse; a question that fits none of them asks for nothing in particular and any sentence will do.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from backend.text import fold, words
+
+_NUMBER_WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty "
+    "fifty sixty hundred thousand million half unanimous unanimously"
+)
+_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_NUMBER_WORDS.split())})\b", re.IGNORECASE)
+_MONEY = re.compile(r"[$£€¥]|\b(?:dollars?|pounds?|cents?|pence|guineas?|shillings?)\b")
+_MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
+_DATE = re.compile(rf"\b1\d{{3}}\b|\b20\d\d\b|\b(?:{_MONTH})\b|\bcentury\b")
+_AGE = re.compile(r"\b(?:aged?|years?[- ]old|years of age)\b", re.IGNORECASE)
+_CAUSE = re.compile(
+    r"\b(?:because|since|so that|reason\w*|grounds?|therefore|in order|owing|due to|for fear|"
+    r"on the basis|thought|feared|found that|held that|to (?:avoid|protect|prevent|ensure|give))\b",
+    re.IGNORECASE,
+)
+_CALENDAR = frozenset(fold(month) for month in _MONTH.split("|"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A kind of answer: its name, and whether a sentence holds one, given the question."""
+
+    name: str
+    held: Callable[[str, str], bool]
+
+
+def _holds(pattern: re.Pattern[str]) -> Callable[[str, str], bool]:
+    return lambda sentence, _question: bool(pattern.search(sentence))
+
+
+def _holds_new_name(sentence: str, question: str) -> bool:
+    """A capitalised word, not the first, that the question does not bring along."""
+    known = {word.term for word in words(question)}
+    return any(
+        sentence[word.start].isupper() and word.term not in known and word.folded not in _CALENDAR
+        for word in words(sentence)[1:]
+    )
+
+
+_WHO = r"\bwho(?:m|se)?\b|\bnames? of\b|^where\b"
+_WHICH = (
+    r"\b(?:which|what) (?:judges?|justices?|lawyers?|barristers?|person|people|politicians?|mps?|"
+    r"ministers?|company|companies|firms?|city|town|street|hospital|country|state|court|party)\b"
+)
+_KINDS = tuple(
+    (re.compile(pattern, re.IGNORECASE), asked)
+    for pattern, asked in (
+        (r"\bhow old\b|\b(?:what|which) age\b|\byoungest age\b", Asked("age", _holds(_AGE))),
+        (
+            r"\bhow (?:much|many (?:dollars|pounds|cents))\b.*\b(?:pay|paid|cost|fees?|award\w*|"
+            r"fined?|damages|owe\w*|price|compensation)\b|\bwhat (?:sum|amount)\b|\btotal amount\b",
+            Asked("money", _holds(_MONEY)),
+        ),
+        (
+            r"\bhow (?:many|long|far|often)\b|\b(?:what|which) (?:percentage|proportion|number)\b",
+            Asked("number", _holds(_NUMBER)),
+        ),
+        (r"^when\b|\b(?:what|which) (?:year|date|day|month)\b", Asked("date", _holds(_DATE))),
+        (rf"{_WHO}|{_WHICH}", Asked("name", _holds_new_name)),
+        (r"^why\b", Asked("reason", _holds(_CAUSE))),
+    )
+)
+ANYTHING = Asked("anything", lambda _sentence, _question: True)
+
+
+def asked_for(question: str) -> Asked:
+    """The kind of answer `question` asks for; ANYTHING if no pattern fits."""
+    return next((asked for pattern, asked in _KINDS if pattern.search(question)), ANYTHING)

@@ -1,0 +1,76 @@
+/** What can be chosen: fills the form, and knows the labels of corpora and the place of traces. */
+
+import { getJson } from "./api.js";
+import { element } from "./dom.js";
+import { counted } from "./text.js";
+
+const DEMO = "atlas_demo";
+const EXAMPLES = [
+  "What is the current test for dishonesty in English criminal law?",
+  "Compare the rights of a person under arrest in the United States and New Zealand",
+  "Is abortion lawful up to 20 weeks in New Zealand?",
+  "Can a public body sue for libel?",
+];
+
+const at = (id) => document.getElementById(id);
+
+/** Look-ups that work at once and know more when `loaded` has resolved. */
+export function openCatalogue() {
+  const labels = new Map();
+  let traces = null;
+
+  async function load() {
+    const paths = ["api/corpora", "api/targets", "api/config"];
+    const [catalogue, targets, config] = await Promise.all(paths.map(getJson));
+    for (const { id, label } of catalogue.corpora) labels.set(id, label);
+    if (config.tracing) traces = config.phoenix_url;
+    offerCorpora(catalogue);
+    offerTargets(targets);
+    if (catalogue.collection === DEMO) offerExamples();
+  }
+
+  return {
+    label: (corpus) => labels.get(corpus) ?? corpus,
+    traceUrl: (id) => traces && `${traces}/redirects/traces/${id}`,
+    loaded: load(),
+  };
+}
+
+function offerCorpora({ collection, corpora, all }) {
+  const documents = corpora.reduce((sum, corpus) => sum + corpus.documents, 0);
+  const extent = [counted(documents, "document"), counted(corpora.length, "corpus", "corpora")];
+  at("served").textContent = `Collection ${collection}: ${extent.join(" in ")}`;
+  const options = corpora.map(({ id, label, documents: size }) =>
+    element("option", { value: id }, `${label} (${counted(size, "document")})`),
+  );
+  at("collection").append(...options);
+  if (all.length < corpora.length) {
+    at("collection").options[0].textContent = `All (${all.length} of ${corpora.length} corpora)`;
+  }
+}
+
+function offerTargets({ default: preselected, targets }) {
+  const select = at("target");
+  const settings = new Map(targets.map((target) => [target.name, target.settings]));
+  const describe = () => (at("target-hint").textContent = summary(settings.get(select.value)));
+  select.append(...targets.map(({ name }) => element("option", { value: name }, name)));
+  select.value = preselected;
+  select.addEventListener("change", describe);
+  describe();
+}
+
+function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance, LLM_PROVIDER: by }) {
+  return `${passages} passages, ${reranker} reranker, ${balance} balance, ${by} answers`;
+}
+
+function offerExamples() {
+  const items = EXAMPLES.map((example) => {
+    const choose = () => {
+      at("question").value = example;
+      at("ask-form").requestSubmit();
+    };
+    return element("li", {}, element("button", { type: "button", onclick: choose }, example));
+  });
+  at("examples").querySelector("ul").replaceChildren(...items);
+  at("examples").hidden = false;
+}

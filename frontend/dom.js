@@ -1,0 +1,34 @@
+/** Building elements. Text goes in as text nodes, so data can never become markup. */
+
+/** An element; `on…` attributes are listeners, null children are left out. */
+export function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value);
+  }
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+/** A link to another site, or null unless the address is one of the web. */
+export function externalLink(address, text, attributes = {}) {
+  if (!/^https?:\/\//i.test(address ?? "")) return null;
+  const link = { href: address, target: "_blank", rel: "noopener", ...attributes };
+  return element("a", link, text);
+}
+
+/** A link to a text's own site, named by the site, or null without an address. */
+export function sourceLink(address, title) {
+  if (!URL.canParse(address ?? "")) return null;
+  const site = new URL(address).hostname.replace(/^www\./, "");
+  return externalLink(address, site, { "aria-label": `${site}: ${title}` });
+}
+
+/** A description list of [term, description] pairs. */
+export function definitions(pairs) {
+  const rows = pairs.map(([term, description]) =>
+    element("div", {}, element("dt", {}, term), element("dd", {}, description)),
+  );
+  return element("dl", {}, ...rows);
+}

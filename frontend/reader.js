@@ -1,0 +1,129 @@
+/** The dialog that shows a document with the cited characters marked. */
+
+import { getJson, Problem } from "./api.js";
+import { definitions, element, sourceLink } from "./dom.js";
+import { heading, marked, unitSpans, warningStatus } from "./text.js";
+
+const SHOWN_ELSEWHERE = new Set(["title", "date", "url", "status", "superseded_by"]);
+const BLANK_LINES = /\n(?:[^\S\n]*\n)+/g;
+
+/** A function that opens the dialog at {documentId, start, end, quote}; all but the id optional. */
+export function createReader(dialog, label) {
+  const title = dialog.querySelector("#reader-title");
+  const warning = dialog.querySelector("#reader-warning");
+  const body = dialog.querySelector("#reader-body");
+  let latest = null;
+
+  dialog.querySelector("#reader-close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", ({ target }) => {
+    if (target === dialog) dialog.close(); // the backdrop
+  });
+
+  function head(text, warnings = []) {
+    title.textContent = text;
+    warning.replaceChildren(...warnings);
+    warning.hidden = warnings.length === 0;
+  }
+
+  function show(document, place) {
+    head(document.title, warningNodes(document, open));
+    const spans = spansOf(document.text, place);
+    body.replaceChildren(...about(document, label), textNode(document.text, spans));
+    checkQuote(body, place);
+    bringIntoView(body);
+  }
+
+  async function open(place) {
+    latest = place;
+    head("Loading …");
+    body.replaceChildren();
+    if (!dialog.open) dialog.showModal();
+    try {
+      const document = await getJson(`api/documents/${encodeURIComponent(place.documentId)}`);
+      if (latest === place) show(document, place);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (latest === place) fail(error.message);
+    }
+  }
+
+  function fail(message) {
+    head("The document cannot be shown");
+    body.replaceChildren(element("p", { role: "alert" }, message));
+  }
+
+  return open;
+}
+
+function about({ corpus, title, metadata, source }, label) {
+  const rest = Object.entries(metadata).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
+  const place = [label(corpus), metadata.date].filter(Boolean).join(" · ");
+  return [
+    element("p", { class: "place" }, `${place} `, sourceLink(metadata.url, title)),
+    definitions([
+      ...rest.map(([name, value]) => [heading(name), [value].flat().join(", ")]),
+      ["File", source],
+    ]),
+  ];
+}
+
+/** What stands in the way of relying on the document, with the way to its successor. */
+function warningNodes({ corpus, metadata }, open) {
+  const successor = String(metadata.superseded_by ?? "");
+  const status = warningStatus(metadata) || (successor && "superseded");
+  if (!status) return [];
+  const by = successor ? [" by ", successorNode(corpus, successor, open)] : [];
+  return [element("strong", {}, heading(status)), ...by];
+}
+
+/** A button where the successor is a document's name, text where it is described in words. */
+function successorNode(corpus, successor, open) {
+  if (/\s/.test(successor)) return successor;
+  const attributes = {
+    type: "button",
+    class: "link",
+    onclick: () => open({ documentId: `${corpus}.${successor}` }),
+  };
+  return element("button", attributes, successor);
+}
+
+function spansOf(text, { start, end }) {
+  return start === undefined ? [] : unitSpans(text, [{ start, end }]);
+}
+
+/** Paragraphs that keep the blank lines after them: together they are the text, unchanged. */
+function textNode(text, spans) {
+  const ends = [...text.matchAll(BLANK_LINES)].map((gap) => gap.index + gap[0].length);
+  const starts = [0, ...ends];
+  const paragraphs = starts.map((start, index) => {
+    const end = ends[index] ?? text.length;
+    const kind = isHeading(text.slice(start, end).trim()) ? "paragraph title" : "paragraph";
+    return element("p", { class: kind }, ...marked(text, spans, start, end));
+  });
+  return element("div", { class: "document-text" }, ...paragraphs);
+}
+
+/** A Markdown heading, or a short line in capitals. */
+function isHeading(line) {
+  const inCapitals = line === line.toUpperCase() && line !== line.toLowerCase();
+  return /^#{1,6} [^\n]*$/.test(line) || (inCapitals && /^[^\n]{1,80}$/.test(line));
+}
+
+/** Says so if what is marked is not what was cited, as after a rebuild of the collection. */
+function checkQuote(body, { quote }) {
+  const shown = [...body.querySelectorAll("mark")].map((mark) => mark.textContent).join("");
+  if (quote === undefined || shown === quote) return;
+  const message = "The document has changed: the marked text is not the text that was cited.";
+  body.prepend(element("p", { role: "alert" }, message));
+}
+
+function bringIntoView(body) {
+  const mark = body.querySelector("mark");
+  if (mark === null) {
+    body.scrollTop = 0;
+    return;
+  }
+  mark.tabIndex = 0;
+  mark.focus({ preventScroll: true });
+  mark.scrollIntoView({ block: "center" });
+}

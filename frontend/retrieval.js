@@ -1,0 +1,84 @@
+/** How an answer came about: counts by corpus, confidence, dates, time, trace. */
+
+import { definitions, element, externalLink } from "./dom.js";
+import { counted, duration } from "./text.js";
+
+const STAGES = ["candidates", "dense", "lexical", "kept", "cited"];
+const TALL = { scope: "col", rowspan: 2 };
+
+export function retrievalSummary(answer, page) {
+  return element(
+    "section",
+    { class: "retrieval" },
+    element("h4", {}, "How it was found"),
+    countsTable(answer.retrieval.per_corpus, page),
+    definitions(facts(answer)),
+    notes([...answer.retrieval.warnings, ...answer.validation.warnings]),
+    externalLink(page.traceUrl(answer.trace_id), "Open trace", { class: "trace" }),
+  );
+}
+
+function countsTable(perCorpus, page) {
+  const rows = Object.entries(perCorpus).map(([corpus, counts]) =>
+    countsRow(page.label(corpus), counts),
+  );
+  return element(
+    "div",
+    { class: "counts" },
+    element(
+      "table",
+      {},
+      element("caption", { class: "unseen" }, "Passages of each corpus at each stage"),
+      countsHead(),
+      element("tbody", {}, ...rows),
+    ),
+  );
+}
+
+/** Two rows: candidates are counted in all and by leg, which keeps the table narrow. */
+function countsHead() {
+  return element(
+    "thead",
+    {},
+    element(
+      "tr",
+      {},
+      element("th", TALL, "Corpus"),
+      element("th", { scope: "colgroup", colspan: 3 }, "Candidates"),
+      element("th", TALL, "Kept"),
+      element("th", TALL, "Cited"),
+    ),
+    element(
+      "tr",
+      {},
+      ...["all", "dense", "lexical"].map((leg) => element("th", { scope: "col" }, leg)),
+    ),
+  );
+}
+
+function countsRow(label, counts) {
+  const cells = STAGES.map((stage) => element("td", {}, String(counts[stage])));
+  return element("tr", {}, element("th", { scope: "row" }, label), ...cells);
+}
+
+function facts({ decision, reason, retrieval, timings_ms: timings, target, usage }) {
+  const { oldest, newest } = retrieval.freshness;
+  return [
+    ["Decision", decision === "ANSWER" ? decision : `${decision} (${reason.code})`],
+    ["Confidence support", retrieval.confidence.support.toFixed(2)],
+    ["Sources dated", oldest ? `${oldest} to ${newest}` : "undated"],
+    ["Time", duration(timings.total)],
+    ["Target", target],
+    ["Written by", `${usage.provider} (${usage.model})`],
+  ];
+}
+
+function notes(warnings) {
+  if (warnings.length === 0) return null;
+  return element(
+    "details",
+    { class: "notes" },
+    element("summary", {}, counted(warnings.length, "note")),
+    element("ul", {}, ...warnings.map((warning) => element("li", {}, warning))),
+  );
+}

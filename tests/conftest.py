@@ -1,0 +1,105 @@
+"""Real parts for every test: the real model, and a collection built from the bundled samples."""
+
+import os
+import socket
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from backend.app import create_app
+from backend.embedding.local import DEFAULT_MODEL, LocalEmbedder
+from backend.search.request import SearchRequest
+from backend.services import Services, open_services
+from backend.settings import ROOT, Settings
+from backend.stores.store import EmbeddedStore
+from create.build import BuildReport, Options, build
+from create.txt.read import read_folder
+
+SAMPLES = ROOT / "create" / "samples"
+TODAY = date(2026, 1, 1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No `.env` and no setting of the developer's machine reaches a test."""
+    patch = pytest.MonkeyPatch()
+    for name in Settings.model_fields:
+        patch.delenv(name.upper(), raising=False)
+    patch.chdir(tmp_path_factory.mktemp("working"))
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder(DEFAULT_MODEL)
+
+
+@pytest.fixture(scope="session")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("stores")
+
+
+@pytest.fixture(scope="session")
+def demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
+    """The bundled collection, built for real."""
+    return build(
+        stores / "atlas_demo",
+        read_folder(SAMPLES),
+        embedder,
+        Options("atlas_demo"),
+        lambda _done, _total: None,
+    )
+
+
+@pytest.fixture(scope="session")
+def settings(stores: Path, demo: BuildReport) -> Settings:
+    return Settings(chroma_persist_directory=stores, chroma_collection_name="atlas_demo")
+
+
+@pytest.fixture(scope="session")
+def services(settings: Settings, embedder: LocalEmbedder) -> Iterator[Services]:
+    opened = open_services(settings, embedder)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def store(services: Services) -> EmbeddedStore:
+    assert isinstance(services.store, EmbeddedStore)
+    return services.store
+
+
+@pytest.fixture(scope="session")
+def client(services: Services) -> FlaskClient:
+    return create_app(services).test_client()
+
+
+def request_for(services: Services, question: str, **changes: object) -> SearchRequest:
+    """A request to every corpus, with some fields changed."""
+    fields: dict[str, object] = {
+        "question": question,
+        "corpora": services.default_corpora,
+        "every_corpus": True,
+        "limit": 10,
+        "today": TODAY,
+    }
+    return SearchRequest(**(fields | changes))  # type: ignore[arg-type]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def require(part: str, *, present: bool, remedy: str) -> None:
+    """Skip for want of `part`, or fail if REQUIRE names it."""
+    if present:
+        return
+    if part in os.environ.get("REQUIRE", "").split(","):
+        pytest.fail(f"REQUIRE names {part}, but {remedy}", pytrace=False)
+    pytest.skip(remedy)
