@@ -43,14 +43,11 @@ def create_app(services: Services, frontend: Path = FRONTEND) -> OpenAPI:
     app.register_api(search_blueprint(services))
     app.register_api(catalogue_blueprint(services))
 
-    @app.get("/", doc_ui=False)
-    def page() -> Response:
-        return send_from_directory(frontend, "index.html")
-
-    @app.get("/static/<path:name>", doc_ui=False)
-    def static_file(name: str) -> Response:
-        return send_from_directory(frontend, name)
-
+    # not by the decorators of flask-openapi3, which pass no plain path arguments
+    app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, "index.html"))
+    app.add_url_rule(
+        "/static/<path:name>", "page", lambda name: send_from_directory(frontend, name)
+    )
     return app
 
 

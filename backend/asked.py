@@ -29,18 +29,27 @@ _CALENDAR = frozenset(fold(month) for month in _MONTH.split("|"))
 
 @dataclass(frozen=True)
 class Asked:
-    """A kind of answer: its name, and whether a sentence holds one, given the question."""
+    """A kind of answer: its name, and whether a sentence holds one.
+
+    `held` takes the sentence, all the evidence it was taken from, and the question.
+    """
 
     name: str
-    held: Callable[[str, str], bool]
+    held: Callable[[str, str, str], bool]
 
 
-def _holds(pattern: re.Pattern[str]) -> Callable[[str, str], bool]:
-    return lambda sentence, _question: bool(pattern.search(sentence))
+def _holds(pattern: re.Pattern[str]) -> Callable[[str, str, str], bool]:
+    return lambda sentence, _evidence, _question: bool(pattern.search(sentence))
 
 
-def _holds_new_name(sentence: str, question: str) -> bool:
-    """A capitalised word, not the first, that the question does not bring along."""
+def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
+    """A capitalised word, not the first, that the question does not bring along.
+
+    Asked for "which barrister", the evidence must also speak of a barrister.
+    """
+    role = _ROLE.search(question)
+    if role and not _mentions(evidence, next(filter(None, role.groups()))):
+        return False
     known = {word.term for word in words(question)}
     return any(
         sentence[word.start].isupper() and word.term not in known and word.folded not in _CALENDAR
@@ -48,10 +57,24 @@ def _holds_new_name(sentence: str, question: str) -> bool:
     )
 
 
-_WHO = r"\bwho(?:m|se)?\b|\bnames? of\b|^where\b"
+def _mentions(evidence: str, noun: str) -> bool:
+    (wanted,) = words(noun)
+    return any(word.term == wanted.term for word in words(evidence))
+
+
+_END = r"(?= (?:who|that|which|of|for|in|to|against)\b|\?|$)"
+_ROLE = re.compile(
+    rf"\b(?:which|what) ([a-z]+)|\bwho (?:was|were|is|are) the (?:[a-z]+ )?([a-z]+){_END}|"
+    rf"\bnames? of (?:the )?(?:\S+ ){{0,2}}?([a-z]+){_END}",
+    re.IGNORECASE,
+)
+# at the start only: elsewhere "who" and "which" mostly introduce a clause
+_BEGIN = r"^(?:(?:at|by|for|from|in|of|on|to) )?"
+_WHO = rf"{_BEGIN}(?:who(?:m|se)?|where|(?:what (?:is|was|are|were) the )?names? of)\b"
 _WHICH = (
-    r"\b(?:which|what) (?:judges?|justices?|lawyers?|barristers?|person|people|politicians?|mps?|"
-    r"ministers?|company|companies|firms?|city|town|street|hospital|country|state|court|party)\b"
+    rf"{_BEGIN}(?:which|what) (?:judges?|justices?|lawyers?|barristers?|person|people|mps?|"
+    r"politicians?|ministers?|company|companies|firms?|city|town|street|hospital|country|state|"
+    r"court|party)\b"
 )
 _KINDS = tuple(
     (re.compile(pattern, re.IGNORECASE), asked)
@@ -71,7 +94,7 @@ _KINDS = tuple(
         (r"^why\b", Asked("reason", _holds(_CAUSE))),
     )
 )
-ANYTHING = Asked("anything", lambda _sentence, _question: True)
+ANYTHING = Asked("anything", lambda _sentence, _evidence, _question: True)
 
 
 def asked_for(question: str) -> Asked:

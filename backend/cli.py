@@ -18,7 +18,7 @@ from rich.table import Table
 from backend.errors import AtlasError
 from backend.evaluation.labelset import Split, load_labels
 from backend.evaluation.runner import Summary, run, summarise
-from backend.run import phoenix, serve, stop_on_terminate
+from backend.run import phoenix, serve, stop_on_signal
 from backend.services import open_services
 from backend.settings import ROOT, Settings, load_settings
 from create.txt.create_txt_store import create_txt_store
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def serve_command() -> None:
     """Serve the page and the API."""
     settings = _settings()
-    stop_on_terminate()
+    stop_on_signal()
     serve(settings)
 
 
@@ -61,7 +61,7 @@ def run_command(
 ) -> None:
     """Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both."""
     settings = _settings()
-    stop_on_terminate()
+    stop_on_signal()
     start = settings.phoenix and not settings.phoenix_collector_endpoint
     if start and not phoenix_executable.exists():
         print(f"No Phoenix at {phoenix_executable}: `make phoenix-venv` installs it. No tracing.")
@@ -79,7 +79,7 @@ def phoenix_command(
 ) -> None:
     """Run Phoenix alone until Ctrl-C."""
     settings = _settings()
-    stop_on_terminate()
+    stop_on_signal()
     if not phoenix_executable.exists():
         print(
             f"atlas: no Phoenix at {phoenix_executable}: run `make phoenix-venv`.", file=sys.stderr
@@ -140,16 +140,31 @@ def eval_command(
             json.dumps({group: asdict(summary) for group, summary in summaries.items()}, indent=2)
         )
     else:
-        Console().print(_table(f"{name}, {split.value} split", summaries))
+        Console(width=110).print(_table(f"{name}, {split.value} split", summaries))
 
 
 def _table(title: str, summaries: dict[str, Summary]) -> Table:
-    columns = list(asdict(next(iter(summaries.values()))))
+    columns = {
+        "n": "questions",
+        "recall": "recall",
+        "MRR": "mrr",
+        "F1": "f1",
+        "EM": "contains",
+        "gold": "cites_gold",
+        "answered": "answered",
+        "rejected": "rejected",
+        "valid": "citation_valid",
+        "SentG": "sentence_groundedness",
+    }
     table = Table("category", *columns, title=title)
     for group, summary in summaries.items():
-        values = asdict(summary).values()
-        table.add_row(group, *("-" if value is None else f"{value:g}" for value in values))
+        values = asdict(summary)
+        table.add_row(group, *(_figure(values[name]) for name in columns.values()))
     return table
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
 def _settings() -> Settings:

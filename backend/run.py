@@ -63,6 +63,7 @@ def phoenix(settings: Settings, executable: Path) -> Iterator["subprocess.Popen[
         **os.environ,
         "PHOENIX_HOST": "127.0.0.1",
         "PHOENIX_PORT": str(settings.phoenix_port),
+        "PHOENIX_GRPC_PORT": "0",  # not used; a fixed one lets only one Phoenix run
         "PHOENIX_WORKING_DIR": str(folder),
         "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
         "PHOENIX_TELEMETRY_ENABLED": "false",
@@ -92,13 +93,17 @@ def phoenix(settings: Settings, executable: Path) -> Iterator["subprocess.Popen[
             process.wait()
 
 
-def stop_on_terminate() -> None:
-    """Treat SIGTERM like Ctrl-C, so that everything started is stopped in order."""
+def stop_on_signal() -> None:
+    """Let SIGTERM and SIGINT stop everything in order.
+
+    SIGINT too: a shell starts background commands with it ignored.
+    """
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGINT, interrupt)
 
 
 def _watch(process: "subprocess.Popen[bytes]", folder: Path) -> None:

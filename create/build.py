@@ -181,6 +181,7 @@ def _content_digest(chunked: Sequence[_Chunked], embedder: Embedder, options: Op
     )
     for item in chunked:
         digest.update(_document_digest(item.document))
+        digest.update(json.dumps(item.spans).encode())
     return digest.hexdigest()
 
 

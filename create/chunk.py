@@ -13,6 +13,7 @@ from backend.domain import Document
 from backend.text import Span, sentences, trimmed
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_HEADING = re.compile(r"#{1,6} [^\n]+|[A-Z][A-Z0-9 ,.'’&()-]{1,80}")
 _LINE = re.compile(r"\n")
 _BLANK = re.compile(r"\s+")
 
@@ -78,4 +79,15 @@ def _sentence_starts(text: str) -> list[int]:
     return [span.start for span in sentences(text)][1:]
 
 
-_LEVELS = (_after(_PARAGRAPH), _after(_LINE), _sentence_starts, _after(_BLANK))
+def _paragraph_starts(text: str) -> list[int]:
+    """Where paragraphs begin, except after a heading: it belongs to what follows."""
+    cuts = []
+    start = 0
+    for match in _PARAGRAPH.finditer(text):
+        if not _HEADING.fullmatch(text, start, match.start()):
+            cuts.append(match.end())
+        start = match.end()
+    return cuts
+
+
+_LEVELS = (_paragraph_starts, _after(_LINE), _sentence_starts, _after(_BLANK))

@@ -1,6 +1,6 @@
 /** One asked question as an article that fills as its answer comes about. */
 
-import { element, sourceLink } from "./dom.js";
+import { element, placeLine } from "./dom.js";
 import { passageList, statusBadge } from "./passages.js";
 import { retrievalSummary } from "./retrieval.js";
 
@@ -10,8 +10,8 @@ export function newAnswer(question, page) {
   const sources = element("div");
   const article = element(
     "article",
-    { class: "answer", "data-state": "running", "aria-busy": "true", "aria-label": question },
-    element("h3", {}, question),
+    { class: "answer", "data-state": "running", "aria-busy": "true" },
+    element("h2", {}, question),
     text,
     sources,
   );
@@ -57,7 +57,7 @@ export function newAnswer(question, page) {
 /** Text still on its way, with titles in place of markers: numbers are known at the end. */
 function readable(text, passages) {
   return passages.reduce(
-    (so_far, { marker, title, page }) => so_far.replaceAll(marker, `(${title}, p. ${page})`),
+    (written, { marker, title, page }) => written.replaceAll(marker, `(${title}, p. ${page})`),
     text.trim(),
   );
 }
@@ -66,7 +66,7 @@ function notice({ decision, reason }) {
   return element(
     "div",
     { class: "notice" },
-    element("h4", {}, "No answer"),
+    element("h3", {}, "No answer"),
     element("p", {}, reason.message),
     element("p", { class: "code" }, `${decision} · ${reason.code}`),
   );
@@ -138,12 +138,7 @@ function citationItem(citation, metadata, answer, page) {
     {},
     element("button", open, citation.title),
     statusBadge(metadata),
-    element(
-      "span",
-      { class: "place" },
-      `${place.filter(Boolean).join(" · ")} `,
-      sourceLink(citation.url, citation.title),
-    ),
+    placeLine(place, citation.url, citation.title),
     quoted ? null : element("blockquote", {}, citation.quote),
   );
 }

@@ -2,7 +2,7 @@
 
 export class Problem extends Error {}
 
-const SILENT = "The server does not answer. Check that it is running, then ask again.";
+const SILENT = "The server does not answer. Check that it is running, then try again.";
 const CUT_OFF = "The answer was cut off before it was complete. Ask again.";
 
 export async function getJson(path) {

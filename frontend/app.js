@@ -128,6 +128,6 @@ at("stop").addEventListener("click", () => session.running?.abort());
 at("new-conversation").addEventListener("click", startAnew);
 loaded.catch((error) => {
   at("page-alert").hidden = false;
-  at("page-alert").textContent = error.message;
+  at("page-alert").textContent = `${error.message} Reload to see what can be chosen.`;
   if (!(error instanceof Problem)) throw error;
 });

@@ -18,8 +18,14 @@ export function externalLink(address, text, attributes = {}) {
   return element("a", link, text);
 }
 
-/** A link to a text's own site, named by the site, or null without an address. */
-export function sourceLink(address, title) {
+/** Where a text is from, in words, with a link to its own site if it has an address. */
+export function placeLine(parts, address, title) {
+  const link = sourceLink(address, title);
+  const words = parts.filter(Boolean).join(" · ");
+  return element("span", { class: "place" }, link ? `${words} · ` : words, link);
+}
+
+function sourceLink(address, title) {
   if (!URL.canParse(address ?? "")) return null;
   const site = new URL(address).hostname.replace(/^www\./, "");
   return externalLink(address, site, { "aria-label": `${site}: ${title}` });

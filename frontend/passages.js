@@ -1,6 +1,6 @@
 /** The passages that were found: what they say, and why each one ranks where it does. */
 
-import { element } from "./dom.js";
+import { element, placeLine } from "./dom.js";
 import { counted, marked, unitSpans, warningStatus } from "./text.js";
 
 const SHOWN = 3;
@@ -13,7 +13,7 @@ export function passageList(passages, page) {
   return element(
     "section",
     { class: "sources" },
-    element("h4", {}, counted(passages.length, "source")),
+    element("h3", {}, counted(passages.length, "source")),
     element("ol", {}, ...items),
     rest.length > 0 ? showAll(passages.length, rest) : null,
   );
@@ -31,17 +31,18 @@ function showAll(total, rest) {
 
 function passageItem(passage, page) {
   const highlights = unitSpans(passage.text, passage.highlights);
-  const place = [page.label(passage.corpus), passage.date, `p. ${passage.page}`];
+  const place = [
+    page.label(passage.corpus),
+    passage.date,
+    `p. ${passage.page}`,
+    `score ${passage.score.toFixed(3)}`,
+    passage.valid ? "" : "too weak to answer from",
+  ];
   return element(
     "li",
     { "data-passage": passage.passage_id },
-    element("h5", {}, passage.title, statusBadge(passage.metadata)),
-    element(
-      "p",
-      { class: "place" },
-      [...place.filter(Boolean), `score ${passage.score.toFixed(3)}`].join(" · "),
-      passage.valid ? null : element("span", { class: "weak" }, "too weak to answer from"),
-    ),
+    element("h4", {}, passage.title, statusBadge(passage.metadata)),
+    element("p", {}, placeLine(place, passage.url, passage.title)),
     element("div", { class: "passage-text" }, ...marked(passage.text, highlights)),
     element("div", { class: "more" }, openButton(passage, page), whyHere(passage)),
   );

@@ -1,10 +1,10 @@
 /** The dialog that shows a document with the cited characters marked. */
 
 import { getJson, Problem } from "./api.js";
-import { definitions, element, sourceLink } from "./dom.js";
+import { definitions, element, placeLine } from "./dom.js";
 import { heading, marked, unitSpans, warningStatus } from "./text.js";
 
-const SHOWN_ELSEWHERE = new Set(["title", "date", "url", "status", "superseded_by"]);
+const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
 const BLANK_LINES = /\n(?:[^\S\n]*\n)+/g;
 
 /** A function that opens the dialog at {documentId, start, end, quote}; all but the id optional. */
@@ -57,9 +57,8 @@ export function createReader(dialog, label) {
 
 function about({ corpus, title, metadata, source }, label) {
   const rest = Object.entries(metadata).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
-  const place = [label(corpus), metadata.date].filter(Boolean).join(" · ");
   return [
-    element("p", { class: "place" }, `${place} `, sourceLink(metadata.url, title)),
+    element("p", {}, placeLine([label(corpus), metadata.date], metadata.url, title)),
     definitions([
       ...rest.map(([name, value]) => [heading(name), [value].flat().join(", ")]),
       ["File", source],
@@ -117,13 +116,11 @@ function checkQuote(body, { quote }) {
   body.prepend(element("p", { role: "alert" }, message));
 }
 
+/** Moves to what is marked, or to the beginning. */
 function bringIntoView(body) {
+  body.scrollTop = 0;
   const mark = body.querySelector("mark");
-  if (mark === null) {
-    body.scrollTop = 0;
-    return;
-  }
-  mark.tabIndex = 0;
-  mark.focus({ preventScroll: true });
-  mark.scrollIntoView({ block: "center" });
+  mark?.setAttribute("tabindex", "0");
+  (mark ?? body).focus({ preventScroll: true });
+  mark?.scrollIntoView({ block: "center" });
 }

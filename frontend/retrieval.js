@@ -10,11 +10,15 @@ export function retrievalSummary(answer, page) {
   return element(
     "section",
     { class: "retrieval" },
-    element("h4", {}, "How it was found"),
+    element("h3", {}, "How it was found"),
     countsTable(answer.retrieval.per_corpus, page),
-    definitions(facts(answer)),
-    notes([...answer.retrieval.warnings, ...answer.validation.warnings]),
-    externalLink(page.traceUrl(answer.trace_id), "Open trace", { class: "trace" }),
+    definitions(factsOf(answer)),
+    element(
+      "div",
+      { class: "more" },
+      externalLink(page.traceUrl(answer.trace_id), "Open trace", { class: "trace" }),
+      notes([...answer.retrieval.warnings, ...answer.validation.warnings]),
+    ),
   );
 }
 
@@ -27,8 +31,7 @@ function countsTable(perCorpus, page) {
     { class: "counts" },
     element(
       "table",
-      {},
-      element("caption", { class: "unseen" }, "Passages of each corpus at each stage"),
+      { "aria-label": "Passages of each corpus at each stage" },
       countsHead(),
       element("tbody", {}, ...rows),
     ),
@@ -61,16 +64,17 @@ function countsRow(label, counts) {
   return element("tr", {}, element("th", { scope: "row" }, label), ...cells);
 }
 
-function facts({ decision, reason, retrieval, timings_ms: timings, target, usage }) {
+function factsOf({ decision, retrieval, timings_ms: timings, target, usage }) {
   const { oldest, newest } = retrieval.freshness;
-  return [
-    ["Decision", decision === "ANSWER" ? decision : `${decision} (${reason.code})`],
+  const facts = [
+    ["Decision", decision],
     ["Confidence support", retrieval.confidence.support.toFixed(2)],
     ["Sources dated", oldest ? `${oldest} to ${newest}` : "undated"],
     ["Time", duration(timings.total)],
     ["Target", target],
-    ["Written by", `${usage.provider} (${usage.model})`],
   ];
+  if (decision !== "ABSTAIN") facts.push(["Written by", `${usage.provider} (${usage.model})`]);
+  return facts;
 }
 
 function notes(warnings) {

@@ -17,6 +17,7 @@ from backend.settings import ROOT, Settings
 from backend.stores.store import EmbeddedStore
 from create.build import BuildReport, Options, build
 from create.txt.read import read_folder
+from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
 
 SAMPLES = ROOT / "create" / "samples"
 TODAY = date(2026, 1, 1)
@@ -103,3 +104,31 @@ def require(part: str, *, present: bool, remedy: str) -> None:
     if part in os.environ.get("REQUIRE", "").split(","):
         pytest.fail(f"REQUIRE names {part}, but {remedy}", pytrace=False)
     pytest.skip(remedy)
+
+
+@pytest.fixture(scope="session")
+def phoenix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Phoenix process; its address."""
+    require("phoenix", present=PHOENIX.exists(), remedy="`make phoenix-venv` has not run")
+    folder = tmp_path_factory.mktemp("phoenix")
+    environment = {"PHOENIX_PORT": str(free_port()), "PHOENIX_WORKING_DIR": str(folder)}
+    command = (*ATLAS, "phoenix", "--phoenix-executable", PHOENIX)
+    with running(*command, environment=environment, folder=folder) as server:
+        address = server.address("Phoenix")
+        wait_for(lambda: answers(f"{address}/healthz"), START_SECONDS, "Phoenix")
+        yield address
+
+
+@pytest.fixture(scope="session")
+def server(stores: Path, demo: BuildReport, phoenix: str, tmp_path_factory) -> Iterator[str]:
+    """A real server of the bundled collection that traces to the real Phoenix; its address."""
+    environment = {
+        "CHROMA_PERSIST_DIRECTORY": str(stores),
+        "CHROMA_COLLECTION_NAME": demo.manifest.collection,
+        "ATLAS_PORT": "0",
+        "PHOENIX_COLLECTOR_ENDPOINT": phoenix,
+        "PHOENIX_PROJECT_NAME": "atlas-test",
+    }
+    folder = tmp_path_factory.mktemp("server")
+    with running(*ATLAS, "serve", environment=environment, folder=folder) as started:
+        yield started.address("Atlas")

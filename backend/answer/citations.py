@@ -131,6 +131,11 @@ def _warnings(number: int, text: str, citations: Sequence[Citation]) -> list[str
     cited = " ".join(citation.passage.text for citation in citations)
     missing = sorted(set(_NUMBER.findall(text)) - set(_NUMBER.findall(cited)))
     warnings = [f"Sentence {number}: {value} is in no cited passage." for value in missing]
+    warnings += [
+        f"Sentence {number} cites {citation.passage.title}, which was superseded by {successor}."
+        for citation in citations
+        if (successor := citation.passage.metadata.get("superseded_by"))
+    ]
     if not content_terms(text) & content_terms(cited):
         warnings.append(f"Sentence {number} shares no word with what it cites.")
     return warnings

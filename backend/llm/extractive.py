@@ -3,18 +3,19 @@
 Needs no key and no network, and cannot say what no source says.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from backend.asked import asked_for
-from backend.domain import CheckedPassage, Passage
+from backend.domain import Passage
 from backend.embedding import Embedder
 from backend.llm import Prompt, Usage
 from backend.text import sentences, words
 
 PASSAGES_READ = 4  # sentences of later passages were never chosen on the development labels
+SENTENCES_COMPARED = 8  # on the development labels more than 8 change no figure
 MIN_WORDS = 5  # shorter lines are headings
 SHARE_OF_BEST = 0.85  # a further sentence must score this share of the best one
 SHARE_FOR_KIND = 0.8  # below this share of the best, a name or number is not the one asked for
@@ -54,11 +55,12 @@ class ExtractiveProvider:
         candidates = self._scored(prompt)
         best = max((sentence.score for sentence in candidates), default=0.0)
         asked = asked_for(prompt.question)
+        evidence = "\n".join(item.passage.text for item in prompt.passages[:PASSAGES_READ])
         candidates = [
             sentence
             for sentence in candidates
             if sentence.score >= SHARE_FOR_KIND * best
-            and asked.held(sentence.text, prompt.question)
+            and asked.held(sentence.text, evidence, prompt.question)
         ]
         candidates.sort(key=lambda s: (-s.score, s.rank, s.passage.start))
         chosen: list[_Sentence] = []
@@ -73,28 +75,30 @@ class ExtractiveProvider:
 
     def _scored(self, prompt: Prompt) -> list[_Sentence]:
         """Sentences with the mean of similarity and idf-weighted term coverage, in [0, 1]."""
-        found = list(_sentences(prompt.passages[:PASSAGES_READ]))
-        vectors = self._embedder.embed([prompt.question, *(text for text, *_ in found)])
+        found = _most_covering(prompt)
+        vectors = self._embedder.embed([prompt.question, *(sentence.text for sentence in found)])
         similarities = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
-        total = sum(prompt.term_weights.values()) or 1.0
-        scored = []
-        for (text, passage, rank), similarity in zip(found, similarities, strict=True):
-            terms = frozenset(word.term for word in words(text))
-            covered = sum(prompt.term_weights.get(term, 0.0) for term in terms) / total
-            score = round((float(similarity) + covered) / 2, 6)
-            scored.append(_Sentence(text, terms, passage, rank, score))
-        return scored
+        return [
+            replace(sentence, score=round((float(similarity) + sentence.score) / 2, 6))
+            for sentence, similarity in zip(found, similarities, strict=True)
+        ]
 
 
-def _sentences(passages: Sequence[CheckedPassage]) -> Iterator[tuple[str, Passage, int]]:
-    seen: set[str] = set()
-    for rank, item in enumerate(passages):
+def _most_covering(prompt: Prompt) -> list[_Sentence]:
+    """The SENTENCES_COMPARED sentences that cover most of the question's terms, by weight."""
+    total = sum(prompt.term_weights.values()) or 1.0
+    found: dict[str, _Sentence] = {}
+    for rank, item in enumerate(prompt.passages[:PASSAGES_READ]):
         text = item.passage.text
         for span in sentences(text):
             sentence = text[span.start : span.end]
-            if len(sentence.split()) >= MIN_WORDS and sentence not in seen:
-                seen.add(sentence)
-                yield sentence, item.passage, rank
+            if len(sentence.split()) < MIN_WORDS or sentence in found:
+                continue
+            terms = frozenset(word.term for word in words(sentence))
+            covered = sum(prompt.term_weights.get(term, 0.0) for term in terms) / total
+            found[sentence] = _Sentence(sentence, terms, item.passage, rank, covered)
+    ordered = sorted(found.values(), key=lambda s: (-s.score, s.rank, s.passage.start))
+    return ordered[:SENTENCES_COMPARED]
 
 
 def _similar(a: frozenset[str], b: frozenset[str]) -> bool:

@@ -85,7 +85,7 @@ def _checked(
     text = ranked.passage.text
     present = {word.term for word in words(text)}
     overlap = sum(term in present for term in query.terms) / max(len(query.terms), 1)
-    span = best_sentence(text, weights)
+    spans = [best_sentence(text, weights)] if overlap else []
     return CheckedPassage(
         ranked=ranked,
         valid=(
@@ -93,7 +93,7 @@ def _checked(
             or overlap >= target.overlap_threshold
         ),
         overlap=round(overlap, 6),
-        highlights=(Highlight(span.start, span.end),),
+        highlights=tuple(Highlight(span.start, span.end) for span in spans),
     )
 
 

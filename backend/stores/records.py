@@ -253,15 +253,15 @@ class Records:
         query = _PASSAGES + "WHERE d.id = ? ORDER BY p.row"
         return [_passage(record) for record in self._connection.execute(query, (id_,))]
 
-    def vectors(self, rows: IntArray) -> NDArray[np.float32]:
-        """The unit vectors of passages, shape (n, d), in the order of `rows`."""
+    def vectors(self, rows: IntArray, dimension: int) -> NDArray[np.float32]:
+        """The unit vectors of passages, shape (n, dimension), in the order of `rows`."""
         found = self._connection.execute(
             "SELECT p.row, e.vector FROM passages p JOIN cache.embeddings e ON e.id = p.embedding "
             "WHERE p.row IN (SELECT value FROM json_each(?)) ORDER BY p.row",
             (json.dumps(np.sort(rows).tolist()),),
         )
         matrix = np.frombuffer(b"".join(blob for _, blob in found), dtype="<f4")
-        return matrix.reshape(len(rows), -1)[np.argsort(np.argsort(rows))]
+        return matrix.reshape(len(rows), dimension)[np.argsort(np.argsort(rows))]
 
     def matching_documents(self, filters: Filter) -> list[int]:
         """Indices of the documents that meet every condition, ascending."""

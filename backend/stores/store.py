@@ -146,7 +146,7 @@ class EmbeddedStore:
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         """See Store."""
-        return self._records.vectors(rows)
+        return self._records.vectors(rows, self.manifest.embedding.dimension)
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         """See Store."""

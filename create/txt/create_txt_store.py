@@ -32,11 +32,10 @@ def create_txt_store(
     try:
         settings = load_settings(chroma_collection_name=collection)
         options = Options(collection, chunk_size, chunk_overlap, force)
+        documents = read_folder(source)
         embedder = LocalEmbedder(settings.embedding_model)
         with progress_bar(console) as progress:
-            report = build(
-                settings.collection_folder, read_folder(source), embedder, options, progress
-            )
+            report = build(settings.collection_folder, documents, embedder, options, progress)
     except AtlasError as error:
         console.print(f"[red]{error}[/red]")
         sys.exit(1)

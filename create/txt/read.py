@@ -1,6 +1,6 @@
 """Reading plain text and Markdown, with metadata in YAML front matter."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import frontmatter
@@ -15,9 +15,14 @@ SUFFIXES = {".txt", ".md", ".markdown"}
 def read_folder(root: Path) -> Iterator[Read]:
     """Every text file below `root`, one sub-folder per corpus, in a fixed order.
 
-    A form feed in a text starts a new page. A file that cannot be read is reported, not raised.
+    A form feed in a text starts a new page. A file that cannot be read is reported, not raised;
+    a root without corpora raises SourceError at once.
     """
-    for folder in corpus_folders(root):
+    return _read_folders(root, corpus_folders(root))
+
+
+def _read_folders(root: Path, folders: Sequence[Path]) -> Iterator[Read]:
+    for folder in folders:
         files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
         ids = document_ids(folder.name, (file for file in files if _is_text(file)))
         for file in files:

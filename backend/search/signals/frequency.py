@@ -10,5 +10,5 @@ def frequency(hits: Occurrences) -> FloatArray:
     It grows with every hit and never reaches 1.
     """
     total = hits.counts.sum(axis=1)
-    result: FloatArray = total / (total + hits.counts.shape[1])
+    result: FloatArray = total / (total + max(hits.counts.shape[1], 1))
     return result

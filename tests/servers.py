@@ -1,0 +1,101 @@
+"""Starting real servers for tests, and ending them."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+
+from backend.settings import ROOT
+
+START_SECONDS = 120.0
+
+
+class Server:
+    """A running command: its output so far, and the addresses it printed."""
+
+    def __init__(self, process: "subprocess.Popen[str]"):
+        self.process = process
+        self.lines: list[str] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip())
+
+    def address(self, of: str) -> str:
+        """The address printed for `of` ("Atlas", "Phoenix"), waited for."""
+
+        def printed() -> str | None:
+            for line in list(self.lines):
+                if match := re.search(rf"{of} is at (http://\S+)", line):
+                    return match.group(1)
+            if self.process.poll() is not None:
+                raise AssertionError(f"ended with {self.process.returncode}: {self.lines}")
+            return None
+
+        return wait_for(printed, START_SECONDS, f"{of}'s address")
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> int:
+        """Send a signal and wait for the end; the exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(30)
+
+
+T = TypeVar("T")
+
+
+def wait_for(probe: Callable[[], T | None], seconds: float, what: str) -> T:
+    """Poll until `probe` gives something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if (found := probe()) is not None:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{what} did not come within {seconds} s")
+
+
+def answers(url: str) -> bool | None:
+    """True once `url` answers with success, else None: a probe for `wait_for`."""
+    try:
+        return httpx.get(url, timeout=5).is_success or None
+    except httpx.TransportError:
+        return None
+
+
+@contextmanager
+def running(*command: str | Path, environment: Mapping[str, str], folder: Path) -> Iterator[Server]:
+    """A command with a clean environment; ended, if it still runs, when the block ends."""
+    process = subprocess.Popen(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), **environment},
+    )
+    try:
+        yield Server(process)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        assert process.stdout
+        process.stdout.close()
+
+
+ATLAS = (sys.executable, "-m", "backend.cli")
+PHOENIX = Path(os.environ.get("PHOENIX_VENV", ROOT / ".venv-phoenix")) / "bin" / "phoenix"

@@ -1,0 +1,277 @@
+"""The API in process: shapes, citations, and a clear problem document for every bad request."""
+
+import json
+
+import pytest
+from flask.testing import FlaskClient
+
+from backend.services import Services
+
+QUESTION = "Can a local authority sue a newspaper for libel?"
+
+
+def ask(client: FlaskClient, **body: object) -> dict:
+    response = client.post("/api/ask", json={"question": QUESTION} | body)
+    assert response.status_code == 200, response.text
+    return response.get_json()
+
+
+def test_an_answer_is_cited_verified_and_counted(client: FlaskClient, services: Services) -> None:
+    answer = ask(client)
+    assert answer["decision"] == "ANSWER"
+    assert answer["reason"]["code"] == "answered"
+    assert 1 <= len(answer["sentences"]) <= 3
+    assert answer["validation"] == {
+        "citation_valid": True,
+        "errors": [],
+        "warnings": [],
+        "sentence_groundedness": 1.0,
+        "answer_grounded": True,
+    }
+    for sentence in answer["sentences"]:
+        for index in sentence["citations"]:
+            citation = answer["citations"][index]
+            document = services.store.document(citation["document_id"])
+            assert document.text[citation["start"] : citation["end"]] == citation["quote"]
+            assert citation["quote"] == sentence["text"]
+            assert f"{sentence['text']} {citation['marker']}" in answer["answer"]
+    cited = {citation["passage_id"] for citation in answer["citations"]}
+    counts = answer["retrieval"]["per_corpus"]
+    assert sum(corpus["cited"] for corpus in counts.values()) == len(cited)
+    assert answer["composite_target"] == "k10_extractive_atlas_demo"
+    assert answer["passages"] is None
+    assert answer["cache_hit"] is False
+
+
+def test_context_comes_when_asked_for(client: FlaskClient) -> None:
+    passages = ask(client, include_context=True)["passages"]
+    assert len(passages) == 10
+    assert passages[0]["marker"] == f"[{passages[0]['document_id']} p{passages[0]['page']}]"
+
+
+def test_ids_given_by_the_client_come_back(client: FlaskClient) -> None:
+    answer = ask(client, qa_id="q-1", session_id="s-1")
+    assert (answer["qa_id"], answer["session_id"]) == ("q-1", "s-1")
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("How long should I roast a whole chicken at 200C?", "no_evidence"),
+        ("What was decided in Shelby County v. Holder?", "unknown_name"),
+        ("Who was the first person to climb a mountain in Wales?", "weak_evidence"),
+    ],
+)
+def test_weak_evidence_gives_no_answer_and_a_reason(
+    client: FlaskClient, question: str, code: str
+) -> None:
+    answer = ask(client, question=question)
+    assert answer["decision"] == "ABSTAIN"
+    assert answer["reason"]["code"] == code
+    assert answer["answer"] is None
+    assert answer["citations"] == answer["sentences"] == []
+
+
+def test_sources_that_are_all_too_old_give_no_answer(client: FlaskClient) -> None:
+    answer = ask(
+        client,
+        corpus_filter="legal_uk",
+        filters={"date": {"to": "1932"}},
+        question="Does a manufacturer owe the consumer a duty of care?",
+        freshness_days=365,
+    )
+    assert answer["reason"]["code"] == "stale_evidence"
+
+
+def test_a_corpus_filter_reaches_search_and_answer(client: FlaskClient) -> None:
+    for chosen in ("legal_us", ["legal_us"]):
+        answer = ask(client, corpus_filter=chosen, include_context=True)
+        assert answer["retrieval"]["corpora"] == ["legal_us"]
+        assert {passage["corpus"] for passage in answer["passages"]} == {"legal_us"}
+
+
+def test_search_returns_signals_and_exact_highlights(client: FlaskClient) -> None:
+    response = client.post("/api/search", json={"question": QUESTION, "k": 5})
+    document = response.get_json()
+    assert len(document["passages"]) == 5
+    first = document["passages"][0]
+    assert first["corpus"] == "legal_uk"
+    assert set(first["signals"]) >= {"semantic", "bm25", "phrase", "proximity", "title"}
+    (highlight,) = first["highlights"]
+    assert "libel" in first["text"][highlight["start"] : highlight["end"]]
+    assert document["retrieval"]["legs"] == ["dense", "lexical"]
+    assert document["timings_ms"]["total"] > 0
+
+
+def test_the_target_of_a_request_decides(client: FlaskClient) -> None:
+    for target, reranker, kept in (("k10_lexical", "lexical", 10), ("k15_quota", "fused", 15)):
+        body = {"question": QUESTION, "target": target}
+        document = client.post("/api/search", json=body).get_json()
+        assert document["retrieval"]["reranker"] == reranker
+        assert len(document["passages"]) == kept
+
+
+def test_what_can_be_chosen_and_what_runs(client: FlaskClient) -> None:
+    corpora = client.get("/api/corpora").get_json()
+    assert corpora["all"] == [corpus["id"] for corpus in corpora["corpora"]]
+    assert corpora["filter_fields"]["tags"] == 63
+    targets = client.get("/api/targets").get_json()
+    assert targets["default"] == "k10_extractive"
+    assert [target["name"] for target in targets["targets"]] == [
+        "k10_extractive",
+        "k10_lexical",
+        "k15_quota",
+    ]
+    config = client.get("/api/config").get_json()
+    assert config["collection"] == "atlas_demo"
+    assert config["tracing"] is False
+    assert client.get("/api/health").get_json()["status"] == "ok"
+
+
+def test_passages_and_documents_are_found_by_id(client: FlaskClient) -> None:
+    passage_id = ask(client)["citations"][0]["passage_id"]
+    passage = client.get(f"/api/passages/{passage_id}").get_json()
+    document = client.get(f"/api/documents/{passage['document_id']}").get_json()
+    assert document["text"][passage["start"] : passage["end"]] == passage["text"]
+    assert passage_id in [p["passage_id"] for p in document["passages"]]
+
+
+def test_the_openapi_document_lists_every_route(client: FlaskClient) -> None:
+    paths = client.get("/api/openapi.json").get_json()["paths"]
+    assert {
+        "/api/ask",
+        "/api/ask/stream",
+        "/api/search",
+        "/api/corpora",
+        "/api/targets",
+        "/api/config",
+        "/api/health",
+        "/api/passages/{id}",
+        "/api/documents/{id}",
+    } == set(paths)
+    assert client.get("/api/swagger").status_code == 200
+
+
+BAD = [
+    ({"question": ""}, 400, "invalid-question", "empty"),
+    ({"question": " \n "}, 400, "invalid-question", "empty"),
+    ({"question": "?!"}, 400, "invalid-question", "empty"),
+    ({"question": "x" * 10_000}, 400, "invalid-question", "10000 characters"),
+    ({}, 400, "invalid-request", "question: Field required"),
+    ({"question": 5}, 400, "invalid-request", "question"),
+    ({"question": QUESTION, "colour": "red"}, 400, "invalid-request", "colour"),
+    ({"question": QUESTION, "k": 0}, 400, "invalid-request", "k:"),
+    ({"question": QUESTION, "k": 101}, 400, "invalid-request", "k:"),
+    ({"question": QUESTION, "corpus_filter": "legal_fr"}, 400, "unknown-corpus", "legal_us"),
+    ({"question": QUESTION, "corpus_filter": []}, 400, "request-error", "empty list"),
+    ({"question": QUESTION, "target": "best"}, 400, "unknown-target", "k10_extractive"),
+    ({"question": QUESTION, "filters": {"judge": "x"}}, 400, "unknown-filter-field", "author"),
+    ({"question": QUESTION, "filters": {"date": {"from": "soon"}}}, 400, "request-error", "soon"),
+    ({"question": QUESTION, "filters": {"date": []}}, 400, "request-error", "empty list"),
+]
+
+
+@pytest.mark.parametrize("path", ["/api/ask", "/api/ask/stream", "/api/search"])
+@pytest.mark.parametrize(("body", "status", "kind", "says"), BAD)
+def test_a_bad_request_gets_a_problem_document(
+    client: FlaskClient, path: str, body: dict, status: int, kind: str, says: str
+) -> None:
+    response = client.post(path, json=body)
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+    problem = response.get_json(force=True)
+    assert problem["type"] == f"urn:atlas:problem:{kind}"
+    assert problem["status"] == status
+    assert problem["instance"] == path
+    assert says in problem["detail"]
+
+
+@pytest.mark.parametrize("body", ['{"question":', "", "[]", "null", '"text"', "\x00"])
+def test_malformed_json_gets_a_problem_document(client: FlaskClient, body: str) -> None:
+    response = client.post("/api/ask", data=body, content_type="application/json")
+    assert response.status_code == 400
+    assert response.content_type == "application/problem+json"
+
+
+def test_a_body_beyond_the_limit_is_refused(client: FlaskClient) -> None:
+    response = client.post("/api/ask", json={"question": "x" * 3_000_000})
+    assert response.status_code == 413
+    assert response.content_type == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/api/nothing", 404),
+        ("GET", "/nothing", 404),
+        ("GET", "/static/../backend/settings.py", 404),
+        ("GET", "/api/ask", 405),
+        ("GET", "/api/passages/none", 404),
+        ("GET", "/api/documents/none", 404),
+    ],
+)
+def test_wrong_addresses_get_a_problem_document(
+    client: FlaskClient, method: str, path: str, status: int
+) -> None:
+    response = client.open(path, method=method)
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+
+
+def test_an_unexpected_error_is_not_shown_to_the_caller(
+    client: FlaskClient, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret path /srv/x")
+
+    monkeypatch.setattr(services.store, "nearest", broken)
+    response = client.post("/api/ask", json={"question": QUESTION})
+    assert response.status_code == 500
+    assert "secret" not in response.text
+    stream = client.post("/api/ask/stream", json={"question": QUESTION}).text
+    assert "event: error" in stream
+    assert "secret" not in stream
+
+
+def events(text: str) -> list[tuple[int, str, dict]]:
+    frames = [frame for frame in text.split("\n\n") if frame and not frame.startswith(":")]
+    parsed = []
+    for frame in frames:
+        fields = dict(line.split(": ", 1) for line in frame.splitlines())
+        parsed.append((int(fields["id"]), fields["event"], json.loads(fields["data"])))
+    return parsed
+
+
+def test_the_stream_sends_references_then_tokens_then_the_whole_answer(
+    client: FlaskClient,
+) -> None:
+    response = client.post("/api/ask/stream", json={"question": QUESTION})
+    assert response.content_type.startswith("text/event-stream")
+    sent = events(response.text)
+    assert [number for number, *_ in sent] == list(range(1, len(sent) + 1))
+    names = [name for _, name, _ in sent]
+    assert names[0] == "references"
+    assert names[-1] == "complete"
+    assert set(names[1:-1]) == {"token"}
+    text = "".join(data["text"] for _, name, data in sent if name == "token")
+    complete = sent[-1][2]
+    assert text.strip() == complete["answer"]
+    assert len(sent[0][2]["passages"]) == 10
+
+
+def test_the_stream_and_the_document_agree(client: FlaskClient) -> None:
+    body = {"question": QUESTION, "qa_id": "same", "session_id": "same"}
+    streamed = events(client.post("/api/ask/stream", json=body).text)[-1][2]
+    at_once = client.post("/api/ask", json=body).get_json()
+    for document in (streamed, at_once):
+        del document["timings_ms"], document["trace_id"]
+    assert streamed == at_once
+
+
+def test_chat_history_does_not_change_what_is_found(client: FlaskClient) -> None:
+    history = [{"role": "user", "content": "Tell me about abortion in New Zealand."}] * 3
+    alone = ask(client, include_context=True)
+    later = ask(client, include_context=True, chat_history=history)
+    assert [p["passage_id"] for p in alone["passages"]] == [
+        p["passage_id"] for p in later["passages"]
+    ]

@@ -1,0 +1,108 @@
+"""The kind of answer a question asks for, and the sentences that hold one."""
+
+import pytest
+
+from backend.asked import ANYTHING, asked_for
+
+
+def held(question: str, sentence: str, *others: str) -> bool:
+    """Whether `sentence` holds what is asked for, in evidence of it and `others`."""
+    return asked_for(question).held(sentence, " ".join([sentence, *others]), question)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How old was the applicant?", "age"),
+        ("At what age may a child consent?", "age"),
+        ("How much did the jury award against Yuba?", "money"),
+        ("How many dollars were the damages?", "money"),
+        ("What sum did she recover?", "money"),
+        ("How many judges dissented?", "number"),
+        ("How long was he held?", "number"),
+        ("What percentage of cases fail?", "number"),
+        ("When was Roe decided?", "date"),
+        ("In which year was it repealed?", "date"),
+        ("Who wrote the opinion?", "name"),
+        ("Whose execution was it?", "name"),
+        ("Where was he arrested?", "name"),
+        ("Which judge dissented?", "name"),
+        ("What were the names of the sailors?", "name"),
+        ("Why was the warrant invalid?", "reason"),
+        ("why did it fail, and when?", "reason"),
+        ("How many people who sued won?", "number"),
+        ("What is negligence?", "anything"),
+        ("Explain why and when it failed.", "anything"),
+        ("To whom is it owed?", "name"),
+        ("", "anything"),
+    ],
+)
+def test_a_question_asks_for_one_kind(question: str, kind: str) -> None:
+    assert asked_for(question).name == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Why was the doctor who performed the operation convicted?", "reason"),
+        ("What duty is owed to people who trespass?", "anything"),
+    ],
+)
+def test_a_relative_clause_does_not_ask_for_a_name(question: str, kind: str) -> None:
+    assert asked_for(question).name == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "with_answer", "without"),
+    [
+        ("How old was he?", "He was 15 years old.", "He was born in Ohio."),
+        ("What sum was it?", "The jury gave $65,000.", "The jury found for him."),
+        ("What sum was it?", "She got five hundred pounds.", "She got nothing."),
+        ("How many judges sat?", "Nine judges sat.", "The judges sat."),
+        ("How many judges sat?", "It sat 9 to 0.", "It sat en banc."),
+        ("When was it?", "It was in May.", "It was long ago."),
+        ("When was it?", "It was decided in 1954.", "It was 954 pages."),
+        ("Why?", "It failed because no duty was owed.", "It failed."),
+        ("Why?", "It was done to protect children.", "It was done."),
+    ],
+)
+def test_a_sentence_holds_the_kind_or_not(question: str, with_answer: str, without: str) -> None:
+    assert held(question, with_answer)
+    assert not held(question, without)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "new"),
+    [
+        ("The opinion was by Justice Blackmun.", True),
+        ("The opinion in Roe was long.", False),
+        ("The opinion was given in January.", False),
+        ("Opinions differ.", False),
+        ("", False),
+    ],
+)
+def test_a_name_must_be_new_and_not_merely_begin_the_sentence(sentence: str, new: bool) -> None:
+    assert held("Who wrote the opinion in Roe?", sentence) is new
+
+
+def test_a_question_for_nothing_in_particular_takes_any_sentence() -> None:
+    assert asked_for("What is negligence?") is ANYTHING
+    assert held("What is negligence?", "")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which barrister spoke?",
+        "By what barrister was it said?",
+        "Who was the young barrister?",
+        "What were the names of the barristers who spoke?",
+    ],
+)
+def test_a_name_asked_for_by_role_needs_evidence_that_speaks_of_the_role(question: str) -> None:
+    assert held(question, "Then Jane Roe spoke.", "Two barristers were there.")
+    assert not held(question, "Then Jane Roe spoke.", "Two judges were there.")
+
+
+def test_a_clause_that_begins_with_what_names_no_role() -> None:
+    assert held("Who knew what happened to the snail?", "Later Mrs Donoghue knew.")

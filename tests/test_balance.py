@@ -1,0 +1,139 @@
+"""Which candidates are kept. Corpora and documents are single letters, best candidate first."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.search.balance import choose
+from backend.targets import Target
+
+BALANCES = st.sampled_from(["rank", "floor", "quota"])
+# a document belongs to one corpus, so a candidate is (corpus, number of the document in it)
+CANDIDATES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40)
+LIMITS = st.integers(1, 20)
+CAPS = st.integers(1, 4)
+
+
+def kept(
+    corpora: str,
+    limit: int,
+    balance: str = "rank",
+    *,
+    documents: str = "",
+    cap: int = 100,
+    corpus_count: int = 0,
+) -> list[int]:
+    """The kept positions; every candidate is a document of its own unless `documents` says."""
+    return choose(
+        [ord(corpus) for corpus in corpora],
+        [ord(document) for document in documents] or list(range(len(corpora))),
+        corpus_count or len(set(corpora)),
+        limit,
+        target(balance, cap),
+    )
+
+
+def target(balance: str, cap: int) -> Target:
+    return Target.model_validate({"balance": balance, "max_passages_per_document": cap})
+
+
+def choose_from(
+    candidates: Sequence[tuple[int, int]], limit: int, balance: str, cap: int
+) -> list[int]:
+    """Choose from generated candidates of five corpora."""
+    documents = [corpus * 10 + number for corpus, number in candidates]
+    return choose([corpus for corpus, _ in candidates], documents, 5, limit, target(balance, cap))
+
+
+def test_rank_keeps_the_best_whatever_their_corpus() -> None:
+    assert kept("AAABC", 3, "rank") == [0, 1, 2]
+
+
+def test_floor_keeps_the_best_of_every_corpus() -> None:
+    assert kept("AAABC", 3, "floor") == [0, 3, 4]
+    assert kept("AAABC", 4, "floor") == [0, 1, 3, 4]
+
+
+def test_floor_with_fewer_places_than_corpora_goes_to_the_best_of_them() -> None:
+    assert kept("AABBC", 2, "floor") == [0, 2]
+
+
+def test_quota_gives_every_corpus_the_same_places() -> None:
+    assert kept("AAAAABB", 4, "quota") == [0, 1, 5, 6]  # 4 // 2 each
+
+
+def test_quota_gives_the_remainder_by_rank() -> None:
+    assert kept("AAAABBB", 5, "quota") == [0, 1, 2, 4, 5]  # 5 // 2 each, then the best other
+
+
+def test_quota_hands_on_the_places_a_corpus_cannot_fill() -> None:
+    assert kept("AAAAAB", 4, "quota") == [0, 1, 2, 5]  # B fills 1 of its 4 // 2
+
+
+def test_quota_counts_the_corpora_asked_for_not_those_found() -> None:
+    assert kept("AABBB", 3, "quota", corpus_count=3) == [0, 1, 2]  # 3 // 3 each, then rank
+
+
+def test_quota_with_fewer_places_than_corpora_is_rank() -> None:
+    assert kept("AAABC", 2, "quota") == [0, 1]  # 2 // 3 = 0
+
+
+def test_a_document_has_at_most_its_cap() -> None:
+    assert kept("AAAA", 3, documents="xxxy", cap=2) == [0, 1, 3]
+
+
+def test_a_promised_place_respects_the_cap() -> None:
+    assert kept("AAABBB", 4, "quota", documents="xxyzzw", cap=1) == [0, 2, 3, 5]
+
+
+def test_the_cap_is_relaxed_by_rank_where_places_would_stay_empty() -> None:
+    assert kept("AAAA", 4, documents="xxxy", cap=1) == [0, 1, 2, 3]
+    assert kept("AAAAA", 3, documents="xxxyy", cap=1) == [0, 1, 3]  # x and y, then the best
+
+
+@pytest.mark.parametrize("balance", ["rank", "floor", "quota"])
+def test_nothing_is_kept_of_nothing(balance: str) -> None:
+    assert kept("", 10, balance) == []
+
+
+@given(CANDIDATES, LIMITS, BALANCES, CAPS)
+def test_all_places_are_filled_with_different_candidates_in_order(
+    candidates: list[tuple[int, int]], limit: int, balance: str, cap: int
+) -> None:
+    chosen = choose_from(candidates, limit, balance, cap)
+    assert chosen == sorted(set(chosen))
+    assert set(chosen) <= set(range(len(candidates)))
+    assert len(chosen) == min(limit, len(candidates))
+
+
+@given(CANDIDATES, st.integers(5, 20), st.sampled_from(["floor", "quota"]), CAPS)
+def test_every_corpus_found_is_kept_where_there_are_places_for_all(
+    candidates: list[tuple[int, int]], limit: int, balance: str, cap: int
+) -> None:
+    chosen = choose_from(candidates, limit, balance, cap)
+    assert {candidates[at][0] for at in chosen} == {corpus for corpus, _ in candidates}
+
+
+@given(CANDIDATES, LIMITS, CAPS)
+def test_quota_gives_every_corpus_what_it_can_fill_of_its_share(
+    candidates: list[tuple[int, int]], limit: int, cap: int
+) -> None:
+    chosen = Counter(candidates[at][0] for at in choose_from(candidates, limit, "quota", cap))
+    fillable: Counter[int] = Counter()
+    for (corpus, _), passages in Counter(candidates).items():
+        fillable[corpus] += min(passages, cap)
+    for corpus, passages in fillable.items():
+        assert chosen[corpus] >= min(limit // 5, passages)
+
+
+@given(CANDIDATES, LIMITS, BALANCES, CAPS)
+def test_the_cap_holds_unless_places_would_stay_empty(
+    candidates: list[tuple[int, int]], limit: int, balance: str, cap: int
+) -> None:
+    available = sum(min(count, cap) for count in Counter(candidates).values())
+    chosen = Counter(candidates[at] for at in choose_from(candidates, limit, balance, cap))
+    within = sum(min(count, cap) for count in chosen.values())
+    assert within == min(limit, available)

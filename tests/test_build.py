@@ -1,0 +1,256 @@
+"""Building from a folder of text files: repeatable, atomic, and clear about what it left out."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from backend.embedding.local import LocalEmbedder
+from backend.errors import SourceError
+from backend.settings import ROOT
+from backend.stores.manifest import Manifest
+from backend.stores.store import EmbeddedStore
+from create.build import BuildReport, Options, build
+from create.report import write_readable
+from create.txt.read import read_folder
+
+ARTICLE = """---
+title: On sheep
+date: 1901
+author: A. Shepherd
+tags: [sheep, wool]
+---
+Sheep give wool. Wool is spun.
+
+Lambs are born in spring.
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    root = tmp_path / "source"
+    for path, content in {
+        "farm/sheep.md": ARTICLE,
+        "farm/2019/Cow Report.txt": "Cows give milk. " * 100,
+        "town/trade.txt": "Merchants sell cloth.\fPage two speaks of silk.",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content, encoding="utf-8")
+    return root
+
+
+def build_from(source: Path, folder: Path, embedder: LocalEmbedder, **options) -> BuildReport:
+    return build(
+        folder, read_folder(source), embedder, Options(folder.name, **options), lambda *_: None
+    )
+
+
+def ids(folder: Path) -> list[str]:
+    store = EmbeddedStore(folder)
+    try:
+        return store.passage_ids(range(store.manifest.passages))
+    finally:
+        store.close()
+
+
+def test_documents_metadata_and_pages_are_read(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    build_from(source, tmp_path / "c", embedder)
+    store = EmbeddedStore(tmp_path / "c")
+    sheep = store.document("farm.sheep")
+    assert sheep.title == "On sheep"
+    assert sheep.metadata["tags"] == ("sheep", "wool")
+    assert sheep.text.startswith("Sheep give wool.")
+    trade = store.document("town.trade")
+    assert trade.title == "Merchants sell cloth."
+    assert trade.pages == (0, trade.text.index("Page two"))
+    store.close()
+
+
+def test_the_same_files_and_settings_give_the_same_passage_ids(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    build_from(source, tmp_path / "one", embedder)
+    build_from(source, tmp_path / "two", embedder)
+    assert ids(tmp_path / "one") == ids(tmp_path / "two")
+    assert "farm.2019.Cow-Report:0-991" in ids(tmp_path / "one")
+
+
+def test_files_whose_ids_would_be_equal_get_different_ones(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    (source / "farm" / "sheep.txt").write_text("Another text on sheep.")
+    build_from(source, tmp_path / "c", embedder)
+    documents = {id_.partition(":")[0] for id_ in ids(tmp_path / "c")}
+    assert len([id_ for id_ in documents if id_.startswith("farm.sheep-")]) == 2
+
+
+def test_a_second_build_of_the_same_files_does_nothing(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    first = build_from(source, tmp_path / "c", embedder)
+    second = build_from(source, tmp_path / "c", embedder)
+    assert not first.unchanged
+    assert second.unchanged
+    assert second.manifest == first.manifest
+
+
+def test_only_new_texts_are_embedded(source: Path, tmp_path: Path, embedder: LocalEmbedder) -> None:
+    build_from(source, tmp_path / "c", embedder)
+    (source / "town" / "new.txt").write_text("A new text about ships.")
+    again = build_from(source, tmp_path / "c", embedder)
+    assert again.embedded == 1
+    assert "town.new:0-23" in ids(tmp_path / "c")
+
+
+def test_the_manifest_points_at_the_live_version_and_the_one_before_stays(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    versions = [
+        build_from(source, tmp_path / "c", embedder, force=True).manifest.version for _ in range(3)
+    ]
+    assert Manifest.read(tmp_path / "c").version == versions[-1]
+    kept = sorted(path.name for path in (tmp_path / "c").iterdir() if path.is_dir())
+    assert kept == versions[-2:]
+
+
+def test_a_build_that_fails_leaves_the_live_version_alone(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = build_from(source, tmp_path / "c", embedder).manifest
+    (source / "town" / "new.txt").write_text("A new text about ships.")
+
+    def broken(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("create.build.write_vectors", broken)
+    with pytest.raises(OSError, match="disk full"):
+        build_from(source, tmp_path / "c", embedder)
+    assert Manifest.read(tmp_path / "c") == live
+    assert len(ids(tmp_path / "c")) == live.passages
+    monkeypatch.undo()
+    assert build_from(source, tmp_path / "c", embedder).embedded == 0  # the cache kept its work
+    assert not list((tmp_path / "c").glob(".*.partial"))
+
+
+def test_two_builds_of_one_collection_cannot_run_at_once(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    folder = tmp_path / "c"
+    folder.mkdir()
+    with (
+        FileLock(folder / ".build.lock"),
+        pytest.raises(SourceError, match="Another build of c is running"),
+    ):
+        build_from(source, folder, embedder)
+
+
+def test_files_that_cannot_be_read_are_reported(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    (source / "town" / "empty.txt").write_text(" \n")
+    (source / "town" / "latin.txt").write_bytes("Café".encode("latin-1"))
+    (source / "town" / "broken.md").write_text("---\ntitle: [\n---\ntext")
+    (source / "town" / "picture.png").write_bytes(b"\x89PNG")
+    report = build_from(source, tmp_path / "c", embedder)
+    reasons = {file.source: file.reason for file in report.files if file.reason}
+    assert reasons.pop("town/broken.md").startswith("its front matter is not valid YAML")
+    assert reasons == {
+        "town/empty.txt": "it holds no text",
+        "town/latin.txt": "not UTF-8 at byte 3; convert it to UTF-8",
+        "town/picture.png": "not a .txt or .md file",
+    }
+    assert sum(file.passages for file in report.files) == report.manifest.passages
+
+
+def test_a_folder_without_corpora_is_refused(tmp_path: Path, embedder: LocalEmbedder) -> None:
+    (tmp_path / "flat").mkdir()
+    for folder, message in (
+        (tmp_path / "flat", "no sub-folder"),
+        (tmp_path / "none", "not a folder"),
+    ):
+        with pytest.raises(SourceError, match=message):
+            build_from(folder, tmp_path / "c", embedder)
+
+
+def test_corpora_without_a_single_text_are_refused(tmp_path: Path, embedder: LocalEmbedder) -> None:
+    (tmp_path / "source" / "empty").mkdir(parents=True)
+    with pytest.raises(SourceError, match="nothing to build"):
+        build_from(tmp_path / "source", tmp_path / "c", embedder)
+
+
+@pytest.mark.parametrize("options", [{"size": 10}, {"size": 100, "overlap": 60}, {"overlap": -1}])
+def test_contradictory_sizes_are_refused(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder, options: dict[str, int]
+) -> None:
+    with pytest.raises(SourceError, match="--chunk-"):
+        build_from(source, tmp_path / "c", embedder, **options)
+
+
+def test_texts_no_store_has_seen_survive(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    odd = "Null \x00 byte, emoji 👩‍⚖️, surrogate-free 𝔘nicode, RTL שלום, combining e\u0301. " * 20
+    (source / "town" / "odd.txt").write_text(odd, encoding="utf-8")
+    build_from(source, tmp_path / "c", embedder)
+    store = EmbeddedStore(tmp_path / "c")
+    text = store.document("town.odd").text
+    for passage in store.document_passages("town.odd"):
+        assert text[passage.start : passage.end] == passage.text
+    store.close()
+
+
+def test_vectors_are_cached_by_model(source: Path, tmp_path: Path, embedder: LocalEmbedder) -> None:
+    build_from(source, tmp_path / "c", embedder)
+    rows = sqlite3.connect(tmp_path / "c" / "embeddings.sqlite").execute(
+        "SELECT DISTINCT model FROM embeddings"
+    )
+    assert [model for (model,) in rows] == [f"{embedder.info.digest}:mean"]
+
+
+def test_the_readable_manifest_holds_the_statistics(tmp_path: Path, demo: BuildReport) -> None:
+    write_readable(tmp_path / "demo.txt", demo.manifest)
+    lines = dict(line.split("=", 1) for line in (tmp_path / "demo.txt").read_text().splitlines())
+    assert lines["CHUNK_SIZE"] == "1000"
+    assert lines["CHUNK_OVERLAP"] == "100"
+    assert lines["CORPUS_legislation_nz_DOCUMENTS"] == "9"
+    assert lines["EMBEDDING_MODEL"] == "sentence-transformers/all-MiniLM-L6-v2"
+    assert lines["PASSAGES"] == str(demo.manifest.passages)
+
+
+def test_the_script_builds_and_reports(source: Path, tmp_path: Path) -> None:
+    script = ROOT / "create" / "txt" / "create_txt_store.py"
+    stores = {"CHROMA_PERSIST_DIRECTORY": str(tmp_path / "stores")}
+    done = subprocess.run(
+        [sys.executable, script, source, "--collection", "script_test"],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **stores},
+        check=False,
+    )
+    readable = ROOT / "create" / "txt" / "output" / "script_test.txt"
+    try:
+        assert done.returncode == 0, done.stderr
+        assert "farm/2019/Cow Report.txt" in done.stderr
+        assert readable.read_text().startswith("COLLECTION=script_test\n")
+        assert Manifest.read(tmp_path / "stores" / "script_test").documents == 3
+    finally:
+        readable.unlink(missing_ok=True)
+
+
+def test_the_script_fails_with_a_message(tmp_path: Path) -> None:
+    script = ROOT / "create" / "txt" / "create_txt_store.py"
+    done = subprocess.run(
+        [sys.executable, script, tmp_path / "nowhere", "--collection", "x"],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "is not a folder" in " ".join(done.stderr.split())

@@ -1,0 +1,205 @@
+"""Metrics of retrieval and answers, and the label sets they are computed over."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.domain import Document
+from backend.errors import SourceError
+from backend.evaluation.labelset import Label, Split, load_labels
+from backend.evaluation.metrics import contains_reference, recall, reciprocal_rank, token_f1
+from create.txt.read import read_folder
+from tests.conftest import SAMPLES
+
+LABELS = SAMPLES / "labels.jsonl"
+CATEGORIES = {
+    "factual",
+    "paraphrase",
+    "multi_hop",
+    "cross_corpus",
+    "conflicting",
+    "stale",
+    "unanswerable",
+}
+WRITTEN = {
+    "id": "q1",
+    "split": "dev",
+    "category": "factual",
+    "question": "How many days?",
+    "answers": ["Seven days"],
+    "gold_document_ids": ["us.carpenter"],
+}
+TEXTS = st.lists(st.sampled_from(["seven", "days", "of", "records"])).map(" ".join)
+
+
+def written(folder: Path, *lines: object) -> Path:
+    """A label set of these lines; what is not text is written as JSON."""
+    path = folder / "labels.jsonl"
+    texts = [x if isinstance(x, str) else json.dumps(x, ensure_ascii=False) for x in lines]
+    path.write_text("\n".join(texts), encoding="utf-8")
+    return path
+
+
+def error(path: Path) -> str:
+    with pytest.raises(SourceError) as raised:
+        load_labels(path)
+    return str(raised.value)
+
+
+def test_recall_is_the_share_of_gold_documents_found() -> None:
+    assert recall(["a", "x", "a"], ["a", "b", "c"]) == 1 / 3
+    assert recall(["b", "a"], ["a", "b"]) == 2 / 2
+    assert recall([], ["a"]) == 0 / 1
+
+
+def test_reciprocal_rank_is_that_of_the_first_gold_document() -> None:
+    assert reciprocal_rank(["x", "y", "b", "a"], ["a", "b"]) == 1 / 3
+    assert reciprocal_rank(["a"], ["a"]) == 1 / 1
+    assert reciprocal_rank(["x"], ["a"]) == 0
+    assert reciprocal_rank([], ["a"]) == 0
+
+
+def test_f1_is_the_harmonic_mean_of_word_precision_and_recall() -> None:
+    precision, coverage = 2 / 4, 2 / 3  # "seven days" of four words, and of three
+    expected = 2 * precision * coverage / (precision + coverage)
+    assert token_f1("Exactly seven whole days.", ["seven days, maximum"]) == expected
+
+
+def test_f1_counts_a_repeated_word_as_often_as_both_have_it() -> None:
+    precision, coverage = 1 / 3, 1 / 1
+    expected = 2 * precision * coverage / (precision + coverage)
+    assert token_f1("days days days", ["days"]) == expected
+
+
+def test_f1_is_that_of_the_best_reference() -> None:
+    assert token_f1("seven days", ["a week", "Seven days", "days"]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "references"), [("", ["seven"]), ("seven", []), ("seven", ["eight"]), ("", [""])]
+)
+def test_f1_is_zero_where_nothing_is_shared(answer: str, references: list[str]) -> None:
+    assert token_f1(answer, references) == 0.0
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS)
+def test_f1_is_a_share_that_does_not_depend_on_the_side(answer: str, reference: str) -> None:
+    assert 0 <= token_f1(answer, [reference]) <= 1
+    assert token_f1(answer, [reference]) == pytest.approx(token_f1(reference, [answer]))
+    assert token_f1(answer, [answer]) == (1.0 if answer else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "references", "contained"),
+    [
+        ("The Court said SEVEN days, no more.", ["seven days"], True),
+        ("A week.", ["seven days", "a week"], True),
+        ("Seven days", ["Seven days"], True),
+        ("Seven long days", ["seven days"], False),
+        ("Days seven", ["seven days"], False),
+        ("Seventy-seven daysailers", ["seven days"], False),
+        ("Seven", ["seven days"], False),
+        ("", ["seven days"], False),
+        ("Seven days", [], False),
+    ],
+)
+def test_a_reference_is_contained_as_whole_words_in_order(
+    answer: str, references: list[str], contained: bool
+) -> None:
+    assert contains_reference(answer, references) is contained
+
+
+def test_a_label_is_read_as_written(tmp_path: Path) -> None:
+    (label,) = load_labels(written(tmp_path, WRITTEN))
+    assert label == Label(
+        id="q1",
+        split=Split.DEV,
+        category="factual",
+        question="How many days?",
+        answers=("Seven days",),
+        gold_document_ids=frozenset({"us.carpenter"}),
+        kind="",
+    )
+    assert label.answerable
+
+
+def test_a_label_without_gold_documents_is_unanswerable(tmp_path: Path) -> None:
+    (label,) = load_labels(written(tmp_path, WRITTEN | {"answers": [], "gold_document_ids": []}))
+    assert not label.answerable
+
+
+def test_labels_can_be_limited_to_a_split(tmp_path: Path) -> None:
+    path = written(tmp_path, WRITTEN, WRITTEN | {"id": "q2", "split": "test"})
+    assert [label.id for label in load_labels(path)] == ["q1", "q2"]
+    assert [label.id for label in load_labels(path, Split.TEST)] == ["q2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "Expecting property name"),
+        ("[]", "Label"),
+        ({"id": "q2"}, "question"),
+        (WRITTEN | {"split": "train"}, "'dev' or 'test'"),
+        (WRITTEN | {"answers": "Seven days"}, "answers"),
+    ],
+)
+def test_an_error_names_the_file_and_the_line(tmp_path: Path, line: object, problem: str) -> None:
+    path = written(tmp_path, WRITTEN, "", line)  # the blank second line counts
+    message = error(path)
+    assert message.startswith(f"{path}:3: not a label: ")
+    assert problem in message
+
+
+def test_an_unknown_field_is_an_error(tmp_path: Path) -> None:
+    assert "gold_documents" in error(written(tmp_path, WRITTEN | {"gold_documents": ["x"]}))
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    question = "How many\u2028days\x85exactly?"
+    (label,) = load_labels(written(tmp_path, WRITTEN | {"question": question}))
+    assert label.question == question
+
+
+def test_a_missing_label_set_is_an_error_that_names_it(tmp_path: Path) -> None:
+    assert error(tmp_path / "none.jsonl") == f"There is no label set at {tmp_path / 'none.jsonl'}."
+
+
+def test_at_least_sixty_labels_are_bundled_each_with_its_own_id() -> None:
+    ids = [label.id for label in load_labels(LABELS)]
+    assert len(ids) >= 60
+    assert len(ids) == len(set(ids))
+
+
+def test_no_bundled_question_is_asked_twice() -> None:
+    questions = [label.question.casefold() for label in load_labels(LABELS)]
+    assert len(questions) == len(set(questions))
+
+
+def test_every_bundled_gold_id_is_a_bundled_document() -> None:
+    gold = {id_ for label in load_labels(LABELS) for id_ in label.gold_document_ids}
+    documents = {read.id for read in read_folder(SAMPLES) if isinstance(read, Document)}
+    assert gold
+    assert gold <= documents
+
+
+@pytest.mark.parametrize("split", Split)
+def test_every_category_is_in_both_splits(split: Split) -> None:
+    assert {label.category for label in load_labels(LABELS, split)} == CATEGORIES
+
+
+def test_answers_and_gold_documents_go_together() -> None:
+    for label in load_labels(LABELS):
+        assert label.answerable == bool(label.answers) == (label.category != "unanswerable")
+        assert all(answer.strip() for answer in label.answers)
+
+
+def test_a_cross_corpus_question_has_gold_in_several_corpora() -> None:
+    labels = [label for label in load_labels(LABELS) if label.category == "cross_corpus"]
+    assert labels
+    for label in labels:
+        assert len({id_.split(".")[0] for id_ in label.gold_document_ids}) > 1

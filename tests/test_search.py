@@ -1,0 +1,149 @@
+"""Search as a whole: balance, filters, totality of the order, and what it reports."""
+
+import numpy as np
+import pytest
+
+from backend.search.flow import search
+from backend.search.query import parse_query
+from backend.search.retrieve import retrieve
+from backend.services import Services
+from backend.stores.records import Range
+from tests.conftest import request_for
+
+QUESTION = "What rights does a person have on arrest by the police?"
+
+
+def hits_of(services: Services, depth: int, corpora: tuple[str, ...], filters=None):
+    searcher = services.searcher
+    query = parse_query(QUESTION)
+    scope = searcher.store.scope(filters) if filters else None
+    vector = searcher.embedder.embed([QUESTION])[0]
+    return retrieve(
+        searcher.store, searcher.tracer, searcher.executor, query, vector, corpora, depth, scope
+    )
+
+
+def test_all_takes_the_same_number_of_candidates_from_each_corpus_in_each_leg(
+    services: Services,
+) -> None:
+    for depth in (1, 5, 20):
+        for corpus in hits_of(services, depth, services.default_corpora):
+            assert len(corpus.dense.rows) == depth
+            assert len(corpus.lexical.rows) == depth
+
+
+def test_the_depth_is_that_of_all_or_of_chosen_corpora(services: Services) -> None:
+    target = services.targets["k10_extractive"].model_copy(
+        update={"large_retrieval_size_all_corpus": 7, "large_retrieval_size_single_corpus": 11}
+    )
+    everything = search(services.searcher, request_for(services, QUESTION), target)
+    assert {counts.dense for counts in everything.per_corpus.values()} == {7}
+    one = request_for(services, QUESTION, corpora=("legal_us",), every_corpus=False)
+    assert search(services.searcher, one, target).per_corpus["legal_us"].dense == 11
+
+
+@pytest.mark.parametrize("corpus", ["legal_us", "legal_uk", "legislation_nz"])
+def test_a_corpus_filter_lets_no_other_corpus_through_in_either_leg(
+    services: Services, corpus: str
+) -> None:
+    (hits,) = hits_of(services, 500, (corpus,))
+    for rows in (hits.dense.rows, hits.lexical.rows):
+        assert len(rows)
+        assert {passage.corpus for passage in services.store.passages(rows)} == {corpus}
+
+
+def test_a_metadata_filter_binds_both_legs(services: Services) -> None:
+    filters = {"date": Range("1960-01-01", "1969-12-31")}
+    for hits in hits_of(services, 500, ("legal_us", "legislation_nz"), filters):
+        for rows in (hits.dense.rows, hits.lexical.rows):
+            assert len(rows)
+            assert all(p.date.startswith("196") for p in services.store.passages(rows))
+
+
+def test_a_filter_that_nothing_meets_gives_no_passage(services: Services) -> None:
+    request = request_for(services, QUESTION, filters={"author": ("nobody",)})
+    result = search(services.searcher, request, services.targets["k10_extractive"])
+    assert result.passages == ()
+    assert {counts.candidates for counts in result.per_corpus.values()} == {0}
+    assert result.confidence.low
+
+
+def test_every_candidate_has_every_signal_between_0_and_1(services: Services) -> None:
+    target = services.targets["k10_extractive"].model_copy(update={"search_k": 100})
+    for question in (QUESTION, "Brown v. Board of Education", "s59", "zzzz", "the of"):
+        request = request_for(services, question, limit=100)
+        result = search(services.searcher, request, target)
+        assert len(result.passages) == 100
+        for item in result.passages:
+            assert len(item.ranked.signals) == 9
+            assert all(0.0 <= value <= 1.0 for value in item.ranked.signals.values())
+
+
+def test_passages_come_best_first_and_the_same_every_time(services: Services) -> None:
+    target = services.targets["k10_extractive"]
+    first = search(services.searcher, request_for(services, QUESTION), target)
+    again = search(services.searcher, request_for(services, QUESTION), target)
+    scores = [item.ranked.score for item in first.passages]
+    assert scores == sorted(scores, reverse=True)
+    assert first.passages == again.passages
+
+
+def test_counts_add_up(services: Services) -> None:
+    result = search(
+        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+    )
+    assert sum(counts.kept for counts in result.per_corpus.values()) == len(result.passages) == 10
+    for counts in result.per_corpus.values():
+        assert max(counts.dense, counts.lexical) <= counts.candidates
+        assert counts.candidates <= counts.dense + counts.lexical
+
+
+def test_a_corpus_that_gives_fewer_candidates_than_asked_for_is_reported(
+    services: Services,
+) -> None:
+    result = search(
+        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+    )
+    assert "legislation_nz: 67 of 200 candidates asked for; it holds no more." in result.warnings
+
+
+def test_quota_gives_every_corpus_the_same_number_of_places(services: Services) -> None:
+    target = services.targets["k15_quota"]
+    result = search(services.searcher, request_for(services, QUESTION, limit=15), target)
+    assert {counts.kept for counts in result.per_corpus.values()} == {5}
+
+
+def test_highlights_are_sentences_of_the_passage(services: Services) -> None:
+    result = search(
+        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+    )
+    for item in result.passages:
+        for highlight in item.highlights:
+            marked = item.passage.text[highlight.start : highlight.end]
+            assert marked == marked.strip() != ""
+
+
+def test_freshness_counts_passages_older_than_asked_for(services: Services) -> None:
+    request = request_for(services, "Katz wiretapping telephone booth", freshness_days=365 * 20)
+    result = search(services.searcher, request, services.targets["k10_extractive"])
+    old = [item for item in result.passages if item.passage.date < "2006"]
+    assert result.freshness.violations == len(old) > 0
+
+
+def test_names_that_no_source_mentions_are_found(services: Services) -> None:
+    result = search(
+        services.searcher,
+        request_for(services, "What was decided in Shelby County v. Holder?"),
+        services.targets["k10_extractive"],
+    )
+    assert result.unknown_names == ("Shelby", "Holder")
+
+
+def test_a_searched_passage_has_the_cosine_of_its_vector(services: Services) -> None:
+    result = search(
+        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+    )
+    question = services.searcher.embedder.embed([QUESTION])[0]
+    for item in result.passages:
+        vector = services.store.vectors(np.array([item.passage.row]))[0]
+        assert item.ranked.signals["semantic"] == pytest.approx(float(vector @ question), abs=1e-5)

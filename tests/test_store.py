@@ -1,0 +1,164 @@
+"""The embedded store: exact spans, agreement of its parts, and clear errors when damaged."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backend.embedding.local import LocalEmbedder
+from backend.errors import DamagedStore, EmbedderMismatch, MissingStore, NotFound
+from backend.services import open_services
+from backend.settings import Settings
+from backend.stores.manifest import Manifest
+from backend.stores.records import Range
+from backend.stores.store import KEYWORDS, RECORDS, VECTORS, EmbeddedStore
+from create.build import BuildReport
+
+
+def all_passages(store: EmbeddedStore):
+    return store.passages(range(store.manifest.passages))
+
+
+def test_every_passage_is_exactly_its_span_of_the_document(store: EmbeddedStore) -> None:
+    for passage in all_passages(store):
+        document = store.document(passage.document_id)
+        assert document.text[passage.start : passage.end] == passage.text
+        assert document.text.count("\n", 0, passage.start) + 1 == passage.line
+
+
+def test_passages_cover_every_word_of_every_document(store: EmbeddedStore) -> None:
+    for id_ in {passage.document_id for passage in all_passages(store)}:
+        text = store.document(id_).text
+        covered = {
+            offset
+            for passage in store.document_passages(id_)
+            for offset in range(passage.start, passage.end)
+        }
+        assert all(offset in covered for offset, c in enumerate(text) if not c.isspace())
+
+
+def test_the_bundled_corpora_are_of_clearly_unequal_size(store: EmbeddedStore) -> None:
+    sizes = {corpus.id: corpus.documents for corpus in store.corpora}
+    assert sizes == {"legal_uk": 18, "legal_us": 36, "legislation_nz": 9}
+
+
+def test_passage_and_document_are_found_by_id(store: EmbeddedStore) -> None:
+    passage = all_passages(store)[7]
+    assert store.passage(passage.id) == passage
+    assert store.document(passage.document_id).corpus == passage.corpus
+
+
+def test_unknown_ids_are_reported(store: EmbeddedStore) -> None:
+    with pytest.raises(NotFound, match="no passage 'x'"):
+        store.passage("x")
+    with pytest.raises(NotFound, match="no document 'x'"):
+        store.document("x")
+
+
+def test_vectors_are_unit_length_and_in_the_order_asked_for(store: EmbeddedStore) -> None:
+    rows = np.array([5, 0, 300])
+    vectors = store.vectors(rows)
+    assert vectors.shape == (3, store.manifest.embedding.dimension)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    np.testing.assert_array_equal(vectors[1], store.vectors(np.array([0]))[0])
+
+
+def test_a_passage_is_its_own_nearest_neighbour(store: EmbeddedStore) -> None:
+    for passage in all_passages(store)[::40]:
+        vector = store.vectors(np.array([passage.row]))[0]
+        hits = store.nearest(passage.corpus, vector, 5, None)
+        assert hits.rows[0] == passage.row
+        assert hits.scores[0] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_hits_come_best_first_with_ties_by_row(store: EmbeddedStore) -> None:
+    for hits in (
+        store.nearest("legal_us", store.vectors(np.array([100]))[0], 50, None),
+        store.matching("legal_us", ["court", "state"], 50, None),
+    ):
+        pairs = list(zip((-hits.scores).tolist(), hits.rows.tolist(), strict=True))
+        assert len(pairs) == 50
+        assert pairs == sorted(pairs)
+
+
+def test_filters_on_text_dates_and_lists(store: EmbeddedStore) -> None:
+    def titles(**filters: object) -> set[str]:
+        documents = store.scope(filters).documents  # type: ignore[arg-type]
+        rows = np.flatnonzero(np.isin(store.tokens.document_of, documents))
+        return {passage.title for passage in store.passages(rows)}
+
+    assert titles(status=("repealed",)) == {"Privacy Act 1993"}
+    assert "Katz v. United States" in titles(date=Range("1967-01-01", "1967-12-31"))
+    # only the year is known of Entick v Carrington, so any day of 1765 may be meant
+    assert titles(date=Range("1765-06-01", "1765-06-30")) == {"Entick v Carrington"}
+    assert titles(author=("Earl Warren",), date=Range("1960-01-01", None)) == {
+        "Miranda v. Arizona",
+        "Terry v. Ohio",
+    }
+    assert titles(author=("nobody",)) == set()
+
+
+def test_a_missing_collection_says_how_to_build_one(tmp_path: Path) -> None:
+    with pytest.raises(MissingStore, match="make store"):
+        EmbeddedStore(tmp_path / "nothing")
+
+
+def copy_of(demo: BuildReport, stores: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "copy"
+    shutil.copytree(stores / demo.manifest.collection, folder)
+    return folder
+
+
+@pytest.mark.parametrize("part", [VECTORS, RECORDS, KEYWORDS])
+def test_a_missing_part_is_an_error_that_names_the_repair(
+    demo: BuildReport, stores: Path, tmp_path: Path, part: str
+) -> None:
+    folder = copy_of(demo, stores, tmp_path)
+    path = folder / demo.manifest.version / part
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with pytest.raises(DamagedStore, match="--force"):
+        EmbeddedStore(folder)
+
+
+def test_a_truncated_record_file_is_an_error(
+    demo: BuildReport, stores: Path, tmp_path: Path
+) -> None:
+    folder = copy_of(demo, stores, tmp_path)
+    path = folder / demo.manifest.version / RECORDS
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(DamagedStore, match="--force"):
+        EmbeddedStore(folder)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"schema_version": 99}', '{"schema_version": 1}']
+)
+def test_an_unreadable_manifest_is_an_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(DamagedStore):
+        Manifest.read(tmp_path)
+
+
+def test_parts_that_disagree_with_the_manifest_are_an_error(
+    demo: BuildReport, stores: Path, tmp_path: Path
+) -> None:
+    folder = copy_of(demo, stores, tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["corpora"][0]["passages"] += 1
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(DamagedStore, match="325 passages, but chroma has 324"):
+        EmbeddedStore(folder)
+
+
+def test_a_store_built_with_another_model_is_refused(
+    demo: BuildReport, stores: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    folder = copy_of(demo, stores, tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["embedding"] |= {"name": "models/other", "digest": "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    settings = Settings(chroma_persist_directory=tmp_path, chroma_collection_name="copy")
+    with pytest.raises(EmbedderMismatch, match="Set EMBEDDING_MODEL=models/other"):
+        open_services(settings, embedder)

@@ -1,0 +1,114 @@
+"""Target files: read over defaults, and errors that name file and line."""
+
+from pathlib import Path
+
+import pytest
+
+from backend.errors import InvalidTarget, UnknownTarget
+from backend.settings import ROOT
+from backend.targets import Target, load_target, target_names
+
+BUNDLED = ROOT / "targets"
+
+
+def load(folder: Path, text: str, **defaults: object) -> Target:
+    """The target written as `text` into `folder/mine.txt`."""
+    (folder / "mine.txt").write_text(text, encoding="utf-8")
+    return load_target(folder, "mine", defaults)
+
+
+def error(folder: Path, text: str, **defaults: object) -> str:
+    with pytest.raises(InvalidTarget) as raised:
+        load(folder, text, **defaults)
+    return str(raised.value)
+
+
+def test_a_file_sets_the_keys_it_names(tmp_path: Path) -> None:
+    text = "# fifteen, balanced\nSEARCH_K=15\nBALANCE=quota # per corpus\n\nWEIGHT_TITLE=0.5\n"
+    expected = Target(search_k=15, balance="quota", weight_title=0.5)
+    assert load(tmp_path, text) == expected
+
+
+def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path, "") == Target()
+
+
+def test_keys_are_read_in_either_case(tmp_path: Path) -> None:
+    assert load(tmp_path, "search_k=15").search_k == 15
+
+
+def test_the_file_is_read_over_the_defaults(tmp_path: Path) -> None:
+    target = load(tmp_path, "SEARCH_K=15", search_k=20, citation_limit=7)
+    assert (target.search_k, target.citation_limit) == (15, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("SEARCH_K=10\nSERACH_K=15", 2, "unknown key SERACH_K. Known: LLM_PROVIDER, SEARCH_K"),
+        ("SEARCH_K=10\nBALANCE=rank\nSEARCH_K=15", 3, "SEARCH_K is set again; line 1 set it first"),
+        ("SEARCH_K=10\nsearch_k=15", 2, "search_k is set again; line 1 set it first"),
+        ("# ten\nten passages", 2, "'ten passages' is not KEY=VALUE"),
+        ("SEARCH_K", 1, "SEARCH_K has no value"),
+        ("BALANCE=rank\nSEARCH_K=", 2, "SEARCH_K=: Input should be a valid integer"),
+        ("SEARCH_K=ten", 1, "SEARCH_K=ten: Input should be a valid integer"),
+        ("SEARCH_K=0", 1, "SEARCH_K=0: Input should be greater than or equal to 1"),
+        ("BALANCE=rank\nSEARCH_K=101", 2, "SEARCH_K=101: Input should be less than or equal to"),
+        ("ANSWER_THRESHOLD=1.1", 1, "ANSWER_THRESHOLD=1.1: Input should be less than or equal"),
+        ("WEIGHT_TITLE=-1", 1, "WEIGHT_TITLE=-1: Input should be greater than or equal to 0"),
+        ("WEIGHT_TITLE=nan", 1, "WEIGHT_TITLE=nan: Input should be"),
+        ("BALANCE=fair", 1, "BALANCE=fair: Input should be 'rank', 'floor' or 'quota'"),
+    ],
+)
+def test_an_error_names_the_file_the_line_and_the_problem(
+    tmp_path: Path, text: str, line: int, problem: str
+) -> None:
+    message = error(tmp_path, text)
+    assert message.startswith(f"{tmp_path / 'mine.txt'}:{line}: {problem}")
+    assert message.endswith(".")
+
+
+@pytest.mark.parametrize("text", ["BALANCE=rank\n\n\nSEARCH_K=0", "\n\n# ten\nSEARCH_K=0"])
+def test_the_line_is_counted_past_blank_lines(tmp_path: Path, text: str) -> None:
+    assert error(tmp_path, text).startswith(f"{tmp_path / 'mine.txt'}:4: SEARCH_K=0: ")
+
+
+def test_a_weight_is_a_finite_number(tmp_path: Path) -> None:
+    assert error(tmp_path, "WEIGHT_TITLE=inf").startswith(f"{tmp_path / 'mine.txt'}:1: ")
+
+
+def test_a_wrong_default_is_blamed_on_the_environment(tmp_path: Path) -> None:
+    message = error(tmp_path, "BALANCE=rank", search_k=500)
+    assert message.startswith(f"{tmp_path / 'mine.txt'} (from the environment): SEARCH_K=500: ")
+
+
+def test_an_unknown_target_lists_the_known_ones(tmp_path: Path) -> None:
+    (tmp_path / "wide.txt").touch()
+    (tmp_path / "deep.txt").touch()
+    with pytest.raises(UnknownTarget, match=r"no target 'mine'\. Known targets: deep, wide\."):
+        load_target(tmp_path, "mine", {})
+
+
+def test_a_name_that_is_a_path_is_no_target(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").touch()
+    (tmp_path / "targets").mkdir()
+    with pytest.raises(UnknownTarget):
+        load_target(tmp_path / "targets", "../secret", {})
+
+
+def test_names_are_those_of_the_text_files_in_order(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt", "notes.md"):
+        (tmp_path / name).touch()
+    assert target_names(tmp_path) == ["a", "b"]
+
+
+def test_targets_are_bundled() -> None:
+    assert {"k10_extractive", "k10_lexical", "k15_quota"} <= set(target_names(BUNDLED))
+
+
+@pytest.mark.parametrize("name", target_names(BUNDLED))
+def test_every_bundled_target_loads_and_is_what_its_name_says(name: str) -> None:
+    target = load_target(BUNDLED, name, {})
+    size, kind = name.removeprefix("k").split("_", 1)
+    assert target.search_k == int(size)
+    assert kind in (target.llm_provider, target.reranker, target.balance)

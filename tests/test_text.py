@@ -1,0 +1,256 @@
+"""The analyser: words with exact offsets, sentences, names."""
+
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from backend.domain import Document
+from backend.text import (
+    FUNCTION_WORDS,
+    content_terms,
+    content_words,
+    distinct,
+    fold,
+    identifier_parts,
+    names,
+    sentences,
+    trimmed,
+    words,
+)
+from create.txt.read import read_folder
+from tests.conftest import SAMPLES
+
+DOCUMENTS = [read for read in read_folder(SAMPLES) if isinstance(read, Document)]
+PIECES = [
+    "Roe v. Wade",
+    "No. 45",
+    "(s. 59)",
+    "1) ",
+    "a) ",
+    '"Stop!"',
+    "it’s",
+    ". ",
+    "\n",
+    "  ",
+    "é",
+]
+TEXTS = st.text() | st.lists(st.sampled_from(PIECES) | st.text(max_size=5)).map("".join)
+
+
+def folded(text: str) -> list[str]:
+    return [word.folded for word in words(text)]
+
+
+def split(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text)]
+
+
+def surfaces(question: str) -> list[list[str]]:
+    return [[question[word.start : word.end] for word in name] for name in names(question)]
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_word_offsets_are_exact_for_any_text(text: str) -> None:
+    for word in words(text):
+        assert fold(text[word.start : word.end]) == word.folded
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_every_letter_and_digit_is_in_exactly_one_word(text: str) -> None:
+    found = words(text)
+    covered = [position for word in found for position in range(word.start, word.end)]
+    assert covered == sorted(set(covered))
+    assert {at for at, character in enumerate(text) if character.isalnum()} <= set(covered)
+
+
+def test_offsets_count_characters_not_bytes() -> None:
+    (word,) = words("😀 Wade")
+    assert (word.start, word.end) == (2, 6)
+
+
+@pytest.mark.parametrize(
+    ("surface", "same_as"),
+    [
+        ("WADE", "wade"),
+        ("Café", "cafe"),
+        ("STRASSE", "straße"),
+        ("Congreſs", "congress"),
+        ("State’s", "state's"),
+        ("Māori", "Maori"),
+        ("ﬁnding", "finding"),
+    ],
+)
+def test_spellings_of_one_word_fold_alike(surface: str, same_as: str) -> None:
+    assert folded(surface) == folded(same_as)
+    assert len(folded(surface)) == 1
+
+
+def test_combining_marks_belong_to_their_word() -> None:
+    assert folded(unicodedata.normalize("NFD", "Māori résumé")) == ["maori", "resume"]
+
+
+@given(st.text(max_size=20))
+@example("ℋ")
+def test_a_folded_word_folds_to_itself(word: str) -> None:
+    assert fold(fold(word)) == fold(word)
+
+
+def test_an_apostrophe_inside_a_word_does_not_end_it_and_a_quote_around_it_does() -> None:
+    assert folded("‘Plaintiff’s’ 'don't'") == ["plaintiff's", "don't"]
+
+
+def test_inflections_share_a_stem() -> None:
+    assert {word.term for word in words("appeal appeals appealed appealing")} == {"appeal"}
+
+
+@pytest.mark.parametrize(
+    ("surface", "parts"),
+    [
+        ("camelCase", ["camel", "case"]),
+        ("snake_case", ["snake", "case"]),
+        ("s59", ["s", "59"]),
+        ("HTTPServer", ["http", "server"]),
+        ("plain", []),
+        ("ACT", []),
+        ("1954", []),
+        ("State’s", []),
+    ],
+)
+def test_only_identifiers_have_parts(surface: str, parts: list[str]) -> None:
+    assert identifier_parts(surface) == parts
+
+
+@pytest.mark.parametrize("surface", ["Māori", "Zürich", "TĀMAKI", "Édouard"])
+def test_a_plain_word_with_diacritics_has_no_parts(surface: str) -> None:
+    assert identifier_parts(surface) == []
+
+
+def test_function_words_are_dropped_from_a_question() -> None:
+    assert [word.folded for word in content_words(words("What did the Court decide?"))] == [
+        "court",
+        "decide",
+    ]
+
+
+def test_a_question_of_function_words_keeps_them_all() -> None:
+    assert [word.folded for word in content_words(words("Who is it?"))] == ["who", "is", "it"]
+
+
+def test_function_words_are_written_as_words_are_folded() -> None:
+    assert {fold(word) for word in FUNCTION_WORDS} == FUNCTION_WORDS
+
+
+def test_content_terms_are_the_stems_of_informative_words() -> None:
+    assert content_terms("The courts of appeal and the court") == {"court", "appeal"}
+
+
+def test_distinct_keeps_the_first_of_equals_in_order() -> None:
+    assert distinct(["b", "a", "b", "c", "a"]) == ("b", "a", "c")
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_sentences_are_trimmed_in_order_and_disjoint(text: str) -> None:
+    spans = sentences(text)
+    assert all(before.end <= after.start for before, after in pairwise(spans))
+    for start, end in spans:
+        assert 0 <= start < end <= len(text)
+        assert text[start:end] == text[start:end].strip()
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_every_character_but_blanks_is_in_a_sentence(text: str) -> None:
+    covered = {position for span in sentences(text) for position in range(*span)}
+    assert {at for at, character in enumerate(text) if not character.isspace()} <= covered
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Roe v. Wade was decided in 1973.",
+        "Smith vs. Jones was settled.",
+        "It is case No. 45 of that year.",
+        "Nos. 3 and 4 were joined.",
+        "The Crown ex rel. Smith brought the claim.",
+        "It rests on s. 59 and ss. 60 to 62.",
+        "See cl. 3, pt. 2 and ch. 1 of the Act.",
+        "It cites paras. 4 and 5, para. 9 and art. 8.",
+        "The Hon. Mr Justice Lee sat alone.",
+        "Brown v. Board of Education, 347 U.S. 483, was unanimous.",
+        "The Crimes (Substituted Section 59) Amendment Act 2007 removed it.",
+        "He was 15 (his brother was 17) at the time.",
+    ],
+)
+def test_abbreviations_and_brackets_do_not_end_a_sentence(sentence: str) -> None:
+    assert split(f"{sentence} {sentence}") == [sentence, sentence]
+
+
+def test_a_sentence_in_brackets_ends_with_them() -> None:
+    assert split("(He left.) She stayed.") == ["(He left.)", "She stayed."]
+
+
+def test_a_line_break_ends_a_sentence() -> None:
+    assert split("Judgment\n\n  The appeal fails\nNo costs.") == [
+        "Judgment",
+        "The appeal fails",
+        "No costs.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n "])
+def test_a_blank_text_has_no_sentences(text: str) -> None:
+    assert sentences(text) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.id)
+def test_the_sentences_of_a_bundled_sentence_are_itself(document: Document) -> None:
+    found = split(document.text)
+    assert found
+    assert [split(sentence) for sentence in found] == [[sentence] for sentence in found]
+
+
+def test_the_sentences_of_a_numbered_sentence_are_itself() -> None:
+    found = split("It has two parts. 1) A duty must exist. It must be owed. 2) It was broken.")
+    assert [split(sentence) for sentence in found] == [[sentence] for sentence in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What did Roe v. Wade decide?", [["Roe", "v", "Wade"]]),
+        ("Who was Estelle Griswold?", [["Estelle", "Griswold"]]),
+        ("How does the Treaty of Waitangi bind it?", [["Treaty", "Waitangi"]]),
+        (
+            "Did Linda Brown or Jane Roe appear before the judges there?",
+            [["Linda", "Brown"], ["Jane", "Roe"]],
+        ),
+        ("Is French law strict about theft?", []),
+        ("what is negligence?", []),
+        ("", []),
+    ],
+)
+def test_names_are_capitalised_words_in_a_row(question: str, expected: list[list[str]]) -> None:
+    assert surfaces(question) == expected
+
+
+def test_a_name_may_begin_with_a_letter_outside_ascii() -> None:
+    assert surfaces("What did the Ōtara Market decide?") == [["Ōtara", "Market"]]
+
+
+def test_a_question_in_capitals_holds_no_names() -> None:
+    assert surfaces("WHAT DID LINDA BROWN ASK THE COURT?") == []
+
+
+@given(st.text(alphabet=" \n\u3000ab"), st.data())
+def test_trimming_keeps_what_stripping_keeps(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    span = trimmed(text, start, end)
+    assert start <= span.start <= span.end <= end
+    assert text[span.start : span.end] == text[start:end].strip()
