@@ -10,8 +10,9 @@ PIP_FLAGS ?= --quiet --disable-pip-version-check
 PYTEST_ARGS ?=
 
 BIN = $(VENV)/bin
-# the collection the settings name, wherever `.env` or the environment puts it
-STORE = $$($(BIN)/python -c "from backend.settings import load_settings as s; print(s().collection_folder)")
+# what `.env` and the environment say
+SETTING = $(BIN)/python -c "import sys; from backend.settings import load_settings; \
+    print(getattr(load_settings(), sys.argv[1]))"
 DEMO = create/samples
 
 .DEFAULT_GOAL := help
@@ -21,7 +22,7 @@ help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
 
 run: install store ## Install, build the demo if missing, start the server and Phoenix
-	@if [ "$${PHOENIX:-1}" != 0 ]; then $(MAKE) --no-print-directory phoenix-venv; fi
+	@if [ "$$($(SETTING) phoenix)" = True ]; then $(MAKE) --no-print-directory phoenix-venv; fi
 	@exec $(BIN)/atlas run --phoenix-executable $(PHOENIX_VENV)/bin/phoenix
 
 test: install phoenix-venv browser check ## Run every check and test
@@ -57,8 +58,8 @@ $(PHOENIX_VENV)/.installed: constraints-phoenix.txt
 	@touch $@
 
 store: install ## Build the bundled demo collection if the configured one is missing
-	@if [ ! -e "$(STORE)/manifest.json" ]; then \
-	    $(BIN)/atlas create txt $(DEMO) --collection "$$(basename "$(STORE)")" --no-every-file; fi
+	@if [ ! -e "$$($(SETTING) collection_folder)/manifest.json" ]; then $(BIN)/atlas create txt \
+	    $(DEMO) --collection "$$($(SETTING) chroma_collection_name)" --no-every-file; fi
 
 browser: install ## Find or install a Chromium for the browser tests
 	@$(BIN)/python -m tests.browser || $(BIN)/python -m playwright install chromium \

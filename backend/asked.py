@@ -62,14 +62,15 @@ def _mentions(evidence: str, noun: str) -> bool:
     return any(word.term == wanted.term for word in words(evidence))
 
 
+# at the start only: elsewhere "who" and "which" mostly introduce a clause
+_BEGIN = r"^(?:(?:at|by|for|from|in|of|on|to) )?"
 _END = r"(?= (?:who|that|which|of|for|in|to|against)\b|\?|$)"
 _ROLE = re.compile(
-    rf"\b(?:which|what) ([a-z]+)|\bwho (?:was|were|is|are) the (?:[a-z]+ )?([a-z]+){_END}|"
+    rf"{_BEGIN}(?:which|what) (?!(?:is|was|are|were)\b)([a-z]+)|"
+    rf"\bwho (?:was|were|is|are) the (?:[a-z]+ )?([a-z]+){_END}|"
     rf"\bnames? of (?:the )?(?:\S+ ){{0,2}}?([a-z]+){_END}",
     re.IGNORECASE,
 )
-# at the start only: elsewhere "who" and "which" mostly introduce a clause
-_BEGIN = r"^(?:(?:at|by|for|from|in|of|on|to) )?"
 _WHO = rf"{_BEGIN}(?:who(?:m|se)?|where|(?:what (?:is|was|are|were) the )?names? of)\b"
 _WHICH = (
     rf"{_BEGIN}(?:which|what) (?:judges?|justices?|lawyers?|barristers?|person|people|mps?|"
@@ -94,9 +95,15 @@ _KINDS = tuple(
         (r"^why\b", Asked("reason", _holds(_CAUSE))),
     )
 )
+_CURRENT = re.compile(r"\b(?:current\w*|now|nowadays|today|still|present\w*)\b", re.IGNORECASE)
 ANYTHING = Asked("anything", lambda _sentence, _evidence, _question: True)
 
 
 def asked_for(question: str) -> Asked:
     """The kind of answer `question` asks for; ANYTHING if no pattern fits."""
     return next((asked for pattern, asked in _KINDS if pattern.search(question)), ANYTHING)
+
+
+def asks_for_current(question: str) -> bool:
+    """Whether it is about how things stand now, so that superseded sources cannot answer it."""
+    return bool(_CURRENT.search(question))

@@ -4,7 +4,7 @@ import calendar
 import re
 from datetime import date
 
-_PARTIAL = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+_PARTIAL = re.compile(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
 
 
 def bounds(text: str) -> tuple[str, str] | None:
@@ -15,11 +15,11 @@ def bounds(text: str) -> tuple[str, str] | None:
     match = _PARTIAL.fullmatch(text.strip())
     if not match:
         return None
-    year, month, day = (int(part) if part else None for part in match.groups())
+    year, month, day = match.groups()
+    last_month = int(month or 12)
     try:
-        first = date(year or 0, month or 1, day or 1)
+        first = date(int(year), int(month or 1), int(day or 1))
+        last_day = int(day or calendar.monthrange(first.year, last_month)[1])
+        return first.isoformat(), date(first.year, last_month, last_day).isoformat()
     except ValueError:
         return None
-    last_month = month or 12
-    last_day = day or calendar.monthrange(first.year, last_month)[1]
-    return first.isoformat(), date(first.year, last_month, last_day).isoformat()

@@ -15,7 +15,7 @@ Share = float
 class Target(BaseModel):
     """What a target file may set. Depths, counts and tokens are numbers of items."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     llm_provider: Literal["extractive"] = Field(
         "extractive", description="Who writes the answer; `extractive` needs no key and no network"
@@ -82,7 +82,9 @@ def load_target(folder: Path, name: str, defaults: Mapping[str, object]) -> Targ
     lines: dict[str, int] = {}
     with path.open(encoding="utf-8") as file:
         for binding in parse_stream(file):
-            line = binding.original.line
+            # a binding includes the blank lines before it
+            blank = binding.original.string[: -len(binding.original.string.lstrip()) or None]
+            line = binding.original.line + blank.count("\n")
             if binding.error:
                 raise InvalidTarget(
                     f"{path}:{line}: {binding.original.string.strip()!r} is not KEY=VALUE."

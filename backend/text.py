@@ -13,12 +13,15 @@ from typing import NamedTuple
 import sentencex
 import Stemmer
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+# combining marks: text in decomposed form must not be cut at each of them
+_LETTER = r"[\w\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
+_WORD = re.compile(rf"\w{_LETTER}*(?:['’]\w{_LETTER}*)*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 _APOSTROPHE = re.compile("['’]")
 # abbreviations of law reports that sentencex takes for the end of a sentence
 _ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
-_NAME = re.compile(r"\b[A-Z][\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*[A-Z][\w'’]*\.?)+")
+_CAPITAL = f"[{''.join(chr(code) for code in range(0x250) if chr(code).isupper())}]"
+_NAME = re.compile(rf"\b{_CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{_CAPITAL}[\w'’]*\.?)+")
 _BRACKETED = re.compile(r"\([^()]{1,200}\)")
 _stemmer = Stemmer.Stemmer("english", 0)  # its own cache is not thread-safe; `_stem` has one
 
@@ -33,7 +36,7 @@ FUNCTION_WORDS = frozenset(
     will with would you your
     """.split()
 )
-"""Words that say how a question is asked, not what it is about; dropped from queries only."""
+"""Words that say how a question is asked, not what it is about; the index keeps them."""
 
 
 class Word(NamedTuple):
@@ -54,10 +57,14 @@ class Span(NamedTuple):
 
 def fold(word: str) -> str:
     """Case-folded, without diacritics, with a straight apostrophe: `Café` and `CAFE` meet."""
-    folded = word.casefold().replace("’", "'")
-    if folded.isascii():
-        return folded
-    decomposed = unicodedata.normalize("NFKD", folded)
+    # casefolding can bring marks back, and decomposing capitals, hence twice
+    return _without_marks(_without_marks(word).casefold()).replace("’", "'")
+
+
+def _without_marks(text: str) -> str:
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
@@ -77,7 +84,7 @@ def words(text: str) -> list[Word]:
 
 def identifier_parts(surface: str) -> list[str]:
     """Stems of the parts of `camelCase`, `snake_case` and `s59` words; empty for plain words."""
-    parts = _PART.findall(_APOSTROPHE.split(surface, maxsplit=1)[0])
+    parts = _PART.findall(_without_marks(_APOSTROPHE.split(surface, maxsplit=1)[0]))
     if len(parts) < 2:
         return []
     return [_stem(fold(part)) for part in parts]
@@ -105,6 +112,16 @@ def sentences(text: str) -> list[Span]:
     A line break ends a sentence too: headings and list items stand on lines of their own. The
     sentences of a sentence are itself.
     """
+    settled = []
+    for span in _sentences(text):
+        inner = text[span.start : span.end]
+        # in-line lists and unbalanced quotes are split only when they stand alone
+        parts = sentences(inner) if len(_sentences(inner)) > 1 else [Span(0, len(inner))]
+        settled += [Span(span.start + start, span.start + end) for start, end in parts]
+    return settled
+
+
+def _sentences(text: str) -> list[Span]:
     spans = []
     for line in re.finditer(r"[^\n]+", text):
         start = line.start()

@@ -25,12 +25,14 @@ def recursive_spans(text: str, size: int, overlap: int) -> list[Span]:
     joined while they fit; a span repeats whole pieces of up to `overlap` characters from the end
     of the one before. Requires 0 <= overlap < size. Spans are trimmed and never empty.
     """
-    pieces = list(_pieces(text, 0, len(text), size, _LEVELS))
+    # trimmed before they are measured: blanks must not push two spans onto the same words
+    pieces = [trimmed(text, *piece) for piece in _pieces(text, 0, len(text), size, _LEVELS)]
+    pieces = [piece for piece in pieces if piece.start < piece.end]
     spans: list[Span] = []
     first = 0
     for index, piece in enumerate(pieces):
         if first < index and piece.end - pieces[first].start > size:
-            spans.append(trimmed(text, pieces[first].start, pieces[index - 1].end))
+            spans.append(Span(pieces[first].start, pieces[index - 1].end))
             end = pieces[index - 1].end
             first = index
             while (
@@ -40,8 +42,8 @@ def recursive_spans(text: str, size: int, overlap: int) -> list[Span]:
             ):
                 first -= 1
     if pieces:
-        spans.append(trimmed(text, pieces[first].start, pieces[-1].end))
-    return [span for span in spans if span.start < span.end]
+        spans.append(Span(pieces[first].start, pieces[-1].end))
+    return spans
 
 
 def line_of(text: str, start: int) -> int:

@@ -60,6 +60,7 @@ def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verifi
     errors: list[str] = []
     warnings: list[str] = []
     checked = []
+    places: dict[tuple[str, int, int], Citation] = {}  # overlapping passages share a place
     for number, span in enumerate(spans, start=1):
         text = plain[span.start : span.end]
         cited = [marker for marker, offset in markers if _belongs(offset, number - 1, spans)]
@@ -67,7 +68,8 @@ def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verifi
         for marker in dict.fromkeys(cited):
             candidates = [passage for passage in given if passage.marker == marker]
             if candidates:
-                citations.append(_citation(marker, text, candidates))
+                found = _citation(marker, text, candidates)
+                citations.append(places.setdefault((marker, found.start, found.end), found))
             else:
                 errors.append(f"Sentence {number} cites {marker}, which was not retrieved.")
         if not cited:
@@ -86,16 +88,16 @@ def _without_markers(answer: str) -> tuple[str, list[tuple[str, int]]]:
     markers = []
     last = 0
     for match in MARKER.finditer(answer):
-        plain += answer[last : match.start()]
+        plain = (plain + answer[last : match.start()]).rstrip(" ")
         markers.append((match.group(), len(plain.rstrip())))
         last = match.end()
     return plain + answer[last:], markers
 
 
 def _belongs(offset: int, index: int, spans: Sequence[Span]) -> bool:
-    """A marker belongs to the last sentence that begins before it."""
+    """A marker belongs to the last sentence that begins before it, else to the first."""
     begun = [number for number, span in enumerate(spans) if span.start < offset]
-    return bool(begun) and begun[-1] == index
+    return (begun[-1] if begun else 0) == index
 
 
 def _citation(marker: str, sentence: str, candidates: Sequence[Passage]) -> Citation:

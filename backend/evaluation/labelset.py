@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from backend.errors import SourceError
 
@@ -17,6 +17,7 @@ class Split(StrEnum):
     TEST = "test"
 
 
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Label:
     """One question. Unanswerable ones have neither answers nor gold documents."""
@@ -43,7 +44,7 @@ def load_labels(path: Path, split: Split | None = None) -> list[Label]:
     if not path.is_file():
         raise SourceError(f"There is no label set at {path}.")
     labels = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
         if not line.strip():
             continue
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from backend.asked import asked_for
+from backend.asked import asked_for, asks_for_current
 from backend.domain import Passage
 from backend.embedding import Embedder
 from backend.llm import Prompt, Usage
@@ -29,6 +29,10 @@ class _Sentence:
     passage: Passage
     rank: int
     score: float
+
+    @property
+    def superseded(self) -> bool:
+        return "superseded_by" in self.passage.metadata
 
 
 class ExtractiveProvider:
@@ -53,6 +57,9 @@ class ExtractiveProvider:
     def _choose(self, prompt: Prompt) -> list[_Sentence]:
         """The best sentences that hold the kind of thing asked for; none if no good one does."""
         candidates = self._scored(prompt)
+        if asks_for_current(prompt.question):
+            # a rule that was overruled or repealed is not how things stand
+            candidates = [s for s in candidates if not s.superseded] or candidates
         best = max((sentence.score for sentence in candidates), default=0.0)
         asked = asked_for(prompt.question)
         evidence = "\n".join(item.passage.text for item in prompt.passages[:PASSAGES_READ])
