@@ -47,8 +47,8 @@ class Server:
         return wait_for(printed, START_SECONDS, f"{of}'s address")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
-        """Send a signal and wait for the end; the exit code."""
-        self.process.send_signal(how)
+        """Send a signal as a terminal does, to the whole group, and wait; the exit code."""
+        os.killpg(self.process.pid, how)
         return self.process.wait(30)
 
 
@@ -83,16 +83,17 @@ def running(*command: str | Path, environment: Mapping[str, str], folder: Path) 
         text=True,
         cwd=folder,
         env={"PATH": os.environ["PATH"], "HOME": str(folder), **environment},
+        start_new_session=True,
     )
     try:
         yield Server(process)
     finally:
         if process.poll() is None:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
             try:
                 process.wait(20)
             except subprocess.TimeoutExpired:
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
         assert process.stdout
         process.stdout.close()
 

@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 
 from flask import Response, json, request, stream_with_context
@@ -101,9 +101,8 @@ class _Run:
         self.events.put((name, document.model_dump(mode="json")))
 
 
-def _frames(run: _Run, gone: object) -> Iterator[str]:
+def _frames(run: _Run, gone: Callable[[], bool]) -> Iterator[str]:
     """Server-sent event frames until the answer is complete or the client has gone."""
-    assert callable(gone)
     run.start()
     number = 0
     silent = 0.0

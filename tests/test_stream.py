@@ -1,0 +1,154 @@
+"""Streams that take their time: heartbeats, failures on the way, and clients that go away."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import httpx
+import pytest
+from waitress.server import create_server
+
+from backend.api import ask as ask_api
+from backend.app import create_app
+from backend.llm import Prompt, Usage
+from backend.services import Services
+from tests.servers import wait_for
+
+QUESTION = "Can a local authority sue a newspaper for libel?"
+
+
+class SlowProvider:
+    """Writes a cited sentence whenever it is allowed to; remembers how far it came."""
+
+    name = "slow"
+    model = "slow"
+
+    def __init__(self) -> None:
+        self.go = threading.Semaphore(0)
+        self.written = 0
+        self.ended = threading.Event()
+        self.fault: Exception | None = None
+        self.marker: str | None = None
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        try:
+            for item in prompt.passages[:5]:
+                assert self.go.acquire(timeout=30)
+                if self.fault:
+                    raise self.fault
+                self.written += 1
+                yield f"A local authority. {self.marker or item.passage.marker}\n"
+        finally:
+            self.ended.set()
+
+    def usage(self, prompt: Prompt, answer: str) -> Usage:
+        return Usage(len(prompt.messages), len(answer))
+
+
+@pytest.fixture
+def provider() -> SlowProvider:
+    return SlowProvider()
+
+
+@pytest.fixture
+def address(services: Services, provider: SlowProvider) -> Iterator[str]:
+    app = create_app(replace(services, providers={"extractive": provider}))
+    server = create_server(app, host="127.0.0.1", port=0, channel_request_lookahead=1)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    provider.go.release(100)
+    server.close()
+    thread.join(10)
+
+
+def streamed(address: str, read: Callable[[str], None]) -> list[str]:
+    """The lines of a stream, each given to `read` as it arrives."""
+    lines = []
+    url = f"{address}/api/ask/stream"
+    with httpx.stream("POST", url, json={"question": QUESTION}, timeout=30) as response:
+        for line in response.iter_lines():
+            lines.append(line)
+            read(line)
+    return lines
+
+
+def test_a_silent_answer_is_kept_alive_by_comments(
+    address: str, provider: SlowProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ask_api, "HEARTBEAT_SECONDS", 0.1)
+    monkeypatch.setattr(ask_api, "POLL_SECONDS", 0.05)
+
+    def let_it_write(line: str) -> None:
+        if line.startswith(":"):
+            provider.go.release()
+
+    lines = streamed(address, let_it_write)
+    assert lines.count("event: token") == provider.written == 5
+    assert lines.index(": still here") < lines.index("event: token")
+    assert "event: complete" in lines
+
+
+def test_tokens_arrive_before_the_answer_is_complete(address: str, provider: SlowProvider) -> None:
+    seen: list[int] = []
+
+    def one_more(line: str) -> None:
+        if line.startswith("event: "):
+            seen.append(provider.written)
+            provider.go.release()
+
+    streamed(address, one_more)
+    assert seen == [0, 1, 2, 3, 4, 5, 5]  # references, five tokens, complete
+
+
+def test_a_client_that_goes_away_stops_the_model(address: str, provider: SlowProvider) -> None:
+    host, port = address.removeprefix("http://").split(":")
+    body = json.dumps({"question": QUESTION}).encode()
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(
+            b"POST /api/ask/stream HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            + f"Content-Length: {len(body)}\r\n\r\n".encode()
+            + body
+        )
+        received = b""
+        while b"event: references" not in received:
+            received += connection.recv(65536)
+    # the answer goes on to its next step, which finds that nobody listens
+    wait_for(lambda: _stopped(provider), 20, "the model's end")
+    assert provider.written < 5
+
+
+def _stopped(provider: SlowProvider) -> bool | None:
+    """True once the model has ended; else another sentence may be written in half a second."""
+    if provider.ended.wait(1.0):
+        return True
+    provider.go.release()
+    return None
+
+
+def test_a_model_that_fails_on_the_way_ends_the_stream_with_a_problem(
+    address: str, provider: SlowProvider
+) -> None:
+    provider.fault = RuntimeError("secret")
+    provider.go.release()
+    lines = streamed(address, lambda _: None)
+    problem = json.loads(lines[lines.index("event: error") + 1].removeprefix("data: "))
+    assert problem["status"] == 500
+    assert "secret" not in str(problem)
+
+
+def test_an_invented_citation_is_never_sent_and_blocks_the_answer(
+    address: str, provider: SlowProvider
+) -> None:
+    provider.marker = "[legal_uk.invented p1]"
+    provider.go.release(5)
+    lines = streamed(address, lambda _: None)
+    assert "event: token" not in lines
+    complete = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))
+    assert complete["decision"] == "BLOCK"
+    assert complete["answer"] is None
+    assert complete["citations"] == []
+    assert "[legal_uk.invented p1], which was not retrieved" in complete["reason"]["message"]
+    assert provider.written == 1  # the model was stopped at the first invention
