@@ -1,5 +1,6 @@
 """The Flask application: blueprints, errors and the static page. Wiring only."""
 
+import json
 from pathlib import Path
 
 from flask import Response, request, send_from_directory
@@ -23,7 +24,7 @@ _PAGE_POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'
 
 
 def create_app(services: Services, frontend: Path = FRONTEND) -> OpenAPI:
-    """The application over opened services; the OpenAPI page is at /api/docs."""
+    """The application over opened services; the OpenAPI page is at /api/swagger."""
     app = OpenAPI(
         "atlas",
         info=Info(title="Atlas", version=__version__),
@@ -55,8 +56,10 @@ def _parse_json_early() -> None:
     """Report malformed JSON as such; later it would be reported as a missing field."""
     if request.method in {"POST", "PUT", "PATCH"}:
         try:
-            request.get_json(force=True)
-        except BadRequest as error:
+            body = request.get_json(force=True)
+            # half a character can be written as an escape, but no model or store can read it
+            json.dumps(body, ensure_ascii=False).encode()
+        except (BadRequest, RecursionError, UnicodeEncodeError) as error:
             raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
 
 

@@ -149,7 +149,7 @@ def _table(title: str, summaries: dict[str, Summary]) -> Table:
         "recall": "recall",
         "MRR": "mrr",
         "F1": "f1",
-        "EM": "contains",
+        "contains": "contains",
         "gold": "cites_gold",
         "answered": "answered",
         "rejected": "rejected",

@@ -1,14 +1,22 @@
 """The nouns: documents, passages and what is said about them. Standard library only."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-MetadataValue = str | float | tuple[str, ...]
+MetadataValue = str | int | float | tuple[str, ...]
 Metadata = Mapping[str, MetadataValue]
 Leg = Literal["dense", "lexical"]
 Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
 LEGS: tuple[Leg, ...] = ("dense", "lexical")
+
+
+MARKER = re.compile(r"\[[^\[\]\s]+ p\d+\]")
+"""A citation token, as `Passage.marker` writes it."""
+
+MARKER_LIKE = re.compile(r"\[[^\[\]]*\bpp?\.?\s*\d[^\[\]]*\]")
+"""What a reader would take for one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,14 +96,14 @@ def phoenix(settings: Settings, executable: Path) -> Iterator["subprocess.Popen[
 def stop_on_signal() -> None:
     """Let SIGTERM and SIGINT stop everything in order.
 
-    SIGINT too: a shell starts background commands with it ignored.
+    SIGINT too: a shell starts background commands with it ignored. SIGHUP is a closed terminal.
     """
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
-    signal.signal(signal.SIGINT, interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, interrupt)
 
 
 def _watch(process: "subprocess.Popen[bytes]", folder: Path) -> None:

@@ -45,6 +45,10 @@ class Services:
             )
         return chosen, self.targets[chosen]
 
+    def composite_target(self, name: str) -> str:
+        """The name of a run: target and collection."""
+        return f"{name}_{self.store.manifest.collection}"
+
     def close(self) -> None:
         """Release the store and send waiting spans."""
         self.searcher.executor.shutdown(cancel_futures=True)

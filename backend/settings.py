@@ -1,7 +1,7 @@
 """Settings: places, ports and names from the environment and `.env`. The only reader of both."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -24,7 +24,9 @@ class Settings(BaseSettings):
         Path("data/stores"), description="Folder that holds the built collections"
     )
     chroma_collection_name: str = Field(
-        "atlas_demo", pattern=r"^[A-Za-z0-9._-]+$", description="The collection that is served"
+        "atlas_demo",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$",
+        description="The collection that is served",
     )
     multi_corpus_metadata: str = Field(
         "", description='Corpora that "all" means, separated by commas; empty: every corpus'
@@ -53,7 +55,9 @@ class Settings(BaseSettings):
     )
     phoenix_project_name: str = Field("atlas", description="Phoenix project the traces go to")
     trace_content: bool = Field(True, description="Whether traces hold questions and texts")
-    atlas_log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
+    atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="DEBUG, INFO, WARNING or ERROR"
+    )
 
     @field_validator("chroma_persist_directory", "phoenix_working_dir")
     @classmethod

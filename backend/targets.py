@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from backend.errors import InvalidTarget, UnknownTarget
 
 Share = float
+MAX_DAYS = 36_500  # a century; the calendar ends somewhere
 
 
 class Target(BaseModel):
@@ -65,7 +66,7 @@ class Target(BaseModel):
         3000, ge=0, description="Tokens of chat history the model is given, newest first"
     )
     freshness_days: int = Field(
-        0, ge=0, description="Days after which a source counts as stale; 0 never"
+        0, ge=0, le=MAX_DAYS, description="Days after which a source counts as stale; 0 never"
     )
 
 

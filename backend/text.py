@@ -13,6 +13,9 @@ from typing import NamedTuple
 import sentencex
 import Stemmer
 
+ANALYSER_VERSION = 1
+"""Raised when the stems of a text change: a store and its questions must agree on them."""
+
 # combining marks: text in decomposed form must not be cut at each of them
 _LETTER = r"[\w\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 _WORD = re.compile(rf"\w{_LETTER}*(?:['’]\w{_LETTER}*)*")

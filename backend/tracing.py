@@ -6,7 +6,7 @@ Names and meanings follow OpenInference, so Phoenix shows documents, scores and 
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -29,6 +29,7 @@ from opentelemetry.trace import Status, StatusCode
 
 from backend import __version__
 from backend.domain import Passage
+from backend.errors import Cancelled
 
 Kind = Literal["CHAIN", "EMBEDDING", "RETRIEVER", "RERANKER", "LLM", "GUARDRAIL"]
 AttributeValue = str | int | float | bool
@@ -36,6 +37,7 @@ AttributeValue = str | int | float | bool
 # the SDK's 128 would silently drop the span kind on a span with many documents
 MAX_ATTRIBUTES = 4096
 FULL_TEXTS = 20  # documents of a span with their text; the rest have id and score
+EXPORT_SECONDS = 60  # spans are sent again until then: Phoenix takes 10 to 25 s to start
 SHUTDOWN_SECONDS = 3.0  # without a bound it takes 30 s when Phoenix is gone
 
 
@@ -172,7 +174,7 @@ class Tracer:
         )
         if endpoint:
             _quiet_exporter()
-            exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", timeout=2)
+            exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_SECONDS)
             # the simple processor would send each span before the request goes on
             self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("atlas", __version__)
@@ -195,28 +197,26 @@ class Tracer:
             name,
             context=context,
             attributes={SpanAttributes.OPENINFERENCE_SPAN_KIND: kind},
+            record_exception=False,
             set_status_on_exception=False,
         ) as span:
             try:
                 yield Span(span, content=self._content, recorded=self.enabled)
+            except Cancelled:
+                span.set_attribute("cancelled", True)
+                span.set_status(Status(StatusCode.OK))
+                raise
             except Exception as error:
+                span.record_exception(error)
                 span.set_status(Status(StatusCode.ERROR, str(error)))
                 raise
             span.set_status(Status(StatusCode.OK))
 
-    def flush(self) -> None:
-        """Send what is waiting, for at most SHUTDOWN_SECONDS."""
-        _bounded(self._provider.force_flush)
-
     def close(self) -> None:
         """Send what is waiting and stop, within SHUTDOWN_SECONDS."""
-        _bounded(self._provider.shutdown)
-
-
-def _bounded(action: Callable[[], object]) -> None:
-    thread = threading.Thread(target=action, daemon=True)
-    thread.start()
-    thread.join(SHUTDOWN_SECONDS)
+        thread = threading.Thread(target=self._provider.shutdown, daemon=True)
+        thread.start()
+        thread.join(SHUTDOWN_SECONDS)
 
 
 def _quiet_exporter() -> None:

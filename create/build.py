@@ -3,9 +3,10 @@
 import hashlib
 import json
 import platform
+import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version as installed_version
@@ -17,7 +18,7 @@ from filelock import FileLock, Timeout
 from backend.dates import bounds
 from backend.domain import Document, MetadataValue
 from backend.embedding import Embedder
-from backend.errors import MissingStore, SourceError
+from backend.errors import DamagedStore, MissingStore, SourceError
 from backend.stores.cache import EmbeddingCache, text_digest
 from backend.stores.keywords import Entry, write_keywords
 from backend.stores.manifest import (
@@ -31,12 +32,12 @@ from backend.stores.records import MetadataRow, PassageRow, RecordWriter
 from backend.stores.store import KEYWORDS, RECORDS, VECTORS
 from backend.stores.tokens import IntArray
 from backend.stores.vectors import write_vectors
-from backend.text import Span, identifier_parts, words
-from create.chunk import line_of, page_of, recursive_spans
+from backend.text import ANALYSER_VERSION, Span, content_words, identifier_parts, words
+from create.chunk import line_of, page_of, passage_spans
 from create.source import Read, Skipped, label_of
 
 COMMIT_EVERY = 256  # passages embedded between two commits of the cache
-KEPT_VERSIONS = 2  # the live one and the one before it
+_VERSION = re.compile(r"\.?\d{8}T\d{6}\.\d{6}-[0-9a-f]{8}(\.partial)?")
 
 Progress = Callable[[int, int], None]
 
@@ -134,6 +135,7 @@ def _build(
         corpora=_corpus_statistics(chunked),
         embedding=EmbeddingModel(**asdict(embedder.info)),
         chunking=Chunking(splitter="recursive", size=options.size, overlap=options.overlap),
+        analyser=ANALYSER_VERSION,
         truncated_share=_truncated_share(texts, embedder),
         fields=_field_counts(chunked),
         built_with=_versions(),
@@ -146,7 +148,7 @@ def _build(
     )
     manifest.write(folder / name)
     manifest.write(folder)
-    _remove_old(folder)
+    _remove_old(folder, {name, *([live.version] if live else [])})
     return BuildReport(manifest, files, embedded, unchanged=False)
 
 
@@ -168,7 +170,7 @@ def _chunk_all(read: Iterable[Read], options: Options) -> list[_Chunked]:
     chunked = []
     row = 0
     for document in documents:
-        spans = tuple(recursive_spans(document.text, options.size, options.overlap))
+        spans = tuple(passage_spans(document, options.size, options.overlap))
         chunked.append(_Chunked(document, spans, row))
         row += len(spans)
     return chunked
@@ -177,7 +179,9 @@ def _chunk_all(read: Iterable[Read], options: Options) -> list[_Chunked]:
 def _content_digest(chunked: Sequence[_Chunked], embedder: Embedder, options: Options) -> str:
     """Equal for equal documents, model and settings: what decides whether to build at all."""
     digest = hashlib.sha256(
-        json.dumps([SCHEMA_VERSION, asdict(embedder.info), options.size, options.overlap]).encode()
+        json.dumps(
+            [SCHEMA_VERSION, ANALYSER_VERSION, asdict(embedder.info), options.size, options.overlap]
+        ).encode()
     )
     for item in chunked:
         digest.update(_document_digest(item.document))
@@ -194,7 +198,7 @@ def _document_digest(document: Document) -> bytes:
 def _live(folder: Path) -> Manifest | None:
     try:
         return Manifest.read(folder)
-    except MissingStore:
+    except (MissingStore, DamagedStore):
         return None
 
 
@@ -294,7 +298,8 @@ def _match_terms(field: str, value: MetadataValue) -> list[str]:
     Nobody types a URL or a full citation, titles have a signal of their own, a date is asked for
     by its year and a person by the last name.
     """
-    stems = [word.term for word in words(str(value))]
+    # a question's function words are dropped too: "House of Lords" must match without its "of"
+    stems = [word.term for word in content_words(words(str(value)))]
     if field in {"title", "url", "source", "superseded_by"}:
         return []
     if field in {"date", "author", "speaker"}:
@@ -363,13 +368,8 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _remove_old(folder: Path) -> None:
-    """Remove versions beyond KEPT_VERSIONS and what killed builds left behind."""
-    versions = sorted(path.parent for path in folder.glob("[0-9]*/manifest.json"))
-    abandoned = [
-        path
-        for path in [*folder.glob(".*.partial"), *folder.glob("[0-9]*")]
-        if path.is_dir() and path not in versions
-    ]
-    for path in [*versions[:-KEPT_VERSIONS], *abandoned]:
-        shutil.rmtree(path)
+def _remove_old(folder: Path, kept: Collection[str]) -> None:
+    """Remove all versions but `kept`, and what killed builds left behind."""
+    for path in folder.iterdir():
+        if _VERSION.fullmatch(path.name) and path.name not in kept:
+            shutil.rmtree(path)

@@ -46,6 +46,16 @@ def recursive_spans(text: str, size: int, overlap: int) -> list[Span]:
     return spans
 
 
+def passage_spans(document: Document, size: int, overlap: int) -> list[Span]:
+    """The passages of a document; none crosses a page, so each is cited with its own."""
+    bounds = [*document.pages, len(document.text)]
+    return [
+        Span(begin + span.start, begin + span.end)
+        for begin, end in pairwise(bounds)
+        for span in recursive_spans(document.text[begin:end], size, overlap)
+    ]
+
+
 def line_of(text: str, start: int) -> int:
     """The line, from 1, on which character `start` stands."""
     return text.count("\n", 0, start) + 1

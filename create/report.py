@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -42,7 +43,7 @@ def print_report(console: Console, report: build.BuildReport, *, every_file: boo
     table = Table("Source", "Passages", "Remark", title="Files")
     for file in report.files:
         if every_file or file.reason:
-            table.add_row(file.source, str(file.passages), file.reason)
+            table.add_row(escape(file.source), str(file.passages), escape(file.reason))
     if table.row_count:
         console.print(table)
     manifest = report.manifest

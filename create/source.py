@@ -21,6 +21,8 @@ class Skipped:
 
 Read = Document | Skipped
 
+MAX_NUMBER = 1e15  # beyond it a number is an identifier, and SQLite would round it
+
 
 def corpus_folders(root: Path) -> list[Path]:
     """The sub-folders of `root`, one per corpus. Raises SourceError if there are none."""
@@ -30,9 +32,12 @@ def corpus_folders(root: Path) -> list[Path]:
     if not folders:
         raise SourceError(f"{root} has no sub-folder. Put each corpus into a folder of its own.")
     for folder in folders:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", folder.name):
+        if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?", folder.name) or (
+            folder.name == "all"
+        ):
             raise SourceError(
-                f"{folder}: a corpus id may hold letters, digits, `_` and `-`. Rename the folder."
+                f"{folder}: a corpus id begins and ends with a letter or digit, holds only "
+                "letters, digits, `_` and `-`, and is not `all`. Rename the folder."
             )
     return folders
 
@@ -63,18 +68,26 @@ def normal_metadata(raw: Mapping[str, object]) -> dict[str, MetadataValue]:
     for key, value in raw.items():
         if value is None or value == "" or value == []:
             continue
-        metadata[str(key).strip().lower()] = _value(value)
+        if isinstance(value, datetime):
+            value = value.date()
+        field = str(key).strip().lower()
+        # a bare year is a number in YAML
+        metadata[field] = str(value) if field == "date" else _value(value)
     return metadata
 
 
 def _value(value: object) -> MetadataValue:
     if isinstance(value, list | tuple | set):
         return tuple(str(_value(item)) for item in value)
-    if isinstance(value, datetime | date):
+    if isinstance(value, datetime):
+        value = value.date()
+    if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value).strip()
-    return float(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float) and abs(value) < MAX_NUMBER:  # NaN is not
+        return value
+    return str(value).strip()
 
 
 def _slug(file: Path) -> str:

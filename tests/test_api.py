@@ -168,6 +168,8 @@ BAD = [
     ({"question": QUESTION, "filters": {"judge": "x"}}, 400, "unknown-filter-field", "author"),
     ({"question": QUESTION, "filters": {"date": {"from": "soon"}}}, 400, "request-error", "soon"),
     ({"question": QUESTION, "filters": {"date": []}}, 400, "request-error", "empty list"),
+    ({"question": QUESTION, "filters": {"date": {}}}, 400, "request-error", '"from", "to"'),
+    ({"question": QUESTION, "freshness_days": 800_000}, 400, "invalid-request", "freshness_days"),
 ]
 
 
@@ -186,7 +188,19 @@ def test_a_bad_request_gets_a_problem_document(
     assert says in problem["detail"]
 
 
-@pytest.mark.parametrize("body", ['{"question":', "", "[]", "null", '"text"', "\x00"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"question":',
+        "",
+        "[]",
+        "null",
+        '"text"',
+        "\x00",
+        "[" * 200_000,
+        '{"question": "\\ud800 x"}',
+    ],
+)
 def test_malformed_json_gets_a_problem_document(client: FlaskClient, body: str) -> None:
     response = client.post("/api/ask", data=body, content_type="application/json")
     assert response.status_code == 400
@@ -275,3 +289,27 @@ def test_chat_history_does_not_change_what_is_found(client: FlaskClient) -> None
     assert [p["passage_id"] for p in alone["passages"]] == [
         p["passage_id"] for p in later["passages"]
     ]
+
+
+@pytest.mark.parametrize("year", [1957, "1957", 1957.0])
+def test_a_year_can_be_given_as_a_number_or_a_text(client: FlaskClient, year: object) -> None:
+    for date in ({"from": year, "to": year}, year, [year]):
+        body = {"question": "medical negligence", "filters": {"date": date}, "k": 3}
+        passages = client.post("/api/search", json=body).get_json()["passages"]
+        dates = {passage["date"] for passage in passages}
+        assert dates == ({"1957-02-26"} if isinstance(date, dict) else set())
+
+
+def test_a_question_about_now_is_not_answered_from_superseded_sources(
+    client: FlaskClient,
+) -> None:
+    now = ask(client, question="What is the current test for dishonesty in English law?")
+    assert now["citations"]
+    assert "legal_uk.r-v-ghosh-1982" not in {c["document_id"] for c in now["citations"]}
+    then = ask(client, question="What two-stage test of dishonesty did R v Ghosh lay down?")
+    assert "legal_uk.r-v-ghosh-1982" in {c["document_id"] for c in then["citations"]}
+    assert any("superseded by ivey" in warning for warning in then["validation"]["warnings"])
+
+
+def test_a_method_that_is_not_allowed_names_those_that_are(client: FlaskClient) -> None:
+    assert "POST" in client.get("/api/ask").headers["Allow"]

@@ -3,17 +3,19 @@
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from backend.embedding.local import LocalEmbedder
-from backend.errors import SourceError
-from backend.settings import ROOT
+from backend.errors import ConfigurationError, SourceError
+from backend.settings import ROOT, load_settings
 from backend.stores.manifest import Manifest
+from backend.stores.records import Range
 from backend.stores.store import EmbeddedStore
-from create.build import BuildReport, Options, build
+from create.build import BuildReport, Options, _remove_old, build
 from create.report import write_readable
 from create.txt.read import read_folder
 
@@ -254,3 +256,121 @@ def test_the_script_fails_with_a_message(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "is not a folder" in " ".join(done.stderr.split())
+
+
+def test_versions_other_than_the_kept_ones_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    versions = [f"2026010{day}T000000.000000-0123abcd" for day in range(1, 5)]
+    others = ["2019 interviews", "20260101", f".{versions[0]}.partial.txt", "other"]
+    for name in (*versions, f".{versions[3]}.partial", *others):
+        (tmp_path / name).mkdir()
+    _remove_old(tmp_path, {versions[0], versions[2]})
+    assert {path.name for path in tmp_path.iterdir()} == {versions[0], versions[2], *others}
+
+
+@pytest.mark.parametrize("name", [".", "..", "../x", "a/b", "", ".hidden", "a..b"])
+def test_a_collection_name_cannot_lead_out_of_its_folder(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="CHROMA_COLLECTION_NAME"):
+        load_settings(chroma_collection_name=name)
+
+
+@pytest.mark.parametrize("manifest", ["garbage", '{"schema_version": 0}'])
+def test_a_build_replaces_a_manifest_it_cannot_read(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder, manifest: str
+) -> None:
+    build_from(source, tmp_path / "c", embedder)
+    (tmp_path / "c" / "manifest.json").write_text(manifest)
+    again = build_from(source, tmp_path / "c", embedder, force=True)
+    assert len(ids(tmp_path / "c")) == again.manifest.passages
+
+
+def test_a_damaged_embedding_cache_is_set_aside(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    first = build_from(source, tmp_path / "c", embedder)
+    for leftover in (tmp_path / "c").glob("embeddings.sqlite-*"):
+        leftover.unlink()
+    (tmp_path / "c" / "embeddings.sqlite").write_bytes(b"not a database " * 100)
+    again = build_from(source, tmp_path / "c", embedder, force=True)
+    assert again.embedded == first.embedded
+    assert (tmp_path / "c" / "embeddings.sqlite.damaged").exists()
+
+
+def test_an_open_store_outlives_later_builds(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    build_from(source, tmp_path / "c", embedder)
+    served = EmbeddedStore(tmp_path / "c")
+    for _ in range(2):
+        build_from(source, tmp_path / "c", embedder, force=True)
+    with ThreadPoolExecutor(4) as executor:
+        found = list(executor.map(lambda _: served.document("farm.sheep").title, range(8)))
+    assert found == ["On sheep"] * 8
+    served.close()
+
+
+def test_years_numbers_and_truth_values_in_front_matter_can_be_found(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    front = "---\ntitle: 1984\ndate: 1957\nseats: 120\ntags: [2020]\nopen: true\n---\nA text."
+    (source / "town" / "numbers.txt").write_text(front)
+    build_from(source, tmp_path / "c", embedder)
+    store = EmbeddedStore(tmp_path / "c")
+    document = store.document("town.numbers")
+    assert document.title == "1984"
+    assert document.metadata["date"] == "1957"
+    found = {
+        field: len(store.scope({field: condition}).documents)
+        for field, condition in {
+            "date": Range(first_day="1957-01-01", last_day="1957-12-31"),
+            "seats": Range(low=100, high=120),
+            "tags": ("2020",),
+            "open": ("true",),
+        }.items()
+    }
+    assert found == {"date": 1, "seats": 1, "tags": 1, "open": 1}
+    assert len(store.scope({"seats": Range(low=121)}).documents) == 0
+    assert len(store.scope({"title": Range(low=0)}).documents) == 0
+    store.close()
+
+
+@pytest.mark.parametrize("front", ["date: 1957-02-30", "just words", "a: [", "n: " + "9" * 400])
+def test_front_matter_that_makes_no_sense_never_stops_a_build(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder, front: str
+) -> None:
+    (source / "town" / "odd.txt").write_text(f"---\n{front}\n---\nA text.")
+    report = build_from(source, tmp_path / "c", embedder)
+    (odd,) = [file for file in report.files if file.source == "town/odd.txt"]
+    assert odd.passages == 1 or "not valid YAML" in odd.reason
+
+
+def test_a_text_that_begins_like_json_is_a_text(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    (source / "town" / "braces.txt").write_text("{ curly } beginnings are fine.")
+    report = build_from(source, tmp_path / "c", embedder)
+    assert not [file for file in report.files if file.reason]
+
+
+def test_no_passage_crosses_a_page(source: Path, tmp_path: Path, embedder: LocalEmbedder) -> None:
+    (source / "town" / "pages.txt").write_text("\fPage two.\fPage three, about the quagga.")
+    build_from(source, tmp_path / "c", embedder)
+    store = EmbeddedStore(tmp_path / "c")
+    pages = {passage.text: passage.page for passage in store.document_passages("town.pages")}
+    assert pages == {"Page two.": 2, "Page three, about the quagga.": 3}
+    store.close()
+
+
+@pytest.mark.parametrize("name", ["town_", "all", "ein ort", "-x"])
+def test_a_corpus_name_that_could_not_be_served_is_refused_at_once(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder, name: str
+) -> None:
+    (source / name).mkdir()
+    with pytest.raises(SourceError, match="Rename the folder"):
+        build_from(source, tmp_path / "c", embedder)
+
+
+def test_hidden_folders_are_left_out(source: Path, tmp_path: Path, embedder: LocalEmbedder) -> None:
+    (source / "town" / ".git").mkdir()
+    (source / "town" / ".git" / "description.txt").write_text("Not a source.")
+    report = build_from(source, tmp_path / "c", embedder)
+    assert not [file for file in report.files if ".git" in file.source]

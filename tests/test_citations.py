@@ -224,3 +224,11 @@ def test_every_bundled_sentence_verifies_against_its_own_passage(document: Docum
             assert (verification.errors, verification.warnings) == ((), ())
             (citation,) = verification.citations
             assert citation.quote == document.text[citation.start : citation.end] == sentence
+
+
+@pytest.mark.parametrize(
+    "fake", ["[uk.case p1-2]", "[uk.case  p1]", "[uk.case p. 7]", "[Harley p12]"]
+)
+def test_what_looks_like_a_citation_token_but_is_none_is_an_error(fake: str) -> None:
+    assert check(f"The sky is blue {MARKER}.").valid
+    assert not check(f"The sky is blue {fake} {MARKER}.").valid

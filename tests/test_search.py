@@ -126,7 +126,7 @@ def test_highlights_are_sentences_of_the_passage(services: Services) -> None:
 def test_freshness_counts_passages_older_than_asked_for(services: Services) -> None:
     request = request_for(services, "Katz wiretapping telephone booth", freshness_days=365 * 20)
     result = search(services.searcher, request, services.targets["k10_extractive"])
-    old = [item for item in result.passages if item.passage.date < "2006"]
+    old = [item for item in result.passages if item.valid and item.passage.date < "2006"]
     assert result.freshness.violations == len(old) > 0
 
 
@@ -147,3 +147,14 @@ def test_a_searched_passage_has_the_cosine_of_its_vector(services: Services) -> 
     for item in result.passages:
         vector = services.store.vectors(np.array([item.passage.row]))[0]
         assert item.ranked.signals["semantic"] == pytest.approx(float(vector @ question), abs=1e-5)
+
+
+def test_a_court_whose_name_has_function_words_is_matched(services: Services) -> None:
+    result = search(
+        services.searcher,
+        request_for(services, "House of Lords decisions on negligence"),
+        services.targets["k10_extractive"],
+    )
+    lords = [i for i in result.passages if i.passage.metadata.get("court") == "House of Lords"]
+    assert lords
+    assert all(item.ranked.signals["metadata"] >= 0.5 for item in lords)

@@ -1,6 +1,7 @@
 """Streams that take their time: heartbeats, failures on the way, and clients that go away."""
 
 import json
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -152,3 +153,33 @@ def test_an_invented_citation_is_never_sent_and_blocks_the_answer(
     assert complete["citations"] == []
     assert "[legal_uk.invented p1], which was not retrieved" in complete["reason"]["message"]
     assert provider.written == 1  # the model was stopped at the first invention
+
+
+def test_more_citations_than_the_limit_are_not_sent(
+    services: Services, provider: SlowProvider
+) -> None:
+    target = services.targets["k10_extractive"].model_copy(update={"citation_limit": 1})
+    limited = replace(
+        services,
+        providers={"extractive": provider},
+        targets={**services.targets, "k10_extractive": target},
+    )
+    provider.go.release(5)
+    body = {"question": QUESTION}
+    text = create_app(limited).test_client().post("/api/ask/stream", json=body).text
+    # the best passages share a document, and so one place and one citation
+    assert 0 < text.count("event: token") < 5
+    assert '"decision": "BLOCK"' in text
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files in /proc")
+def test_streams_leave_no_file_open(services: Services) -> None:
+    client = create_app(services).test_client()
+
+    def open_files_after(streams: int) -> int:
+        for _ in range(streams):
+            client.post("/api/ask/stream", json={"question": "zzzz"}).get_data()
+        return len(os.listdir("/proc/self/fd"))
+
+    before = open_files_after(3)
+    assert open_files_after(30) <= before + 3

@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.domain import AnswerSentence, Citation, Passage
+from backend.domain import MARKER, MARKER_LIKE, AnswerSentence, Citation, Passage
 from backend.text import Span, content_terms, sentences
 
-MARKER = re.compile(r"\[[^\[\]\s]+ p\d+\]")
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 
@@ -57,7 +56,7 @@ def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verifi
     spans = sentences(plain)
     if not spans:
         return Verification((), ("The answer holds no sentence.",), ())
-    errors: list[str] = []
+    errors = [f"{fake} is not a citation token." for fake in MARKER_LIKE.findall(plain)]
     warnings: list[str] = []
     checked = []
     places: dict[tuple[str, int, int], Citation] = {}  # overlapping passages share a place

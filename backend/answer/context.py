@@ -27,6 +27,6 @@ def messages(question: str, passages: Sequence[Passage], memory: Memory) -> tupl
 
 def render(passage: Passage) -> str:
     """One passage with its marker, delimited so that its text cannot end the quotation."""
-    text = passage.text.replace("<", "‹").replace(">", "›")
     about = ", ".join(part for part in (passage.corpus, passage.title, passage.date) if part)
-    return f"<passage>\n{passage.marker} ({about})\n{text}\n</passage>"
+    inside = f"{passage.marker} ({' '.join(about.split())})\n{passage.text}"
+    return f"<passage>\n{inside.replace('<', '‹').replace('>', '›')}\n</passage>"

@@ -46,7 +46,7 @@ def before_writing(result: SearchResult, target: Target) -> Outcome:
             f"{result.confidence.max:.2f}, and the best score, {result.confidence.support:.2f}); "
             f"{target.answer_threshold:.2f} is needed.",
         )
-    if result.freshness.violations == len(result.passages):
+    if result.freshness.stale:
         return Outcome(
             "ABSTAIN",
             "stale_evidence",

@@ -152,7 +152,7 @@ def _generate(
         text = ""
         for sentence in provider.stream(prompt):
             text += sentence
-            if not verify(sentence, given, target.citation_limit).valid:
+            if not verify(text, given, target.citation_limit).valid:
                 break  # the whole draft is judged, and blocked, by the caller
             emit(Token(sentence))
         usage = provider.usage(prompt, text)

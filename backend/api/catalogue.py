@@ -5,7 +5,7 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
 from backend import __version__
-from backend.api.wire import DocumentOut, PassageOut, composite_target, document_out, passage_out
+from backend.api.wire import DocumentOut, PassageOut, document_out, passage_out
 from backend.domain import LEGS
 from backend.search.rerank import FUSED_WEIGHTS
 from backend.services import Services
@@ -112,7 +112,7 @@ def catalogue_blueprint(services: Services) -> APIBlueprint:
             targets=[
                 TargetOut(
                     name=name,
-                    composite_target=composite_target(name, services),
+                    composite_target=services.composite_target(name),
                     settings={k.upper(): v for k, v in target.model_dump().items()},
                 )
                 for name, target in services.targets.items()

@@ -4,7 +4,7 @@ import logging
 
 from flask import Response, json, request
 from pydantic import BaseModel, Field, ValidationError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from backend import errors
 
@@ -48,7 +48,10 @@ def problem_of(error: Exception, instance: str) -> Problem:
 
 def problem_response(error: Exception) -> Response:
     """A response carrying the problem document."""
-    return _response(problem_of(error, request.path))
+    response = _response(problem_of(error, request.path))
+    if isinstance(error, MethodNotAllowed) and error.valid_methods:
+        response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
+    return response
 
 
 def validation_response(error: ValidationError) -> Response:

@@ -25,6 +25,7 @@ from backend.search.flow import SearchResult
 from backend.search.request import SearchRequest
 from backend.services import Services, known_corpora
 from backend.stores.records import Condition, Range
+from backend.targets import MAX_DAYS
 
 MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway
 MAX_HISTORY = 200
@@ -42,7 +43,7 @@ class RangeFilter(_Request):
     high: str | float | None = Field(None, alias="to")
 
 
-FilterValue = str | float | list[str | float] | RangeFilter
+FilterValue = bool | str | float | list[bool | str | float] | RangeFilter
 
 
 class SearchBody(_Request):
@@ -59,7 +60,9 @@ class SearchBody(_Request):
     )
     target: str | None = Field(None, description="Name of a target; the configured one if absent")
     k: int | None = Field(None, ge=1, le=100, description="Passages wanted; the target's SEARCH_K")
-    freshness_days: int | None = Field(None, ge=0, description="Older sources count as stale")
+    freshness_days: int | None = Field(
+        None, ge=0, le=MAX_DAYS, description="Older sources count as stale"
+    )
 
 
 class Turn(_Request):
@@ -168,6 +171,7 @@ class FreshnessOut(BaseModel):
     newest: str | None
     freshness_days: int
     violations: int
+    stale: bool
 
 
 class RetrievalOut(BaseModel):
@@ -284,16 +288,11 @@ def ask_request(body: AskBody, services: Services, today: date) -> AskRequest:
         search=search_request(body, services, today),
         target_name=name,
         target=target,
-        run_name=composite_target(name, services),
+        run_name=services.composite_target(name),
         qa_id=body.qa_id or uuid.uuid4().hex,
         session_id=body.session_id or uuid.uuid4().hex,
         history=tuple(ChatTurn(turn.role, turn.content) for turn in body.chat_history),
     )
-
-
-def composite_target(target: str, services: Services) -> str:
-    """The name of a run: target and collection."""
-    return f"{target}_{services.store.manifest.collection}"
 
 
 def answer_out(answer: Answer, services: Services, *, include_context: bool) -> AnswerOut:
@@ -458,22 +457,37 @@ def _filters(filters: Mapping[str, FilterValue], fields: Mapping[str, int]) -> d
 
 def _condition(field: str, value: FilterValue) -> Condition:
     if isinstance(value, RangeFilter):
-        return Range(_end(field, value.low, first=True), _end(field, value.high, first=False))
-    if isinstance(value, list):
-        if not value:
-            raise RequestError(f"filters.{field} is an empty list, which nothing can match.")
-        return tuple(value)
-    return (value,)
+        if value.low is None and value.high is None:
+            raise RequestError(f'filters.{field}: give "from", "to" or both.')
+        first, low = _end(field, value.low, last=False)
+        last, high = _end(field, value.high, last=True)
+        return Range(first_day=first, last_day=last, low=low, high=high)
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise RequestError(f"filters.{field} is an empty list, which nothing can match.")
+    return tuple(_text(item) for item in values)
 
 
-def _end(field: str, value: str | float | None, *, first: bool) -> str | float | None:
-    """One end of a range; a partial date stands for its first or last day."""
-    if not isinstance(value, str):
-        return value
-    days = bounds(value)
-    if days is None:
+def _end(field: str, value: str | float | None, *, last: bool) -> tuple[str | None, float | None]:
+    """One end of a range as a day and as a number: `1957` can be meant as either."""
+    if value is None:
+        return None, None
+    text = _text(value)
+    days = bounds(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = None
+    if days is None and number is None:
         raise RequestError(
             f"filters.{field}: {value!r} is neither a number nor a date "
             "like 1957, 1957-06 or 1957-06-30."
         )
-    return days[0] if first else days[1]
+    return days[last] if days else None, number
+
+
+def _text(value: str | float | bool) -> str:
+    """A value as the store compares it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

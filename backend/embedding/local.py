@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,16 @@ from numpy.typing import NDArray
 from backend.embedding import EmbedderInfo
 from backend.errors import MissingModel
 
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 DEFAULT_MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BATCH = 16  # 23 chunks a second on two cores; 128 pads more and reaches 17
 
 
 class LocalEmbedder:
-    """A sentence-transformers model with mean pooling, on the CPU."""
+    """A sentence-transformers model with its own pooling, on the CPU."""
 
     def __init__(self, name: str):
         folder = _folder(name)
@@ -46,7 +50,7 @@ class LocalEmbedder:
             name=name,
             digest=digest,
             dimension=int(self._model.get_embedding_dimension() or 0),
-            pooling="mean",
+            pooling=_pooling(self._model),
             max_tokens=int(self._model.max_seq_length or 0),
         )
 
@@ -65,6 +69,15 @@ class LocalEmbedder:
         with self._lock:
             encoded = self._model.tokenizer(list(texts), truncation=False, verbose=False)
         return [len(ids) for ids in encoded["input_ids"]]
+
+
+def _pooling(model: "SentenceTransformer") -> str:
+    """How the model itself makes one vector of its tokens'; part of what identifies it."""
+    modes = [getattr(module, "pooling_mode", None) for module in model]
+    return next(
+        ("+".join(mode) if isinstance(mode, tuple | list) else str(mode) for mode in modes if mode),
+        "none",
+    )
 
 
 def _folder(name: str) -> Path:

@@ -18,7 +18,6 @@ class Outcome:
     label: Label
     decision: str
     reason: str
-    support: float
     answer: str
     recall: float
     reciprocal_rank: float
@@ -27,12 +26,6 @@ class Outcome:
     citation_valid: bool
     sentence_groundedness: float
     cites_gold: bool
-    milliseconds: float
-
-    @property
-    def decided_rightly(self) -> bool:
-        """Whether it answered what can be answered and abstained from the rest."""
-        return (self.decision == "ANSWER") == self.label.answerable
 
 
 @dataclass(frozen=True)
@@ -89,10 +82,11 @@ def _run_one(services: Services, label: Label, target_name: str, today: date) ->
             every_corpus=True,
             limit=target.search_k,
             today=today,
+            freshness_days=target.freshness_days,
         ),
         target_name=name,
         target=target,
-        run_name=f"{name}_{services.store.manifest.collection}",
+        run_name=services.composite_target(name),
         qa_id=f"eval-{label.id}",
         session_id="eval",
     )
@@ -106,7 +100,6 @@ def _run_one(services: Services, label: Label, target_name: str, today: date) ->
         label=label,
         decision=answer.outcome.decision,
         reason=answer.outcome.code,
-        support=answer.result.confidence.support,
         answer=answer.text,
         recall=recall(documents, gold) if gold else 0.0,
         reciprocal_rank=reciprocal_rank(ranked, gold),
@@ -115,7 +108,6 @@ def _run_one(services: Services, label: Label, target_name: str, today: date) ->
         citation_valid=answer.verification.valid,
         sentence_groundedness=answer.verification.sentence_groundedness,
         cites_gold=bool(cited & gold),
-        milliseconds=answer.timings_ms["total"],
     )
 
 

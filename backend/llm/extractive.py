@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from backend.asked import asked_for, asks_for_current
-from backend.domain import Passage
+from backend.domain import MARKER_LIKE, Passage
 from backend.embedding import Embedder
 from backend.llm import Prompt, Usage
 from backend.text import sentences, words
@@ -45,7 +45,7 @@ class ExtractiveProvider:
         self._embedder = embedder
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """See Provider. Sentences come in order of rank, then of their place in the text."""
+        """See Provider. The best sentence comes first."""
         for sentence in self._choose(prompt):
             yield f"{sentence.text} {sentence.passage.marker}\n"
 
@@ -100,6 +100,8 @@ def _most_covering(prompt: Prompt) -> list[_Sentence]:
         for span in sentences(text):
             sentence = text[span.start : span.end]
             if len(sentence.split()) < MIN_WORDS or sentence in found:
+                continue
+            if MARKER_LIKE.search(sentence):  # the source's own reference would pass for ours
                 continue
             terms = frozenset(word.term for word in words(sentence))
             covered = sum(prompt.term_weights.get(term, 0.0) for term in terms) / total

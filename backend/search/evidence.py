@@ -30,12 +30,16 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Freshness:
-    """Dates of the kept passages; `violations` counts those older than `freshness_days`."""
+    """Dates of the passages that passed the check.
+
+    `violations` counts those older than `freshness_days`, `stale` says whether all are.
+    """
 
     oldest: str | None
     newest: str | None
     freshness_days: int
     violations: int
+    stale: bool
 
 
 def check(
@@ -68,14 +72,17 @@ def confidence(checked: Sequence[CheckedPassage], support: float) -> Confidence:
 
 
 def freshness(checked: Sequence[CheckedPassage], days: int, today: date) -> Freshness:
-    """Summarise how old the kept passages are, counted from `today`."""
-    known = [span for item in checked if (span := bounds(item.passage.date))]
+    """Summarise how old the evidence is, counted from `today`."""
+    evidence = [item for item in checked if item.valid]
+    known = [span for item in evidence if (span := bounds(item.passage.date))]
     limit = (today - timedelta(days=days)).isoformat()
+    violations = sum(last < limit for _, last in known) if days else 0
     return Freshness(
         oldest=min((first for first, _ in known), default=None),
         newest=max((last for _, last in known), default=None),
         freshness_days=days,
-        violations=sum(last < limit for _, last in known) if days else 0,
+        violations=violations,
+        stale=0 < len(evidence) == violations,
     )
 
 

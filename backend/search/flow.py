@@ -86,7 +86,7 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> Search
             scope,
         )
         clock.lap("retrieve")
-        table, ranking = _rank(searcher, query, vector, pooled(hits), target)
+        table, ranking = _rank(searcher, query, vector, pooled(hits), request, target)
         clock.lap("rank")
         ranked = _balance(searcher, ranking, request, target)
         weights = _term_weights(searcher, query)
@@ -134,6 +134,7 @@ def _rank(
     query: Query,
     vector: NDArray[np.float32],
     rows: IntArray,
+    request: SearchRequest,
     target: Target,
 ) -> tuple[SignalTable, Ranking]:
     with searcher.tracer.span("rerank", "RERANKER") as span:
@@ -144,7 +145,7 @@ def _rank(
         ranking = rerank(table, target)
         span.set(candidates=len(rows))
         if span.recorded:
-            kept = [int(row) for row in ranking.rows[: target.search_k]]
+            kept = [int(row) for row in ranking.rows[: request.limit]]
             traced = zip(
                 store.passage_ids(kept), ranking.scores, store.passages(kept), strict=False
             )

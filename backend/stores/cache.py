@@ -34,9 +34,12 @@ class EmbeddingCache:
     """The cache of one collection; each `add` is committed, so a killed build keeps its work."""
 
     def __init__(self, folder: Path, model: str):
-        self._connection = sqlite3.connect(folder / FILE_NAME)
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute(_SCHEMA)
+        try:
+            self._connection = _opened(folder / FILE_NAME)
+        except sqlite3.DatabaseError:
+            # it only saves work: set aside what cannot be read, and embed again
+            (folder / FILE_NAME).replace(folder / f"{FILE_NAME}.damaged")
+            self._connection = _opened(folder / FILE_NAME)
         self._model = model
 
     def ids(self, digests: Iterable[bytes]) -> dict[bytes, int]:
@@ -70,3 +73,14 @@ class EmbeddingCache:
         """Fold the write-ahead log into the file and close it."""
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(_SCHEMA)
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection

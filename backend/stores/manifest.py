@@ -63,6 +63,7 @@ class Manifest(_Part):
     corpora: tuple[CorpusStatistics, ...]
     embedding: EmbeddingModel
     chunking: Chunking
+    analyser: int
     truncated_share: float
     fields: Mapping[str, int]
     built_with: Mapping[str, str]

@@ -1,8 +1,8 @@
 """Documents, passages, metadata and token ids in SQLite."""
 
 import json
+import queue
 import sqlite3
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from backend.domain import Document, Metadata, Passage
 from backend.errors import DamagedStore, NotFound
 from backend.stores.tokens import IntArray, Ragged, TokenTable
+
+CONNECTIONS = 8  # lent for a millisecond at a time
 
 _SCHEMA = """
 CREATE TABLE documents (
@@ -87,13 +89,18 @@ class PassageRow:
 
 @dataclass(frozen=True)
 class Range:
-    """Values from `low` to `high`, both included; None leaves a side open."""
+    """Values from a low to a high end, both included; None leaves a side open.
 
-    low: str | float | None
-    high: str | float | None
+    Dates are compared with the days (ISO), numbers with the numbers.
+    """
+
+    first_day: str | None = None
+    last_day: str | None = None
+    low: float | None = None
+    high: float | None = None
 
 
-Condition = Range | tuple[str | float, ...]
+Condition = Range | tuple[str, ...]
 Filter = Mapping[str, Condition]
 """For each field either a range, or the values of which one must match."""
 
@@ -168,55 +175,55 @@ class RecordWriter:
 
 
 class Records:
-    """Read access to a finished SQLite file, from any thread."""
+    """Read access to a finished SQLite file, from any thread.
+
+    The connections are opened at once and lent to one thread at a time: requests come on new
+    threads, and files that were opened can still be read after a later build removed them.
+    """
 
     def __init__(self, path: Path, cache: Path):
-        if not path.exists() or not cache.exists():
-            missing = path if not path.exists() else cache
-            raise DamagedStore(f"{missing} is missing. Build the collection again with `--force`.")
-        self._path = path
-        self._cache = cache
-        self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
+        for part in (path, cache):
+            if not part.exists():
+                raise DamagedStore(f"{part} is missing. Build the collection again with `--force`.")
+        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         try:
-            self._connection.execute("SELECT COUNT(*) FROM documents, cache.embeddings LIMIT 1")
+            for _ in range(CONNECTIONS):
+                self._idle.put(_connect(path, cache))
+            self.embedded = int(
+                self._rows(
+                    "SELECT COUNT(*) FROM passages p JOIN cache.embeddings e ON e.id = p.embedding"
+                )[0][0]
+            )
         except sqlite3.DatabaseError as error:
             raise DamagedStore(
                 f"{path} or {cache} cannot be read ({error}). "
                 "Build the collection again with `--force`."
             ) from error
 
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            uri = f"{self._path.resolve().as_uri()}?mode=ro&immutable=1"
-            connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-            connection.execute(
-                "ATTACH DATABASE ? AS cache", (f"{self._cache.resolve().as_uri()}?mode=ro",)
-            )
-            connection.row_factory = sqlite3.Row
-            self._local.connection = connection
-            self._open.append(connection)
-        return connection
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        connection = self._idle.get()
+        try:
+            return connection.execute(query, values).fetchall()
+        finally:
+            self._idle.put(connection)
 
     def close(self) -> None:
-        """Close the connections of all threads."""
-        for connection in self._open:
-            connection.close()
+        """Close all connections."""
+        for _ in range(CONNECTIONS):
+            self._idle.get().close()
 
     def passage_ids(self) -> list[str]:
         """The id of every passage, by row."""
-        return [id_ for (id_,) in self._connection.execute("SELECT id FROM passages ORDER BY row")]
+        return [id_ for (id_,) in self._rows("SELECT id FROM passages ORDER BY row")]
 
     def passage_corpora(self) -> list[str]:
         """The corpus of every passage, by row."""
         query = "SELECT corpus FROM passages JOIN documents USING (document) ORDER BY row"
-        return [corpus for (corpus,) in self._connection.execute(query)]
+        return [corpus for (corpus,) in self._rows(query)]
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """The passages in `rows`, in that order."""
-        found = self._connection.execute(
+        found = self._rows(
             _PASSAGES + "WHERE p.row IN (SELECT value FROM json_each(?))",
             (json.dumps([int(row) for row in rows]),),
         )
@@ -225,19 +232,17 @@ class Records:
 
     def passage(self, id_: str) -> Passage:
         """The passage with this id. Raises NotFound."""
-        record = self._connection.execute(_PASSAGES + "WHERE p.id = ?", (id_,)).fetchone()
-        if record is None:
+        found = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
+        if not found:
             raise NotFound(f"There is no passage {id_!r} in this collection.")
-        return _passage(record)
+        return _passage(found[0])
 
     def document(self, id_: str) -> Document:
         """The document with this id. Raises NotFound."""
-        record = self._connection.execute(
-            "SELECT id, corpus, title, text, metadata, source, pages FROM documents WHERE id = ?",
-            (id_,),
-        ).fetchone()
-        if record is None:
+        found = self._rows("SELECT * FROM documents WHERE id = ?", (id_,))
+        if not found:
             raise NotFound(f"There is no document {id_!r} in this collection.")
+        record = found[0]
         return Document(
             id=record["id"],
             corpus=record["corpus"],
@@ -251,11 +256,11 @@ class Records:
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of a document, in order of position."""
         query = _PASSAGES + "WHERE d.id = ? ORDER BY p.row"
-        return [_passage(record) for record in self._connection.execute(query, (id_,))]
+        return [_passage(record) for record in self._rows(query, (id_,))]
 
     def vectors(self, rows: IntArray, dimension: int) -> NDArray[np.float32]:
         """The unit vectors of passages, shape (n, dimension), in the order of `rows`."""
-        found = self._connection.execute(
+        found = self._rows(
             "SELECT p.row, e.vector FROM passages p JOIN cache.embeddings e ON e.id = p.embedding "
             "WHERE p.row IN (SELECT value FROM json_each(?)) ORDER BY p.row",
             (json.dumps(np.sort(rows).tolist()),),
@@ -274,20 +279,18 @@ class Records:
             )
             values += [field, *bound]
         query = f"SELECT document FROM documents WHERE {' AND '.join(clauses)} ORDER BY document"
-        return [index for (index,) in self._connection.execute(query, values)]
+        return [index for (index,) in self._rows(query, values)]
 
     def tokens(self) -> TokenTable:
         """Everything the ranking signals read, in memory."""
-        rows = self._connection.execute(
-            "SELECT words, parts, document FROM passages ORDER BY row"
-        ).fetchall()
+        rows = self._rows("SELECT words, parts, document FROM passages ORDER BY row")
         words = [_array(words) for words, _, _ in rows]
         parts = [_array(parts) for _, parts, _ in rows]
-        titles = self._connection.execute("SELECT title_terms FROM documents ORDER BY document")
-        metadata = self._connection.execute(
+        titles = self._rows("SELECT title_terms FROM documents ORDER BY document")
+        metadata = self._rows(
             "SELECT document, field, terms FROM metadata ORDER BY document, rowid"
-        ).fetchall()
-        terms = self._connection.execute("SELECT term, id FROM terms")
+        )
+        terms = self._rows("SELECT term, id FROM terms")
         vocabulary = {term: id_ for term, id_ in terms}  # noqa: C416 rows are not pairs to mypy
         fields = {field: index for index, field in enumerate(sorted({f for _, f, _ in metadata}))}
         document_of = np.array([document for *_, document in rows], dtype=np.int32)
@@ -314,17 +317,32 @@ class Records:
 
 def _condition(condition: Condition) -> tuple[str, list[str | float]]:
     if not isinstance(condition, Range):
-        return f"m.value IN ({','.join('?' * len(condition))})", list(condition)
-    clauses, bound = [], []
+        return f"CAST(m.value AS TEXT) IN ({','.join('?' * len(condition))})", [*condition]
     # a date meets a range if any day it can mean lies in it
-    for value, column, operator in (
-        (condition.low, "m.last_day", ">="),
-        (condition.high, "m.first_day", "<="),
-    ):
-        if value is not None:
-            clauses.append(f"{column if isinstance(value, str) else 'm.value'} {operator} ?")
-            bound.append(value)
-    return " AND ".join(clauses) or "1", bound
+    days = _within(
+        ("m.last_day >= ?", condition.first_day), ("m.first_day <= ?", condition.last_day)
+    )
+    numbers = _within(("m.value >= ?", condition.low), ("m.value <= ?", condition.high))
+    return (
+        f"(m.first_day IS NOT NULL AND {days[0]} "
+        f"OR m.first_day IS NULL AND typeof(m.value) IN ('integer', 'real') AND {numbers[0]})",
+        [*days[1], *numbers[1]],
+    )
+
+
+def _within(*ends: tuple[str, str | float | None]) -> tuple[str, list[str | float]]:
+    """The conditions of the ends that are given; none of them given holds for nothing."""
+    given = [(clause, value) for clause, value in ends if value is not None]
+    return " AND ".join(clause for clause, _ in given) or "0", [value for _, value in given]
+
+
+def _connect(path: Path, cache: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+    )
+    connection.execute("ATTACH DATABASE ? AS cache", (f"{cache.resolve().as_uri()}?mode=ro",))
+    connection.row_factory = sqlite3.Row
+    return connection
 
 
 def _passage(record: sqlite3.Row) -> Passage:

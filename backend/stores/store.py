@@ -16,6 +16,7 @@ from backend.stores.manifest import Manifest
 from backend.stores.records import Filter, Records
 from backend.stores.tokens import FloatArray, IntArray, TokenTable
 from backend.stores.vectors import Vectors
+from backend.text import ANALYSER_VERSION
 
 VECTORS, RECORDS, KEYWORDS = "chroma", "records.sqlite", "keywords"
 
@@ -82,6 +83,11 @@ class EmbeddedStore:
 
     def __init__(self, folder: Path):
         self.manifest = Manifest.read(folder)
+        if self.manifest.analyser != ANALYSER_VERSION:
+            raise DamagedStore(
+                f"The words in {folder} were analysed by another version of Atlas "
+                f"({self.manifest.analyser}, not {ANALYSER_VERSION}). Build the collection again."
+            )
         version = folder / self.manifest.version
         self._records = Records(version / RECORDS, folder / cache.FILE_NAME)
         self._keywords = Keywords(version / KEYWORDS)
@@ -105,6 +111,7 @@ class EmbeddedStore:
             VECTORS: sum(self._vectors.count(corpus.id) for corpus in self.corpora),
             KEYWORDS: self._keywords.count,
             RECORDS: len(self._records.passage_ids()),
+            cache.FILE_NAME: self._records.embedded,
         }
         wrong = {part: count for part, count in found.items() if count != self.manifest.passages}
         if wrong:

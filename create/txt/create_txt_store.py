@@ -37,7 +37,7 @@ def create_txt_store(
         with progress_bar(console) as progress:
             report = build(settings.collection_folder, documents, embedder, options, progress)
     except AtlasError as error:
-        console.print(f"[red]{error}[/red]")
+        console.print(str(error), style="red", markup=False)
         sys.exit(1)
     readable = OUTPUT / f"{collection}.txt"
     write_readable(readable, report.manifest)
