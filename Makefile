@@ -14,6 +14,7 @@ BIN = $(VENV)/bin
 SETTING = $(BIN)/python -c "import sys; from backend.settings import load_settings; \
     print(getattr(load_settings(), sys.argv[1]))"
 DEMO = create/samples
+DEMO_NAME = atlas_demo
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check install serve phoenix phoenix-venv store browser eval clean
@@ -50,6 +51,7 @@ phoenix: phoenix-venv install ## Start Phoenix only
 	@exec $(BIN)/atlas phoenix --phoenix-executable $(PHOENIX_VENV)/bin/phoenix
 
 phoenix-venv: $(PHOENIX_VENV)/.installed ## Install Phoenix into an environment of its own
+	@:
 
 $(PHOENIX_VENV)/.installed: constraints-phoenix.txt
 	@echo "Installing Phoenix into $(PHOENIX_VENV)."
@@ -57,9 +59,10 @@ $(PHOENIX_VENV)/.installed: constraints-phoenix.txt
 	$(PHOENIX_VENV)/bin/pip install $(PIP_FLAGS) -c constraints-phoenix.txt arize-phoenix
 	@touch $@
 
-store: install ## Build the bundled demo collection if the configured one is missing
-	@if [ ! -e "$$($(SETTING) collection_folder)/manifest.json" ]; then $(BIN)/atlas create txt \
-	    $(DEMO) --collection "$$($(SETTING) chroma_collection_name)" --no-every-file; fi
+store: install ## Build the bundled demo collection if it is the configured one and missing
+	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ] && \
+	    [ ! -e "$$($(SETTING) collection_folder)/manifest.json" ]; then \
+	    $(BIN)/atlas create txt $(DEMO) --collection $(DEMO_NAME) --no-every-file; fi
 
 browser: install ## Find or install a Chromium for the browser tests
 	@$(BIN)/python -m tests.browser || $(BIN)/python -m playwright install chromium \

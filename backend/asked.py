@@ -95,7 +95,11 @@ _KINDS = tuple(
         (r"^why\b", Asked("reason", _holds(_CAUSE))),
     )
 )
-_CURRENT = re.compile(r"\b(?:current\w*|now|nowadays|today|still|present\w*)\b", re.IGNORECASE)
+_CURRENT = re.compile(
+    r"\b(?:current\w*|now|nowadays|today|still|present\w*)\b|"
+    r"^(?:is|are|am|does|do|can|may|must|should)\b",
+    re.IGNORECASE,
+)
 ANYTHING = Asked("anything", lambda _sentence, _evidence, _question: True)
 
 

@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import date
@@ -15,11 +15,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from backend.errors import AtlasError
-from backend.evaluation.labelset import Split, load_labels
+from backend.errors import AtlasError, NotFound
+from backend.evaluation.labelset import Label, Split, load_labels
 from backend.evaluation.runner import Summary, run, summarise
 from backend.run import phoenix, serve, stop_on_signal
-from backend.services import open_services
+from backend.services import Services, open_services
 from backend.settings import ROOT, Settings, load_settings
 from create.txt.create_txt_store import create_txt_store
 
@@ -109,12 +109,17 @@ def ask_command(
         raise AtlasError(
             f"No server answers at {address} ({error}). Start it: `make run`."
         ) from error
-    document = response.json()
+    try:
+        document = response.json()
+    except ValueError as error:
+        raise AtlasError(f"What answers at {address} is not Atlas. Check ATLAS_PORT.") from error
     if response.is_error:
         raise AtlasError(document["detail"])
     print(document["answer"] or f"No answer: {document['reason']['message']}")
-    for citation in document["citations"]:
-        print(f"  {citation['marker']} {citation['title']} ({citation['date']}) {citation['url']}")
+    for line in dict.fromkeys(_source_line(citation) for citation in document["citations"]):
+        print(line)
+    for warning in document["validation"]["warnings"]:
+        print(f"  Note: {warning}")
 
 
 @app.command("eval")
@@ -128,7 +133,9 @@ def eval_command(
     services = open_services(_settings())
     try:
         name, _ = services.target(target)
-        outcomes = run(services, load_labels(labels, split), name, date.today())
+        questions = load_labels(labels, split)
+        _check_labels_fit(services, questions, labels)
+        outcomes = run(services, questions, name, date.today())
     finally:
         services.close()
     groups = {"all": outcomes}
@@ -141,6 +148,20 @@ def eval_command(
         )
     else:
         Console(width=110).print(_table(f"{name}, {split.value} split", summaries))
+
+
+def _check_labels_fit(services: Services, questions: Sequence[Label], labels: Path) -> None:
+    """Figures over labels of another collection would be zeros that mean nothing."""
+    for gold in {id_ for question in questions for id_ in question.gold_document_ids}:
+        try:
+            services.store.document(gold)
+        except NotFound as error:
+            raise AtlasError(f"The labels {labels} are not for this collection: {error}") from error
+
+
+def _source_line(citation: Mapping[str, str | None]) -> str:
+    known = (citation[field] for field in ("marker", "title", "date", "url"))
+    return "  " + "  ".join(part for part in known if part)
 
 
 def _table(title: str, summaries: dict[str, Summary]) -> Table:

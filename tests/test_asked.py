@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.asked import ANYTHING, asked_for
+from backend.asked import ANYTHING, asked_for, asks_for_current
 
 
 def held(question: str, sentence: str, *others: str) -> bool:
@@ -106,3 +106,17 @@ def test_a_name_asked_for_by_role_needs_evidence_that_speaks_of_the_role(questio
 
 def test_a_clause_that_begins_with_what_names_no_role() -> None:
     assert held("Who knew what happened to the snail?", "Later Mrs Donoghue knew.")
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Is separate but equal legal?", True),
+        ("What is the current test?", True),
+        ("Does Chevron deference still apply?", True),
+        ("What did R v Ghosh hold?", False),
+        ("Was Plessy followed in 1900?", False),
+    ],
+)
+def test_questions_about_how_things_stand_are_recognised(question: str, expected: bool) -> None:
+    assert asks_for_current(question) is expected

@@ -374,3 +374,12 @@ def test_hidden_folders_are_left_out(source: Path, tmp_path: Path, embedder: Loc
     (source / "town" / ".git" / "description.txt").write_text("Not a source.")
     report = build_from(source, tmp_path / "c", embedder)
     assert not [file for file in report.files if ".git" in file.source]
+
+
+def test_files_outside_the_corpora_are_reported(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    (source / "stray.txt").write_text("A text in no corpus.")
+    report = build_from(source, tmp_path / "c", embedder)
+    (stray,) = [file for file in report.files if file.source == "stray.txt"]
+    assert stray.reason == "outside the folders of the corpora"

@@ -56,7 +56,7 @@ def test_the_readme_tables_list_every_setting_with_its_default_and_meaning() -> 
 
 def test_the_curl_in_the_readme_gives_the_output_shown(client: FlaskClient) -> None:
     readme = (ROOT / "README.md").read_text()
-    body = re.search(r"-d '(\{.*\})'", readme)
+    body = re.search(r"/api/ask .*?-d '(\{.*?\})'", readme, re.DOTALL)
     block = re.search(r"```json\n(.*?)```", readme, re.DOTALL)
     assert body
     assert block

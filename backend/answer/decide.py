@@ -22,13 +22,16 @@ ANSWERED = Outcome("ANSWER", "answered", "The passages support an answer.")
 
 def before_writing(result: SearchResult, target: Target) -> Outcome:
     """Whether the evidence is worth writing from."""
+    if not result.query.has_subject:
+        return Outcome("ABSTAIN", "no_subject", "The question does not say what it is about.")
     if not result.passages:
         return Outcome("ABSTAIN", "no_passages", "No passage was found under this filter.")
     if result.unknown_names:
         return Outcome(
             "ABSTAIN",
             "unknown_name",
-            f"The question is about {', '.join(result.unknown_names)}, which no source mentions.",
+            f"The question is about {', '.join(result.unknown_names)}, "
+            "which no passage found speaks of.",
         )
     if result.confidence.low:
         return Outcome(

@@ -3,13 +3,13 @@
 Needs no key and no network, and cannot say what no source says.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from backend.asked import asked_for, asks_for_current
-from backend.domain import MARKER_LIKE, Passage
+from backend.domain import MARKER_LIKE, CheckedPassage, Passage
 from backend.embedding import Embedder
 from backend.llm import Prompt, Usage
 from backend.text import sentences, words
@@ -29,10 +29,6 @@ class _Sentence:
     passage: Passage
     rank: int
     score: float
-
-    @property
-    def superseded(self) -> bool:
-        return "superseded_by" in self.passage.metadata
 
 
 class ExtractiveProvider:
@@ -57,12 +53,9 @@ class ExtractiveProvider:
     def _choose(self, prompt: Prompt) -> list[_Sentence]:
         """The best sentences that hold the kind of thing asked for; none if no good one does."""
         candidates = self._scored(prompt)
-        if asks_for_current(prompt.question):
-            # a rule that was overruled or repealed is not how things stand
-            candidates = [s for s in candidates if not s.superseded] or candidates
         best = max((sentence.score for sentence in candidates), default=0.0)
         asked = asked_for(prompt.question)
-        evidence = "\n".join(item.passage.text for item in prompt.passages[:PASSAGES_READ])
+        evidence = "\n".join(item.passage.text for item in _read(prompt))
         candidates = [
             sentence
             for sentence in candidates
@@ -91,11 +84,20 @@ class ExtractiveProvider:
         ]
 
 
+def _read(prompt: Prompt) -> Sequence[CheckedPassage]:
+    """The passages sentences are taken from."""
+    passages = prompt.passages
+    if asks_for_current(prompt.question):
+        # a rule that was overruled or repealed is not how things stand
+        passages = tuple(p for p in passages if "superseded_by" not in p.passage.metadata)
+    return (passages or prompt.passages)[:PASSAGES_READ]
+
+
 def _most_covering(prompt: Prompt) -> list[_Sentence]:
     """The SENTENCES_COMPARED sentences that cover most of the question's terms, by weight."""
     total = sum(prompt.term_weights.values()) or 1.0
     found: dict[str, _Sentence] = {}
-    for rank, item in enumerate(prompt.passages[:PASSAGES_READ]):
+    for rank, item in enumerate(_read(prompt)):
         text = item.passage.text
         for span in sentences(text):
             sentence = text[span.start : span.end]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.domain import LEGS, CheckedPassage, RankedPassage
+from backend.domain import LEGS, CheckedPassage, Passage, RankedPassage
 from backend.embedding import Embedder
 from backend.search.balance import choose
 from backend.search.evidence import Confidence, Freshness, check, confidence, freshness
@@ -21,7 +21,7 @@ from backend.search.signals.occurrences import weigh
 from backend.stores.store import Store
 from backend.stores.tokens import IntArray
 from backend.targets import Target
-from backend.text import names
+from backend.text import Word, names, words
 from backend.tracing import TracedDocument, Tracer
 
 
@@ -100,7 +100,7 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> Search
             freshness=freshness(checked, request.freshness_days, request.today),
             depth=depth,
             term_weights=weights,
-            unknown_names=_unknown_names(searcher, request.question),
+            unknown_names=_unknown_names(searcher, request.question, checked),
             warnings=_warnings(hits, depth, narrowed=scope is not None),
             timings_ms=clock.laps,
         )
@@ -197,14 +197,27 @@ def _term_weights(searcher: Searcher, query: Query) -> dict[str, float]:
     return {term: float(weight) for term, weight in zip(query.terms, weights, strict=True)}
 
 
-def _unknown_names(searcher: Searcher, question: str) -> tuple[str, ...]:
+def _unknown_names(
+    searcher: Searcher, question: str, checked: Sequence[CheckedPassage]
+) -> tuple[str, ...]:
+    """Words of names that occur in no source, and names of cases that no kept passage holds.
+
+    Of a case both parties must stand in one passage or its title: each alone is often known.
+    """
     vocabulary = searcher.store.tokens.vocabulary
-    return tuple(
-        question[word.start : word.end]
-        for name in names(question)
-        for word in name
-        if word.term not in vocabulary
-    )
+    unknown = []
+    for name in names(question):
+        missing = [word for word in name if word.term not in vocabulary]
+        unknown += [question[word.start : word.end] for word in missing]
+        case = any(word.folded in {"v", "vs"} for word in name)
+        if case and not missing and not any(_holds(item.passage, name) for item in checked):
+            unknown.append(question[name[0].start : name[-1].end])
+    return tuple(unknown)
+
+
+def _holds(passage: Passage, name: Sequence[Word]) -> bool:
+    present = {word.term for word in words(f"{passage.title} {passage.text}")}
+    return all(word.term in present for word in name if word.folded not in {"v", "vs"})
 
 
 def _counts(

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from backend.text import content_words, distinct, identifier_parts, words
+from backend.text import FUNCTION_WORDS, content_words, distinct, identifier_parts, words
 
 
 @dataclass(frozen=True)
 class Query:
-    """The stems of a question.
+    """The stems of a question; `has_subject` is False if it holds function words only.
 
     `words` are all of them in order, `terms` the distinct informative ones together with the
     parts of identifiers, `pairs` the informative words that stand next to each other once the
@@ -19,6 +19,7 @@ class Query:
     words: tuple[str, ...]
     terms: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
+    has_subject: bool
 
 
 def parse_query(text: str) -> Query:
@@ -30,4 +31,10 @@ def parse_query(text: str) -> Query:
     terms = distinct([*stems, *parts])
     position = {term: index for index, term in enumerate(terms)}
     pairs = {(position[a], position[b]) for a, b in pairwise(stems) if a != b}
-    return Query(text, tuple(word.term for word in found), terms, tuple(sorted(pairs)))
+    return Query(
+        text=text,
+        words=tuple(word.term for word in found),
+        terms=terms,
+        pairs=tuple(sorted(pairs)),
+        has_subject=any(word.folded not in FUNCTION_WORDS for word in found),
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from backend.dates import bounds
 from backend.domain import Document, Metadata, Passage
 from backend.errors import DamagedStore, NotFound
 from backend.stores.tokens import IntArray, Ragged, TokenTable
@@ -317,7 +318,12 @@ class Records:
 
 def _condition(condition: Condition) -> tuple[str, list[str | float]]:
     if not isinstance(condition, Range):
-        return f"CAST(m.value AS TEXT) IN ({','.join('?' * len(condition))})", [*condition]
+        # `1954` means every day of 1954
+        spans = [span for value in condition if (span := bounds(value))]
+        clauses = ["CAST(m.value AS TEXT) = ? COLLATE NOCASE"] * len(condition)
+        clauses += ["(m.first_day >= ? AND m.last_day <= ?)"] * len(spans)
+        limits = [day for span in spans for day in span]
+        return f"({' OR '.join(clauses)})", [*condition, *limits]
     # a date meets a range if any day it can mean lies in it
     days = _within(
         ("m.last_day >= ?", condition.first_day), ("m.first_day <= ?", condition.last_day)

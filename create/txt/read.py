@@ -24,6 +24,9 @@ def read_folder(root: Path) -> Iterator[Read]:
 
 
 def _read_folders(root: Path, folders: Sequence[Path]) -> Iterator[Read]:
+    for path in sorted(root.iterdir()):
+        if path.is_file() and not path.name.startswith("."):
+            yield Skipped(path.name, "outside the folders of the corpora")
     for folder in folders:
         paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
         files = sorted(
