@@ -73,7 +73,7 @@ def test_the_command_line_asks_the_running_server(plain: str, tmp_path: Path) ->
     assert "cannot sue for libel" in command.lines[0]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_the_server(
     stores: Path, demo: BuildReport, tmp_path: Path, how: signal.Signals
 ) -> None:
