@@ -84,7 +84,7 @@ def ask(searcher: Searcher, provider: Provider, request: AskRequest, emit: Emit)
             prompt = _context(searcher, request, result)
             draft = _generate(searcher, provider, prompt, request.target, emit)
             if draft.text:
-                verification = _verify(searcher, draft, result, request.target)
+                verification = _verify(searcher, draft, prompt, request.target)
             outcome = after_writing(draft.text, verification)
         answered = outcome.decision == "ANSWER"
         answer = Answer(
@@ -161,11 +161,9 @@ def _generate(
         return _Draft(text, usage)
 
 
-def _verify(
-    searcher: Searcher, draft: _Draft, result: SearchResult, target: Target
-) -> Verification:
+def _verify(searcher: Searcher, draft: _Draft, prompt: Prompt, target: Target) -> Verification:
     with searcher.tracer.span("verify", "GUARDRAIL") as span:
-        given = [item.passage for item in result.passages if item.valid]
+        given = [item.passage for item in prompt.passages]
         verification = verify(draft.text, given, target.citation_limit)
         span.input(draft.text)
         span.output({"errors": list(verification.errors), "warnings": list(verification.warnings)})

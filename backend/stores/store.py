@@ -99,9 +99,9 @@ class EmbeddedStore:
         self.corpora = tuple(
             Corpus(c.id, c.label, c.documents, c.passages) for c in self.manifest.corpora
         )
+        self._ids = self._records.passage_ids()
         self._check_counts(version)
         self.tokens = self._records.tokens()
-        self._ids = self._records.passage_ids()
         self._rows: Mapping[str, int] = {id_: row for row, id_ in enumerate(self._ids)}
         index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
         self._corpus_of = np.array([index[c] for c in self._records.passage_corpora()])
@@ -110,7 +110,7 @@ class EmbeddedStore:
         found = {
             VECTORS: sum(self._vectors.count(corpus.id) for corpus in self.corpora),
             KEYWORDS: self._keywords.count,
-            RECORDS: len(self._records.passage_ids()),
+            RECORDS: len(self._ids),
             cache.FILE_NAME: self._records.embedded,
         }
         wrong = {part: count for part, count in found.items() if count != self.manifest.passages}
