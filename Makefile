@@ -62,7 +62,7 @@ $(PHOENIX_VENV)/.installed: constraints-phoenix.txt
 store: install ## Build the bundled demo collection if it is the configured one and missing
 	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ] && \
 	    [ ! -e "$$($(SETTING) collection_folder)/manifest.json" ]; then \
-	    $(BIN)/atlas create txt $(DEMO) --collection $(DEMO_NAME) --no-every-file; fi
+	    $(BIN)/atlas create files $(DEMO) --collection $(DEMO_NAME); fi
 
 browser: install ## Find or install a Chromium for the browser tests
 	@$(BIN)/python -m tests.browser || $(BIN)/python -m playwright install chromium \

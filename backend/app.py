@@ -1,6 +1,7 @@
 """The Flask application: blueprints, errors and the static page. Wiring only."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from flask import Response, request, send_from_directory
@@ -13,7 +14,7 @@ from backend.api.ask import ask_blueprint
 from backend.api.catalogue import catalogue_blueprint
 from backend.api.problems import Problem, problem_response, validation_response
 from backend.api.search import search_blueprint
-from backend.services import Services
+from backend.services import Serve
 from backend.settings import ROOT
 
 FRONTEND = ROOT / "frontend"
@@ -23,8 +24,13 @@ MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does no
 _PAGE_POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 
 
-def create_app(services: Services, frontend: Path = FRONTEND) -> OpenAPI:
-    """The application over opened services; the OpenAPI page is at /api/swagger."""
+def create_app(
+    serve: Serve, frontend: Path = FRONTEND, problem: Callable[[], str] = lambda: ""
+) -> OpenAPI:
+    """The application over what `serve` gives; the OpenAPI page is at /api/swagger.
+
+    `problem` says why the newest version of the collection is not served, if it is not.
+    """
     app = OpenAPI(
         "atlas",
         info=Info(title="Atlas", version=__version__),
@@ -40,9 +46,9 @@ def create_app(services: Services, frontend: Path = FRONTEND) -> OpenAPI:
     app.register_error_handler(Exception, problem_response)
     app.before_request(_parse_json_early)
     app.after_request(_secure)
-    app.register_api(ask_blueprint(services))
-    app.register_api(search_blueprint(services))
-    app.register_api(catalogue_blueprint(services))
+    app.register_api(ask_blueprint(serve))
+    app.register_api(search_blueprint(serve))
+    app.register_api(catalogue_blueprint(serve, problem))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments
     app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, "index.html"))

@@ -21,7 +21,8 @@ from backend.evaluation.runner import Summary, run, summarise
 from backend.run import phoenix, serve, stop_on_signal
 from backend.services import Services, open_services
 from backend.settings import ROOT, Settings, load_settings
-from create.txt.create_txt_store import create_txt_store
+from create.manage import store_app
+from create.types import COMMANDS
 
 app = typer.Typer(
     help="Balanced, explainable research search with verified citations.",
@@ -29,8 +30,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 create_app = typer.Typer(help="Build a collection from a folder of sources.", no_args_is_help=True)
-create_app.command("txt")(create_txt_store)
+for _kind, _command in COMMANDS.items():
+    create_app.command(_kind)(_command)
 app.add_typer(create_app, name="create")
+app.add_typer(store_app, name="store")
 
 PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 LABELS = ROOT / "create" / "samples" / "labels.jsonl"

@@ -30,8 +30,23 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a document from `start` to the next segment: a section, or one speech.
+
+    `section` is the path of headings (`Part 2 > Right to silence`); both are empty if unknown.
+    """
+
+    start: int
+    section: str = ""
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
-    """One source file or record. `pages` are the offsets in `text` at which its pages begin."""
+    """One source file or record. `pages` are the offsets in `text` at which its pages begin.
+
+    `segments` are in order of `start`; text before the first belongs to no section.
+    """
 
     id: str
     corpus: str
@@ -40,13 +55,16 @@ class Document:
     metadata: Metadata
     source: str
     pages: tuple[int, ...] = (0,)
+    segments: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A piece of a document: `text == document.text[start:end]`, page and line from 1.
 
-    `date` is the document's as written (`1954-05-17`, `1957`), empty if unknown; so is `url`.
+    `section` is where it begins, `speaker` who speaks in it (several joined by `; `); both are
+    empty if the source does not say. `date` is the document's as written (`1954-05-17`, `c. 1957`),
+    empty if unknown; so is `url`.
     """
 
     row: int
@@ -59,6 +77,8 @@ class Passage:
     end: int
     page: int
     line: int
+    section: str
+    speaker: str
     date: str
     url: str
     metadata: Metadata

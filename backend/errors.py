@@ -12,7 +12,9 @@
     │   ├── MissingStore        names the command that builds it
     │   ├── DamagedStore        a part is missing or of another version
     │   ├── EmbedderMismatch    the store was built with another model
-    │   └── MissingModel        the embedding model cannot be loaded
+    │   ├── MissingModel        the embedding model cannot be loaded
+    │   └── EmbeddingRefused    the provider will not embed these texts
+    ├── EmbeddingUnavailable    the provider cannot be reached, or gives no usable answer
     ├── SourceError             a source folder or file cannot be built
     └── Cancelled               the client went away; nothing is wrong
 
@@ -70,6 +72,14 @@ class EmbedderMismatch(ConfigurationError):
 
 class MissingModel(ConfigurationError):
     """The embedding model is neither installed nor a folder on disk."""
+
+
+class EmbeddingRefused(ConfigurationError):
+    """The embedding provider will not take a request: an unknown model, or too long a text."""
+
+
+class EmbeddingUnavailable(AtlasError):
+    """The embedding provider is busy, out of reach or gives no usable answer; later it may."""
 
 
 class SourceError(AtlasError):

@@ -16,7 +16,7 @@ from waitress.server import BaseWSGIServer, MultiSocketServer
 
 from backend.app import create_app
 from backend.errors import ConfigurationError
-from backend.services import open_services
+from backend.serving import Serving
 from backend.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -25,12 +25,13 @@ STOP_SECONDS = 10.0
 
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
-    services = open_services(settings)
-    services.searcher.embedder.embed(["The first call compiles kernels."])
+    serving = Serving(settings)
+    if settings.embedding_provider == "local":
+        serving().searcher.embedder.embed_query("The first call compiles kernels.")
     try:
         try:
             server = waitress.create_server(
-                create_app(services),
+                create_app(serving, problem=lambda: serving.problem),
                 host=settings.atlas_host,
                 port=settings.atlas_port,
                 threads=settings.atlas_threads,
@@ -43,12 +44,13 @@ def serve(settings: Settings) -> None:
                 f"Port {settings.atlas_port} of {settings.atlas_host} cannot be used "
                 f"({error.strerror}). Set ATLAS_PORT to a free one."
             ) from error
+        serving.follow()
         _print_addresses(settings, server)
         server.run()
     except KeyboardInterrupt:
         log.info("Stopping.")
     finally:
-        services.close()
+        serving.close()
 
 
 @contextmanager

@@ -1,12 +1,13 @@
 """The one place that constructs what a server or command needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import get_args
 
 from backend.domain import Corpus
-from backend.embedding import Embedder
-from backend.embedding.local import LocalEmbedder
+from backend.embedding import Embedder, PoolingChoice
+from backend.embedding.open import open_embedder
 from backend.errors import ConfigurationError, EmbedderMismatch, UnknownCorpus, UnknownTarget
 from backend.llm import Provider
 from backend.llm.extractive import ExtractiveProvider
@@ -56,6 +57,10 @@ class Services:
         self.tracer.close()
 
 
+Serve = Callable[[], Services]
+"""Gives the services as of now. Called once per request, so that it sees one version throughout."""
+
+
 def open_services(settings: Settings, embedder: Embedder | None = None) -> Services:
     """Open everything `settings` name. Raises a ConfigurationError that says what to mend.
 
@@ -63,16 +68,14 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     """
     targets = _targets(settings)
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
-    embedder = embedder or LocalEmbedder(settings.embedding_model)
-    store = EmbeddedStore(settings.collection_folder)
-    _check_embedder(store.manifest, embedder, settings)
-    served_corpora(settings, store)
+    embedder = embedder or open_embedder(settings)
     tracer = Tracer(
         settings.phoenix_collector_endpoint,
         settings.phoenix_project_name,
         content=settings.trace_content,
     )
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
+    store = _open_store(settings, embedder)
     return Services(
         settings=settings,
         store=store,
@@ -81,6 +84,27 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         providers={"extractive": ExtractiveProvider(embedder)},
         targets=targets,
     )
+
+
+def serve_version(services: Services) -> Services:
+    """The same services over the version that is live now. Raises as `open_services` does.
+
+    The one before is not closed: requests may be using it.
+    """
+    searcher = services.searcher
+    store = _open_store(services.settings, searcher.embedder)
+    return replace(
+        services,
+        store=store,
+        searcher=replace(searcher, store=store, mean_length=store.tokens.mean_length()),
+    )
+
+
+def _open_store(settings: Settings, embedder: Embedder) -> EmbeddedStore:
+    store = EmbeddedStore(settings.collection_folder)
+    _check_embedder(store.manifest, embedder, settings)
+    served_corpora(settings, store)
+    return store
 
 
 def served_corpora(settings: Settings, store: Store) -> tuple[Corpus, ...]:
@@ -120,11 +144,15 @@ def _targets(settings: Settings) -> dict[str, Target]:
 
 
 def _check_embedder(manifest: Manifest, embedder: Embedder, settings: Settings) -> None:
-    built, here = manifest.embedding, embedder.info
-    if (built.digest, built.pooling) != (here.digest, here.pooling):
-        raise EmbedderMismatch(
-            f"The collection {manifest.collection} was built with {built.name} "
-            f"({built.digest[:12]}, {built.pooling}), but EMBEDDING_MODEL={here.name} is "
-            f"{here.digest[:12]}, {here.pooling}. Set EMBEDDING_MODEL={built.name}, or build "
-            f"{settings.collection_folder} again with `atlas create` and the model you want."
-        )
+    if manifest.embedding.fingerprint == embedder.fingerprint:
+        return
+    built = manifest.embedding
+    pooling = built.pooling if built.pooling in get_args(PoolingChoice) else ""
+    raise EmbedderMismatch(
+        f"The collection {manifest.collection} was built with {built.name} ({built.pooling} "
+        f"pooling, weights {built.digest[:12]}), and EMBEDDING_MODEL={settings.embedding_model} "
+        f"with the other settings gives other vectors. Set EMBEDDING_MODEL={built.name}, "
+        f"EMBEDDING_PROVIDER={built.provider}, POOLING={pooling} and "
+        f"EMBEDDING_PASSAGE_PREFIX={built.passage_prefix!r}, or build "
+        f"{settings.collection_folder} again with `atlas create` and the model you want."
+    )

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from backend.errors import ConfigurationError
@@ -34,6 +34,37 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
         description="Name or folder of a sentence-transformers model",
+    )
+    embedding_provider: Literal["local", "mistral"] = Field(
+        "local",
+        description="`local`, or `mistral`: `mistral-embed` unless EMBEDDING_MODEL is set",
+    )
+    pooling: Literal["", "mean", "cls", "max", "mean+max"] = Field(
+        "",
+        description="mean, cls, max or mean+max of the tokens' vectors; empty: the model's own way",
+    )
+    embedding_passage_prefix: str = Field(
+        "", description="Put before every passage; empty: the model's own"
+    )
+    embedding_query_prefix: str = Field(
+        "", description="Put before every question; empty: the model's own"
+    )
+    embedding_device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="auto (CUDA where there is one), cpu or cuda"
+    )
+    mistral_api_key: SecretStr = Field(
+        SecretStr(""), description="Key of a Mistral account, for `mistral`"
+    )
+    mistral_server_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of Mistral's API; empty: the public one",
+    )
+    mistral_requests_per_minute: int = Field(
+        60, ge=1, description="Requests sent to Mistral in a minute; more wait their turn"
+    )
+    mistral_timeout_seconds: int = Field(
+        60, ge=1, description="Seconds after which a request to Mistral counts as unanswered"
     )
     test_target: str = Field("k10_extractive", description="Target used when a request names none")
     targets_directory: Path = Field(ROOT / "targets", description="Folder of the target files")

@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -10,16 +11,23 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.app import create_app
-from backend.embedding.local import DEFAULT_MODEL, LocalEmbedder
+from backend.domain import Document
+from backend.embedding.folder import DEFAULT_MODEL
+from backend.embedding.local import LocalEmbedder
 from backend.search.request import SearchRequest
 from backend.services import Services, open_services
 from backend.settings import ROOT, Settings
 from backend.stores.store import EmbeddedStore
 from create.build import BuildReport, Options, build
-from create.txt.read import read_folder
+from create.chunking import chunking
+from create.corpora import by_mapping
+from create.files.create_files_store import files_reader
+from create.layout import Found, placed
+from create.prepare import Preparation, prepare
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
 
 SAMPLES = ROOT / "create" / "samples"
+MAPPING = SAMPLES / "corpora.toml"
 TODAY = date(2026, 1, 1)
 
 
@@ -47,13 +55,10 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
     """The bundled collection, built for real."""
-    return build(
-        stores / "atlas_demo",
-        read_folder(SAMPLES),
-        embedder,
-        Options("atlas_demo"),
-        lambda _done, _total: None,
-    )
+    reader = files_reader()
+    sources = by_mapping(SAMPLES, MAPPING, reader.suffixes, "")
+    options = Options("atlas_demo", "files")
+    return build(stores / "atlas_demo", sources, reader, embedder, options, lambda *_: None)
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +81,23 @@ def store(services: Services) -> EmbeddedStore:
 
 @pytest.fixture(scope="session")
 def client(services: Services) -> FlaskClient:
-    return create_app(services).test_client()
+    return create_app(lambda: services).test_client()
+
+
+def sample_documents() -> list[Document]:
+    """The bundled documents with their ids, read without building anything."""
+    reader = files_reader()
+    preparation = Preparation("files", reader, chunking(splitter="whole"), lambda _: [], "")
+    found = {}
+    for number, file in enumerate(by_mapping(SAMPLES, MAPPING, reader.suffixes, "").files):
+        for inner, staged in enumerate(prepare(preparation, file, b"").documents):
+            found[number, inner] = staged
+    layout = placed(
+        Found(d.document.corpus, d.document.source, d.provenance, False, index)
+        for index, d in enumerate(found.values())
+    )
+    documents = list(found.values())
+    return [replace(documents[p.found.number].document, id=p.id) for p in layout]
 
 
 def request_for(services: Services, question: str, **changes: object) -> SearchRequest:

@@ -1,6 +1,5 @@
 """Building from a folder of text files: repeatable, atomic, and clear about what it left out."""
 
-import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +11,15 @@ from filelock import FileLock
 from backend.embedding.local import LocalEmbedder
 from backend.errors import ConfigurationError, SourceError
 from backend.settings import ROOT, load_settings
+from backend.stores.filters import Range
 from backend.stores.manifest import Manifest
-from backend.stores.records import Range
 from backend.stores.store import EmbeddedStore
-from create.build import BuildReport, Options, _remove_old, build
+from backend.stores.versions import remove_old
+from create.build import BuildReport, Options, build
+from create.chunking import chunking
+from create.corpora import by_folder
 from create.report import write_readable
-from create.txt.read import read_folder
+from create.txt.read import TxtReader
 
 ARTICLE = """---
 title: On sheep
@@ -44,9 +46,17 @@ def source(tmp_path: Path) -> Path:
     return root
 
 
-def build_from(source: Path, folder: Path, embedder: LocalEmbedder, **options) -> BuildReport:
+def build_from(
+    source: Path, folder: Path, embedder: LocalEmbedder, *, force: bool = False, **cut
+) -> BuildReport:
+    reader = TxtReader()
     return build(
-        folder, read_folder(source), embedder, Options(folder.name, **options), lambda *_: None
+        folder,
+        by_folder([source], reader.suffixes, ""),
+        reader,
+        embedder,
+        Options(folder.name, "txt", chunking(**cut), force),
+        lambda *_: None,
     )
 
 
@@ -126,10 +136,10 @@ def test_a_build_that_fails_leaves_the_live_version_alone(
     live = build_from(source, tmp_path / "c", embedder).manifest
     (source / "town" / "new.txt").write_text("A new text about ships.")
 
-    def broken(*_: object) -> None:
+    def broken(*_: object) -> int:
         raise OSError("disk full")
 
-    monkeypatch.setattr("create.build.write_vectors", broken)
+    monkeypatch.setattr("create.version.write_index", broken)
     with pytest.raises(OSError, match="disk full"):
         build_from(source, tmp_path / "c", embedder)
     assert Manifest.read(tmp_path / "c") == live
@@ -159,12 +169,12 @@ def test_files_that_cannot_be_read_are_reported(
     (source / "town" / "broken.md").write_text("---\ntitle: [\n---\ntext")
     (source / "town" / "picture.png").write_bytes(b"\x89PNG")
     report = build_from(source, tmp_path / "c", embedder)
-    reasons = {file.source: file.reason for file in report.files if file.reason}
+    reasons = {file.source: file.remarks[0] for file in report.files if file.remarks}
     assert reasons.pop("town/broken.md").startswith("its front matter is not valid YAML")
+    assert reasons.pop("town/latin.txt").startswith("not UTF-8 at byte 3; it looks like cp1252")
     assert reasons == {
         "town/empty.txt": "it holds no text",
-        "town/latin.txt": "not UTF-8 at byte 3; convert it to UTF-8",
-        "town/picture.png": "not a .txt or .md file",
+        "town/picture.png": "not a .markdown or .md or .txt file",
     }
     assert sum(file.passages for file in report.files) == report.manifest.passages
 
@@ -206,20 +216,12 @@ def test_texts_no_store_has_seen_survive(
     store.close()
 
 
-def test_vectors_are_cached_by_model(source: Path, tmp_path: Path, embedder: LocalEmbedder) -> None:
-    build_from(source, tmp_path / "c", embedder)
-    rows = sqlite3.connect(tmp_path / "c" / "embeddings.sqlite").execute(
-        "SELECT DISTINCT model FROM embeddings"
-    )
-    assert [model for (model,) in rows] == [f"{embedder.info.digest}:mean"]
-
-
 def test_the_readable_manifest_holds_the_statistics(tmp_path: Path, demo: BuildReport) -> None:
     write_readable(tmp_path / "demo.txt", demo.manifest)
     lines = dict(line.split("=", 1) for line in (tmp_path / "demo.txt").read_text().splitlines())
-    assert lines["CHUNK_SIZE"] == "1000"
-    assert lines["CHUNK_OVERLAP"] == "100"
-    assert lines["CORPUS_legislation_nz_DOCUMENTS"] == "9"
+    assert lines["SOURCE_FILES_CHUNK_SIZE"] == "1000"
+    assert lines["SOURCE_FILES_CHUNK_OVERLAP"] == "100"
+    assert lines["CORPUS_legislation_nz_DOCUMENTS"] == "13"
     assert lines["EMBEDDING_MODEL"] == "sentence-transformers/all-MiniLM-L6-v2"
     assert lines["PASSAGES"] == str(demo.manifest.passages)
 
@@ -228,7 +230,7 @@ def test_the_script_builds_and_reports(source: Path, tmp_path: Path) -> None:
     script = ROOT / "create" / "txt" / "create_txt_store.py"
     stores = {"CHROMA_PERSIST_DIRECTORY": str(tmp_path / "stores")}
     done = subprocess.run(
-        [sys.executable, script, source, "--collection", "script_test"],
+        [sys.executable, script, source, "--collection", "script_test", "--every-file"],
         capture_output=True,
         text=True,
         env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **stores},
@@ -255,7 +257,7 @@ def test_the_script_fails_with_a_message(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert "is not a folder" in " ".join(done.stderr.split())
+    assert "does not exist" in " ".join(done.stderr.split())
 
 
 def test_versions_other_than_the_kept_ones_are_removed_and_nothing_else(tmp_path: Path) -> None:
@@ -263,7 +265,7 @@ def test_versions_other_than_the_kept_ones_are_removed_and_nothing_else(tmp_path
     others = ["2019 interviews", "20260101", f".{versions[0]}.partial.txt", "other"]
     for name in (*versions, f".{versions[3]}.partial", *others):
         (tmp_path / name).mkdir()
-    _remove_old(tmp_path, {versions[0], versions[2]})
+    remove_old(tmp_path, {versions[0], versions[2]})
     assert {path.name for path in tmp_path.iterdir()} == {versions[0], versions[2], *others}
 
 
@@ -283,16 +285,13 @@ def test_a_build_replaces_a_manifest_it_cannot_read(
     assert len(ids(tmp_path / "c")) == again.manifest.passages
 
 
-def test_a_damaged_embedding_cache_is_set_aside(
+def test_a_damaged_staging_area_is_set_aside(
     source: Path, tmp_path: Path, embedder: LocalEmbedder
 ) -> None:
-    first = build_from(source, tmp_path / "c", embedder)
-    for leftover in (tmp_path / "c").glob("embeddings.sqlite-*"):
-        leftover.unlink()
-    (tmp_path / "c" / "embeddings.sqlite").write_bytes(b"not a database " * 100)
-    again = build_from(source, tmp_path / "c", embedder, force=True)
-    assert again.embedded == first.embedded
-    assert (tmp_path / "c" / "embeddings.sqlite.damaged").exists()
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "staging.sqlite").write_bytes(b"not a database " * 100)
+    assert build_from(source, tmp_path / "c", embedder).manifest.documents == 3
+    assert (tmp_path / "c" / "staging.sqlite.damaged").exists()
 
 
 def test_an_open_store_outlives_later_builds(
@@ -340,7 +339,7 @@ def test_front_matter_that_makes_no_sense_never_stops_a_build(
     (source / "town" / "odd.txt").write_text(f"---\n{front}\n---\nA text.")
     report = build_from(source, tmp_path / "c", embedder)
     (odd,) = [file for file in report.files if file.source == "town/odd.txt"]
-    assert odd.passages == 1 or "not valid YAML" in odd.reason
+    assert odd.passages == 1 or "not valid YAML" in odd.remarks[0]
 
 
 def test_a_text_that_begins_like_json_is_a_text(
@@ -348,7 +347,7 @@ def test_a_text_that_begins_like_json_is_a_text(
 ) -> None:
     (source / "town" / "braces.txt").write_text("{ curly } beginnings are fine.")
     report = build_from(source, tmp_path / "c", embedder)
-    assert not [file for file in report.files if file.reason]
+    assert not [file for file in report.files if file.remarks]
 
 
 def test_no_passage_crosses_a_page(source: Path, tmp_path: Path, embedder: LocalEmbedder) -> None:
@@ -365,7 +364,7 @@ def test_a_corpus_name_that_could_not_be_served_is_refused_at_once(
     source: Path, tmp_path: Path, embedder: LocalEmbedder, name: str
 ) -> None:
     (source / name).mkdir()
-    with pytest.raises(SourceError, match="Rename the folder"):
+    with pytest.raises(SourceError, match="Rename it"):
         build_from(source, tmp_path / "c", embedder)
 
 
@@ -382,4 +381,4 @@ def test_files_outside_the_corpora_are_reported(
     (source / "stray.txt").write_text("A text in no corpus.")
     report = build_from(source, tmp_path / "c", embedder)
     (stray,) = [file for file in report.files if file.source == "stray.txt"]
-    assert stray.reason == "outside the folders of the corpora"
+    assert stray.remarks[0] == "outside the folders of the corpora"

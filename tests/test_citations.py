@@ -7,11 +7,10 @@ import pytest
 from backend.answer.citations import Verification, verify
 from backend.domain import Document, Passage
 from backend.text import sentences
-from create.chunk import recursive_spans
-from create.txt.read import read_folder
-from tests.conftest import SAMPLES
+from create.chunking import Chunking, passage_spans
+from tests.conftest import sample_documents
 
-DOCUMENTS = [read for read in read_folder(SAMPLES) if isinstance(read, Document)]
+DOCUMENTS = sample_documents()
 TEXT = "A preface. Grass is green. The sky is blue. Roses are red in 1932. Snow is white."
 MARKER = "[uk.case p1]"
 
@@ -31,6 +30,8 @@ def passage(
         end=end,
         page=page,
         line=1,
+        section="",
+        speaker="",
         date="",
         url="",
         metadata={},
@@ -216,7 +217,7 @@ def test_groundedness_is_the_share_of_sentences_with_a_valid_citation() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.id)
 def test_every_bundled_sentence_verifies_against_its_own_passage(document: Document) -> None:
-    for span in recursive_spans(document.text, 1000, 100):
+    for span in passage_spans(document, Chunking(), None):
         given = passage(document.text, *span, document=document.id)
         for start, end in sentences(given.text):
             sentence = given.text[start:end]

@@ -17,6 +17,8 @@ def test_a_document_cannot_end_its_quotation() -> None:
         end=len(attack),
         page=3,
         line=1,
+        section="",
+        speaker="",
         date=attack,
         url="",
         metadata={},

@@ -115,13 +115,3 @@ def test_every_bundled_target_says_what_it_is_for() -> None:
         with (ROOT / "targets" / f"{name}.txt").open() as file:
             first = next(parse_stream(file))
         assert first.original.string.startswith("# ")
-
-
-def test_every_sample_names_its_source() -> None:
-    for path in (ROOT / "create" / "samples").glob("*/*"):
-        front = yaml.safe_load(path.read_text().split("---")[1])
-        assert front["source"], path
-        assert front["url"].startswith("https://"), path
-        assert front["title"], path
-        assert front["tags"], path
-        assert "court" in front or "body" in front, path

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.domain import Document
 from backend.errors import SourceError
 from backend.evaluation.labelset import Label, Split, load_labels
 from backend.evaluation.metrics import contains_reference, recall, reciprocal_rank, token_f1
-from create.txt.read import read_folder
-from tests.conftest import SAMPLES
+from tests.conftest import SAMPLES, sample_documents
 
 LABELS = SAMPLES / "labels.jsonl"
 CATEGORIES = {
@@ -182,7 +180,7 @@ def test_no_bundled_question_is_asked_twice() -> None:
 
 def test_every_bundled_gold_id_is_a_bundled_document() -> None:
     gold = {id_ for label in load_labels(LABELS) for id_ in label.gold_document_ids}
-    documents = {read.id for read in read_folder(SAMPLES) if isinstance(read, Document)}
+    documents = {document.id for document in sample_documents()}
     assert gold
     assert gold <= documents
 

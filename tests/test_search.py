@@ -7,7 +7,7 @@ from backend.search.flow import search
 from backend.search.query import parse_query
 from backend.search.retrieve import retrieve
 from backend.services import Services
-from backend.stores.records import Range
+from backend.stores.filters import Range
 from tests.conftest import request_for
 
 QUESTION = "What rights does a person have on arrest by the police?"
@@ -17,7 +17,7 @@ def hits_of(services: Services, depth: int, corpora: tuple[str, ...], filters=No
     searcher = services.searcher
     query = parse_query(QUESTION)
     scope = searcher.store.scope(filters) if filters else None
-    vector = searcher.embedder.embed([QUESTION])[0]
+    vector = searcher.embedder.embed_query(QUESTION)
     return retrieve(
         searcher.store, searcher.tracer, searcher.executor, query, vector, corpora, depth, scope
     )
@@ -104,7 +104,7 @@ def test_a_corpus_that_gives_fewer_candidates_than_asked_for_is_reported(
     result = search(
         services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
     )
-    assert "legislation_nz: 67 of 200 candidates asked for; it holds no more." in result.warnings
+    assert "legislation_nz: 88 of 200 candidates asked for; it holds no more." in result.warnings
 
 
 def test_quota_gives_every_corpus_the_same_number_of_places(services: Services) -> None:
@@ -143,7 +143,7 @@ def test_a_searched_passage_has_the_cosine_of_its_vector(services: Services) -> 
     result = search(
         services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
     )
-    question = services.searcher.embedder.embed([QUESTION])[0]
+    question = services.searcher.embedder.embed_query(QUESTION)
     for item in result.passages:
         vector = services.store.vectors(np.array([item.passage.row]))[0]
         assert item.ranked.signals["semantic"] == pytest.approx(float(vector @ question), abs=1e-5)

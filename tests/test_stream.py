@@ -55,7 +55,7 @@ def provider() -> SlowProvider:
 
 @pytest.fixture
 def address(services: Services, provider: SlowProvider) -> Iterator[str]:
-    app = create_app(replace(services, providers={"extractive": provider}))
+    app = create_app(lambda: replace(services, providers={"extractive": provider}))
     server = create_server(app, host="127.0.0.1", port=0, channel_request_lookahead=1)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -166,7 +166,7 @@ def test_more_citations_than_the_limit_are_not_sent(
     )
     provider.go.release(5)
     body = {"question": QUESTION}
-    text = create_app(limited).test_client().post("/api/ask/stream", json=body).text
+    text = create_app(lambda: limited).test_client().post("/api/ask/stream", json=body).text
     # the best passages share a document, and so one place and one citation
     assert 0 < text.count("event: token") < 5
     assert '"decision": "BLOCK"' in text
@@ -174,7 +174,7 @@ def test_more_citations_than_the_limit_are_not_sent(
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files in /proc")
 def test_streams_leave_no_file_open(services: Services) -> None:
-    client = create_app(services).test_client()
+    client = create_app(lambda: services).test_client()
 
     def open_files_after(streams: int) -> int:
         for _ in range(streams):

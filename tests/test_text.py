@@ -20,10 +20,9 @@ from backend.text import (
     trimmed,
     words,
 )
-from create.txt.read import read_folder
-from tests.conftest import SAMPLES
+from tests.conftest import sample_documents
 
-DOCUMENTS = [read for read in read_folder(SAMPLES) if isinstance(read, Document)]
+DOCUMENTS = sample_documents()
 PIECES = [
     "Roe v. Wade",
     "No. 45",

@@ -14,7 +14,7 @@ from backend.answer.flow import Answer, AskRequest, References, Token, ask
 from backend.api.problems import problem_of
 from backend.api.wire import AnswerOut, AskBody, answer_out, ask_request, ranked_passage_out
 from backend.errors import Cancelled
-from backend.services import Services
+from backend.services import Serve, Services
 
 HEARTBEAT_SECONDS = 10.0  # proxies close a connection that stays silent for 30 to 60 s
 POLL_SECONDS = 0.5  # how soon a client that went away is noticed while nothing is sent
@@ -22,19 +22,18 @@ POLL_SECONDS = 0.5  # how soon a client that went away is noticed while nothing 
 Event = tuple[str, dict[str, object]]
 
 
-def ask_blueprint(services: Services) -> APIBlueprint:
+def ask_blueprint(serve: Serve) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
-    def answered(asked: AskRequest, *, include_context: bool) -> AnswerOut:
-        provider = services.providers[asked.target.llm_provider]
-        answer = ask(services.searcher, provider, asked, emit=lambda _: None)
-        return answer_out(answer, services, include_context=include_context)
-
     @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerOut})
     def post_ask(body: AskBody) -> dict[str, object]:
+        services = serve()
         asked = ask_request(body, services, date.today())
-        return answered(asked, include_context=body.include_context).model_dump(mode="json")
+        provider = services.providers[asked.target.llm_provider]
+        answer = ask(services.searcher, provider, asked, emit=lambda _: None)
+        complete = answer_out(answer, services, include_context=body.include_context)
+        return complete.model_dump(mode="json")
 
     @blueprint.post(
         "/ask/stream",
@@ -44,6 +43,7 @@ def ask_blueprint(services: Services) -> APIBlueprint:
         responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
     )
     def post_ask_stream(body: AskBody) -> Response:
+        services = serve()
         asked = ask_request(body, services, date.today())
         gone = request.environ.get("waitress.client_disconnected", lambda: False)
         run = _Run(services, asked, include_context=body.include_context, path=request.path)

@@ -1,5 +1,8 @@
 """What can be chosen and what runs: corpora, targets, configuration, health, documents."""
 
+from collections.abc import Callable
+from typing import Literal
+
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
@@ -8,7 +11,9 @@ from backend import __version__
 from backend.api.wire import DocumentOut, PassageOut, document_out, passage_out
 from backend.domain import LEGS
 from backend.search.rerank import FUSED_WEIGHTS
-from backend.services import Services
+from backend.services import Serve
+from backend.stores.manifest import Field as FieldStatistics
+from backend.stores.manifest import Origin
 
 
 class CorpusOut(BaseModel):
@@ -26,7 +31,9 @@ class CorporaOut(BaseModel):
     collection: str
     corpora: list[CorpusOut]
     all: list[str]
-    filter_fields: dict[str, int] = Field(description="Metadata fields, and documents with them")
+    filter_fields: dict[str, FieldStatistics] = Field(
+        description="Metadata fields: type, documents with them, most frequent values"
+    )
 
 
 class TargetOut(BaseModel):
@@ -44,6 +51,17 @@ class TargetsOut(BaseModel):
     targets: list[TargetOut]
 
 
+class SourceOut(BaseModel):
+    """One kind of source of the collection, and how its documents were cut."""
+
+    splitter: str
+    size: int
+    overlap: int
+    unit: str
+    documents: int
+    passages: int
+
+
 class ConfigOut(BaseModel):
     """What runs."""
 
@@ -52,8 +70,7 @@ class ConfigOut(BaseModel):
     collection_version: str
     embedding_model: str
     embedding_digest: str
-    chunk_size: int
-    chunk_overlap: int
+    sources: dict[str, SourceOut]
     default_target: str
     legs: list[str]
     fused_weights: dict[str, float]
@@ -64,9 +81,10 @@ class ConfigOut(BaseModel):
 
 
 class HealthOut(BaseModel):
-    """Whether the server can answer."""
+    """Whether the server can answer; `problem` says why the newest version is not served."""
 
-    status: str
+    status: Literal["ok", "degraded"]
+    problem: str
     version: str
     collection: str
     documents: int
@@ -80,16 +98,16 @@ class ById(BaseModel):
     id: str
 
 
-def catalogue_blueprint(services: Services) -> APIBlueprint:
+def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
     """Everything about the collection and the server that is only read."""
     blueprint = APIBlueprint(
         "catalogue", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
     )
-    manifest = services.store.manifest
-    settings = services.settings
 
     @blueprint.get("/corpora", summary="Corpora to choose from", responses={200: CorporaOut})
     def get_corpora() -> dict[str, object]:
+        services = serve()
+        manifest = services.store.manifest
         return CorporaOut(
             collection=manifest.collection,
             corpora=[
@@ -107,8 +125,9 @@ def catalogue_blueprint(services: Services) -> APIBlueprint:
 
     @blueprint.get("/targets", summary="Targets to choose from", responses={200: TargetsOut})
     def get_targets() -> dict[str, object]:
+        services = serve()
         return TargetsOut(
-            default=settings.test_target,
+            default=services.settings.test_target,
             targets=[
                 TargetOut(
                     name=name,
@@ -121,14 +140,15 @@ def catalogue_blueprint(services: Services) -> APIBlueprint:
 
     @blueprint.get("/config", summary="What runs", responses={200: ConfigOut})
     def get_config() -> dict[str, object]:
+        services = serve()
+        manifest, settings = services.store.manifest, services.settings
         return ConfigOut(
             version=__version__,
             collection=manifest.collection,
             collection_version=manifest.version,
             embedding_model=manifest.embedding.name,
             embedding_digest=manifest.embedding.digest,
-            chunk_size=manifest.chunking.size,
-            chunk_overlap=manifest.chunking.overlap,
+            sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
             default_target=settings.test_target,
             legs=list(LEGS),
             fused_weights=dict(FUSED_WEIGHTS),
@@ -140,8 +160,11 @@ def catalogue_blueprint(services: Services) -> APIBlueprint:
 
     @blueprint.get("/health", summary="Whether it can answer", responses={200: HealthOut})
     def get_health() -> dict[str, object]:
+        services = serve()
+        manifest = services.store.manifest
         return HealthOut(
-            status="ok",
+            status="degraded" if problem() else "ok",
+            problem=problem(),
             version=__version__,
             collection=manifest.collection,
             documents=manifest.documents,
@@ -151,12 +174,17 @@ def catalogue_blueprint(services: Services) -> APIBlueprint:
 
     @blueprint.get("/passages/<id>", summary="One passage", responses={200: PassageOut})
     def get_passage(path: ById) -> dict[str, object]:
-        return passage_out(services.store.passage(path.id)).model_dump(mode="json")
+        return passage_out(serve().store.passage(path.id)).model_dump(mode="json")
 
     @blueprint.get("/documents/<id>", summary="One document", responses={200: DocumentOut})
     def get_document(path: ById) -> dict[str, object]:
+        services = serve()
         document = services.store.document(path.id)
         passages = services.store.document_passages(path.id)
         return document_out(document, passages).model_dump(mode="json")
 
     return blueprint
+
+
+def _source(origin: Origin) -> SourceOut:
+    return SourceOut.model_validate(origin, from_attributes=True)

@@ -18,6 +18,7 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.NotFound: 404,
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
+    errors.EmbeddingUnavailable: 503,
     errors.AtlasError: 500,
 }
 """An error's status is that of the first class in its line of descent."""

@@ -8,16 +8,17 @@ from flask_openapi3.models.tag import Tag
 
 from backend.api.wire import SearchBody, SearchOut, search_out, search_request
 from backend.search.flow import search
-from backend.services import Services
+from backend.services import Serve
 
 
-def search_blueprint(services: Services) -> APIBlueprint:
+def search_blueprint(serve: Serve) -> APIBlueprint:
     """The search resource."""
     blueprint = APIBlueprint("search", __name__, url_prefix="/api", abp_tags=[Tag(name="search")])
 
     @blueprint.post("/search", summary="Find passages", responses={200: SearchOut})
     def post_search(body: SearchBody) -> dict[str, object]:
         started = time.perf_counter()
+        services = serve()
         _, target = services.target(body.target)
         result = search(services.searcher, search_request(body, services, date.today()), target)
         total = round((time.perf_counter() - started) * 1000, 3)

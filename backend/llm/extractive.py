@@ -75,8 +75,8 @@ class ExtractiveProvider:
     def _scored(self, prompt: Prompt) -> list[_Sentence]:
         """Sentences with the mean of similarity and idf-weighted term coverage, in [0, 1]."""
         found = _most_covering(prompt)
-        vectors = self._embedder.embed([prompt.question, *(sentence.text for sentence in found)])
-        similarities = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
+        vectors = self._embedder.embed([sentence.text for sentence in found])
+        similarities = np.clip(vectors @ self._embedder.embed_query(prompt.question), 0.0, 1.0)
         return [
             replace(sentence, score=round((float(similarity) + sentence.score) / 2, 6))
             for sentence, similarity in zip(found, similarities, strict=True)

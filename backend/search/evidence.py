@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from backend.dates import bounds
+from backend.dates import OPEN_END, OPEN_START, bounds
 from backend.domain import CheckedPassage, Highlight, RankedPassage
 from backend.search.query import Query
 from backend.targets import Target
@@ -78,8 +78,8 @@ def freshness(checked: Sequence[CheckedPassage], days: int, today: date) -> Fres
     limit = (today - timedelta(days=days)).isoformat()
     violations = sum(last < limit for _, last in known) if days else 0
     return Freshness(
-        oldest=min((first for first, _ in known), default=None),
-        newest=max((last for _, last in known), default=None),
+        oldest=min((first for first, _ in known if first != OPEN_START), default=None),
+        newest=max((last for _, last in known if last != OPEN_END), default=None),
         freshness_days=days,
         violations=violations,
         stale=0 < len(evidence) == violations,

@@ -123,7 +123,7 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> Search
 def _embed(searcher: Searcher, query: Query) -> NDArray[np.float32]:
     with searcher.tracer.span("embed", "EMBEDDING") as span:
         info = searcher.embedder.info
-        vector: NDArray[np.float32] = searcher.embedder.embed([query.text])[0]
+        vector = searcher.embedder.embed_query(query.text)
         span.embedding(info.name, query.text)
         span.set(pooling=info.pooling, dimension=info.dimension)
         return vector

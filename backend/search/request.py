@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from backend.stores.records import Condition
+from backend.stores.filters import Condition
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,7 @@ class Keywords:
             self._index = tantivy.Index.open(str(folder))
         except (ValueError, OSError) as error:
             raise DamagedStore(
-                f"The keyword index {folder} cannot be opened ({error}). "
-                "Build the collection again with `--force`."
+                f"The keyword index {folder} cannot be opened ({error}). Run `atlas store repair`."
             ) from error
         self._schema = self._index.schema
         self._searcher = self._index.searcher()

@@ -8,13 +8,13 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from backend.errors import DamagedStore, MissingStore
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FILE_NAME = "manifest.json"
 
 
@@ -23,7 +23,11 @@ class _Part(BaseModel):
 
 
 class CorpusStatistics(_Part):
-    """One corpus: counts, and the digest of its sources."""
+    """One corpus: counts, and the digest of its documents.
+
+    `tokens` are the embedding model's, over all passages; `bytes` those of its source files;
+    `seconds` what reading and cutting them took when they were last read.
+    """
 
     id: str
     label: str
@@ -31,29 +35,66 @@ class CorpusStatistics(_Part):
     passages: int
     characters: int
     words: int
-    source_digest: str
+    tokens: int
+    bytes: int
+    seconds: float
+    digest: str
 
 
 class EmbeddingModel(_Part):
-    """The model whose vectors are stored; `digest` is the SHA-256 of its weights."""
+    """The model whose vectors are stored.
+
+    `digest` is the SHA-256 of its weights, `fingerprint` that of all that makes passage vectors
+    comparable.
+    """
 
     name: str
+    provider: str
     digest: str
+    fingerprint: str
     dimension: int
     pooling: str
     max_tokens: int
+    passage_prefix: str
+    query_prefix: str
 
 
-class Chunking(_Part):
-    """How documents were cut; sizes in characters."""
+class Origin(_Part):
+    """One kind of source the collection was built from, and how its documents were cut.
 
+    `arguments` are those of `atlas create <kind>`, so that a repair can read the sources again.
+    """
+
+    arguments: Mapping[str, Any]
     splitter: str
     size: int
     overlap: int
+    unit: str
+    across_pages: bool
+    across_sections: bool
+    documents: int
+    passages: int
+
+
+class Field(_Part):
+    """One metadata field: how many documents have it, and its most frequent values.
+
+    `values` counts distinct values; if `capped`, there are more.
+    """
+
+    type: str
+    documents: int
+    values: int
+    capped: bool
+    counts: Mapping[str, int]
 
 
 class Manifest(_Part):
-    """A built collection. Durations are in seconds, sizes in bytes."""
+    """A built collection. Durations are in seconds, sizes in bytes.
+
+    `vector_tombstones` counts vectors that were removed from or replaced in the present index
+    since it was last built anew; `files` are SHA-256 digests of the parts that never change.
+    """
 
     schema_version: int
     collection: str
@@ -62,13 +103,15 @@ class Manifest(_Part):
     created: str
     corpora: tuple[CorpusStatistics, ...]
     embedding: EmbeddingModel
-    chunking: Chunking
+    origins: Mapping[str, Origin]
     analyser: int
     truncated_share: float
-    fields: Mapping[str, int]
+    fields: Mapping[str, Field]
     built_with: Mapping[str, str]
     durations: Mapping[str, float]
     sizes: Mapping[str, int]
+    files: Mapping[str, str]
+    vector_tombstones: int
 
     @property
     def passages(self) -> int:
@@ -89,6 +132,7 @@ class Manifest(_Part):
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(folder / FILE_NAME)
+        _sync(folder)
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -107,7 +151,7 @@ class Manifest(_Part):
             ) from None
         except ValueError as error:
             raise DamagedStore(
-                f"{path} is not valid JSON ({error}). Build the collection again with `--force`."
+                f"{path} is not valid JSON ({error}). Run `atlas store repair {folder.name}`."
             ) from error
         found = content.get("schema_version") if isinstance(content, dict) else None
         if found != SCHEMA_VERSION:
@@ -119,5 +163,15 @@ class Manifest(_Part):
             return cls.model_validate(content)
         except ValidationError as error:
             raise DamagedStore(
-                f"{path} does not describe a collection: {error}. Build it again with `--force`."
+                f"{path} does not describe a collection: {error}. "
+                f"Run `atlas store repair {folder.name}`."
             ) from error
+
+
+def _sync(folder: Path) -> None:
+    """Make a rename in `folder` outlast a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,5 +1,6 @@
 """The store protocol, and the embedded store that reads Chroma, SQLite and tantivy from disk."""
 
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +11,15 @@ from numpy.typing import NDArray
 
 from backend.domain import Corpus, Document, Passage
 from backend.errors import DamagedStore
-from backend.stores import cache
+from backend.stores.embeddings import Embeddings
+from backend.stores.filters import Filter
 from backend.stores.keywords import Keywords
 from backend.stores.manifest import Manifest
-from backend.stores.records import Filter, Records
+from backend.stores.records import Records
 from backend.stores.tokens import FloatArray, IntArray, TokenTable
 from backend.stores.vectors import Vectors
+from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
 from backend.text import ANALYSER_VERSION
-
-VECTORS, RECORDS, KEYWORDS = "chroma", "records.sqlite", "keywords"
 
 
 @dataclass(frozen=True)
@@ -79,46 +80,50 @@ class Store(Protocol):
 
 
 class EmbeddedStore:
-    """A collection on this machine's disk. One process owns it (Chroma reads it at start)."""
+    """A version of a collection on this machine's disk, by default the live one.
 
-    def __init__(self, folder: Path):
-        self.manifest = Manifest.read(folder)
+    Everything is opened at once and never changes, so later builds do not disturb it. Its files
+    are released when the last reference to it is gone.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest | None = None):
+        self.manifest = manifest or Manifest.read(folder)
         if self.manifest.analyser != ANALYSER_VERSION:
             raise DamagedStore(
                 f"The words in {folder} were analysed by another version of Atlas "
                 f"({self.manifest.analyser}, not {ANALYSER_VERSION}). Build the collection again."
             )
         version = folder / self.manifest.version
-        self._records = Records(version / RECORDS, folder / cache.FILE_NAME)
+        self._records = Records(version / RECORDS)
         self._keywords = Keywords(version / KEYWORDS)
-        if not (version / VECTORS).is_dir():
-            raise DamagedStore(
-                f"{version / VECTORS} is missing. Build the collection again with `--force`."
-            )
-        self._vectors = Vectors(version / VECTORS, [c.id for c in self.manifest.corpora])
+        self.tokens = TokenTable.read(version / TOKENS)
+        self._embeddings = Embeddings.read(version / EMBEDDINGS)
+        self._vectors = Vectors(version / CHROMA, [c.id for c in self.manifest.corpora])
+        self._finalizer = weakref.finalize(self, _release, self._records, self._vectors)
         self.corpora = tuple(
             Corpus(c.id, c.label, c.documents, c.passages) for c in self.manifest.corpora
         )
         self._ids = self._records.passage_ids()
         self._check_counts(version)
-        self.tokens = self._records.tokens()
         self._rows: Mapping[str, int] = {id_: row for row, id_ in enumerate(self._ids)}
         index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
-        self._corpus_of = np.array([index[c] for c in self._records.passage_corpora()])
+        of_document = np.array([index[c] for c in self._records.document_corpora()], dtype=np.int16)
+        self._corpus_of: IntArray = of_document[self.tokens.document_of]
 
     def _check_counts(self, version: Path) -> None:
         found = {
-            VECTORS: sum(self._vectors.count(corpus.id) for corpus in self.corpora),
+            CHROMA: sum(self._vectors.count(corpus.id) for corpus in self.corpora),
             KEYWORDS: self._keywords.count,
             RECORDS: len(self._ids),
-            cache.FILE_NAME: self._records.embedded,
+            TOKENS: self.tokens.passages,
+            EMBEDDINGS: len(self._embeddings.vectors),
         }
         wrong = {part: count for part, count in found.items() if count != self.manifest.passages}
         if wrong:
             raise DamagedStore(
                 f"The store {version} is damaged: the manifest says {self.manifest.passages} "
                 f"passages, but {', '.join(f'{part} has {n}' for part, n in wrong.items())}. "
-                "Build the collection again with `--force`."
+                f"Run `atlas store repair {self.manifest.collection}`."
             )
 
     def scope(self, filters: Filter) -> Scope:
@@ -153,7 +158,7 @@ class EmbeddedStore:
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         """See Store."""
-        return self._records.vectors(rows, self.manifest.embedding.dimension)
+        return self._embeddings.vectors[rows]
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         """See Store."""
@@ -177,8 +182,12 @@ class EmbeddedStore:
 
     def close(self) -> None:
         """See Store."""
-        self._records.close()
-        self._vectors.close()
+        self._finalizer()
+
+
+def _release(records: Records, vectors: Vectors) -> None:
+    records.close()
+    vectors.close()
 
 
 def _best(rows: IntArray, scores: FloatArray, depth: int) -> Hits:

@@ -1,14 +1,19 @@
 """The words of every passage as integer arrays: what the ranking signals read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from backend.errors import DamagedStore
+
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
+VOCABULARY = "vocabulary.json"
 
 
 class Gathered(NamedTuple):
@@ -37,6 +42,10 @@ class Ragged:
         flat = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
         return cls(flat.astype(np.int32, copy=False), np.concatenate(([0], np.cumsum(lengths))))
 
+    def row(self, index: int) -> IntArray:
+        """One row."""
+        return self.flat[self.offsets[index] : self.offsets[index + 1]]
+
     def lengths(self, rows: IntArray) -> IntArray:
         """How many values each of `rows` holds."""
         return self.offsets[rows + 1] - self.offsets[rows]
@@ -52,7 +61,7 @@ class Ragged:
 
 @dataclass(frozen=True)
 class TokenTable:
-    """Term ids of all passages of a collection, held in memory.
+    """Term ids of all passages of a collection, mapped from disk.
 
     `words[p]` are the stems of passage `p` in order; `parts[p]` the stems of the parts of its
     identifiers; `titles[d]` the stems of document `d`'s title; `values[v]` the stems of metadata
@@ -79,3 +88,136 @@ class TokenTable:
         """Mean number of words and identifier parts in a passage; 1 for an empty table."""
         total = len(self.words.flat) + len(self.parts.flat)
         return max(total / max(self.passages, 1), 1.0)
+
+    def write(self, folder: Path) -> None:
+        """Write every array into a new folder."""
+        folder.mkdir(parents=True)
+        (folder / VOCABULARY).write_text(
+            json.dumps(list(self.vocabulary), ensure_ascii=False), encoding="utf-8"
+        )
+        for name, array in self._arrays().items():
+            np.save(folder / f"{name}.npy", array)
+
+    def _arrays(self) -> dict[str, IntArray]:
+        arrays: dict[str, IntArray] = {}
+        for field in fields(self)[1:]:
+            value = getattr(self, field.name)
+            if isinstance(value, Ragged):
+                arrays[f"{field.name}.flat"] = value.flat
+                arrays[f"{field.name}.offsets"] = value.offsets
+            else:
+                arrays[field.name] = value
+        return arrays
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Map the arrays of `folder`. Raises DamagedStore if one is missing or unreadable."""
+
+        def array(name: str) -> IntArray:
+            loaded: IntArray = np.load(folder / f"{name}.npy", mmap_mode="r")
+            return loaded
+
+        try:
+            terms = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
+            arrays: dict[str, Any] = {
+                field.name: Ragged(array(f"{field.name}.flat"), array(f"{field.name}.offsets"))
+                if field.type is Ragged
+                else array(field.name)
+                for field in fields(cls)[1:]
+            }
+        except (OSError, ValueError, EOFError) as error:
+            raise DamagedStore(
+                f"The words in {folder} cannot be read ({error}). Run `atlas store repair`."
+            ) from error
+        return cls(vocabulary={term: id_ for id_, term in enumerate(terms)}, **arrays)
+
+
+class TokenWriter:
+    """Collects the words of passages and documents in order and makes a table of them.
+
+    Terms are numbered by first occurrence, whatever was read before: the same passages give the
+    same table.
+    """
+
+    def __init__(self) -> None:
+        self._vocabulary: dict[str, int] = {}
+        self._rows: dict[str, list[IntArray]] = {
+            n: [] for n in ("words", "parts", "titles", "values")
+        }
+        self._value_counts: list[int] = []
+        self._value_field: list[str] = []
+        self._document_of: list[int] = []
+
+    def ids(self, terms: Iterable[str]) -> IntArray:
+        """The ids of `terms`, new ones for terms not seen before."""
+        known = self._vocabulary
+        return np.array([known.setdefault(term, len(known)) for term in terms], dtype=np.int32)
+
+    def translator(self, table: TokenTable) -> Callable[[IntArray], IntArray]:
+        """What turns term ids of `table` into ids of this one."""
+        terms = list(table.vocabulary)
+        number = np.full(len(terms), -1, dtype=np.int32)
+
+        def translate(ids: IntArray) -> IntArray:
+            for id_ in np.unique(ids[number[ids] < 0]):
+                number[id_] = self._vocabulary.setdefault(terms[id_], len(self._vocabulary))
+            return number[ids]
+
+        return translate
+
+    def document(self, title: IntArray, values: list[tuple[str, IntArray]]) -> None:
+        """Add a document: the words of its title, and of its (field, value) pairs."""
+        self._rows["titles"].append(title)
+        self._rows["values"] += [terms for _, terms in values]
+        self._value_field += [field for field, _ in values]
+        self._value_counts.append(len(values))
+
+    def passage(self, words: IntArray, parts: IntArray) -> None:
+        """Add a passage of the document added last."""
+        self._rows["words"].append(words)
+        self._rows["parts"].append(parts)
+        self._document_of.append(len(self._value_counts) - 1)
+
+    def table(self) -> TokenTable:
+        """The table of all that was added."""
+        ragged = {name: Ragged.of(rows) for name, rows in self._rows.items()}
+        terms, number = self._renumbered(list(ragged.values()))
+        renumbered = {
+            name: Ragged(number[rows.flat].astype(np.int32), rows.offsets)
+            for name, rows in ragged.items()
+        }
+        names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
+        return TokenTable(
+            vocabulary={term: id_ for id_, term in enumerate(terms)},
+            words=renumbered["words"],
+            parts=renumbered["parts"],
+            titles=renumbered["titles"],
+            values=renumbered["values"],
+            values_of=Ragged(
+                np.arange(len(self._value_field), dtype=np.int32),
+                np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),
+            ),
+            value_field=np.array([names[field] for field in self._value_field], dtype=np.int16),
+            document_of=np.array(self._document_of, dtype=np.int32),
+            passage_frequency=_passage_frequency(
+                renumbered["words"], renumbered["parts"], len(terms)
+            ),
+        )
+
+    def _renumbered(self, used: list[Ragged]) -> tuple[list[str], IntArray]:
+        """The terms that occur, in order of first occurrence, and the new id of each old one."""
+        every = np.concatenate([rows.flat for rows in used])
+        ids, first = np.unique(every, return_index=True)
+        ids = ids[np.argsort(first)]
+        number = np.zeros(len(self._vocabulary), dtype=np.int32)
+        number[ids] = np.arange(len(ids))
+        terms = list(self._vocabulary)
+        return [terms[id_] for id_ in ids], number
+
+
+def _passage_frequency(words: Ragged, parts: Ragged, terms: int) -> IntArray:
+    """In how many passages each term occurs, as a word or as a part of one."""
+    passages = len(words.offsets) - 1
+    rows = [np.repeat(np.arange(passages), np.diff(of.offsets)) for of in (words, parts)]
+    pairs = np.concatenate(rows) * max(terms, 1) + np.concatenate((words.flat, parts.flat))
+    return np.bincount(np.unique(pairs) % max(terms, 1), minlength=terms).astype(np.int32)

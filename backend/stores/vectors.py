@@ -1,29 +1,34 @@
-"""Vectors in Chroma: one collection per corpus, ids only, cosine. The only module that knows it."""
+"""Vectors in Chroma: one collection per corpus, ids only, cosine. The only module that knows it.
 
-from collections.abc import Sequence
+Importing Chroma takes a second, so that waits until a store is opened or written.
+"""
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import chromadb
 import numpy as np
-from chromadb.api.client import Client
-from chromadb.api.collection_configuration import (
-    CreateCollectionConfiguration,
-    CreateHNSWConfiguration,
-)
-from chromadb.config import Settings
 from numpy.typing import NDArray
 
-from backend.errors import DamagedStore
+from backend.errors import DamagedStore, SourceError
 
-HNSW = CreateHNSWConfiguration(
-    space="cosine",
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+    from chromadb.api.collection_configuration import CreateHNSWConfiguration
+
+Progress = Callable[[int], None]
+HNSW: "CreateHNSWConfiguration" = {
+    "space": "cosine",
     # the default of 100 finds 77% of the true 200 nearest in 180,000 passages, 1000 finds 98%;
     # it must be set at creation, a loaded index ignores a later change
-    ef_search=1000,
-    ef_construction=200,
-    max_neighbors=16,
-)
+    "ef_search": 1000,
+    "ef_construction": 200,
+    "max_neighbors": 16,
+}
+DATABASE = "chroma.sqlite3"
 BATCH = 5000  # Chroma refuses more than 5461 at once
 OVERFETCH = 16  # Chroma returns ties in any order; the caller orders them by id and cuts
 
@@ -35,7 +40,28 @@ class Neighbours(NamedTuple):
     similarities: NDArray[np.float64]
 
 
-def _client(folder: Path) -> Client:
+class CorpusVectors(NamedTuple):
+    """The passages of one corpus in order: ids, and unit vectors of shape (n, d)."""
+
+    corpus: str
+    ids: Sequence[str]
+    vectors: NDArray[np.float32]
+
+
+class ChromaRecord(NamedTuple):
+    """One record of a collection that somebody else made."""
+
+    id: str
+    text: str
+    metadata: Mapping[str, Any]
+    vector: NDArray[np.float32]
+
+
+def _client(folder: Path) -> "Client":
+    import chromadb
+    from chromadb.api.client import Client
+    from chromadb.config import Settings
+
     client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
     assert isinstance(client, Client)  # its declared type lacks `close`
     return client
@@ -45,34 +71,137 @@ def _name(corpus: str) -> str:
     return f"corpus-{corpus}"
 
 
-def write_vectors(
-    folder: Path, corpora: Sequence[tuple[str, Sequence[str], NDArray[np.float32]]]
-) -> None:
-    """Write (corpus, passage ids, unit vectors of shape (n, d)) triples into a new folder."""
+def write_vectors(folder: Path, corpora: Iterable[CorpusVectors], progress: Progress) -> None:
+    """Write the vectors of all corpora into a new folder; `progress` is told of each batch."""
     client = _client(folder)
     for corpus, ids, vectors in corpora:
-        collection = client.create_collection(
-            _name(corpus),
-            configuration=CreateCollectionConfiguration(hnsw=HNSW),
-            embedding_function=None,
-        )
-        for start in range(0, len(ids), BATCH):
-            batch = slice(start, start + BATCH)
-            collection.upsert(ids=list(ids[batch]), embeddings=vectors[batch])
+        _upsert(_create(client, corpus), ids, vectors, progress)
     client.close()
+    _compact(folder)
+
+
+def change_vectors(
+    source: Path,
+    folder: Path,
+    corpora: Sequence[CorpusVectors],
+    gone: Mapping[str, Sequence[str]],
+    progress: Progress,
+) -> None:
+    """Copy the index in `source` to `folder`, remove ids that are `gone` by corpus, then add.
+
+    `corpora` are all that shall be, with their new or replaced vectors; others are dropped.
+    """
+    shutil.copytree(source, folder)
+    client = _client(folder)
+    wanted = {_name(corpus.corpus) for corpus in corpora}
+    present = {found.name: found for found in client.list_collections()}
+    for name in present.keys() - wanted:
+        client.delete_collection(name)
+    for corpus, ids in gone.items():
+        if _name(corpus) in wanted:
+            for start in range(0, len(ids), BATCH):
+                present[_name(corpus)].delete(ids=list(ids[start : start + BATCH]))
+    for corpus, ids, vectors in corpora:
+        _upsert(present.get(_name(corpus)) or _create(client, corpus), ids, vectors, progress)
+    client.close()
+    _compact(folder)
+
+
+def count_vectors(folder: Path) -> dict[str, int]:
+    """Vectors by corpus in the index in `folder`."""
+    client = _client(folder)
+    counts = {
+        found.name.removeprefix(_name("")): found.count() for found in client.list_collections()
+    }
+    client.close()
+    return counts
+
+
+def _create(client: "Client", corpus: str) -> Any:
+    from chromadb.api.collection_configuration import CreateCollectionConfiguration
+
+    configuration = CreateCollectionConfiguration(hnsw=HNSW)
+    return client.create_collection(
+        _name(corpus), configuration=configuration, embedding_function=None
+    )
+
+
+def _upsert(
+    collection: Any, ids: Sequence[str], vectors: NDArray[np.float32], progress: Progress
+) -> None:
+    for start in range(0, len(ids), BATCH):
+        batch = slice(start, start + BATCH)
+        collection.upsert(ids=list(ids[batch]), embeddings=np.asarray(vectors[batch]))
+        progress(len(ids[batch]))
+
+
+def _compact(folder: Path) -> None:
+    """Give back the pages that Chroma's queue has used: two thirds of its SQLite file."""
+    connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    connection.execute("VACUUM")
+    connection.close()
+
+
+def read_collection(folder: Path, name: str) -> Iterator[ChromaRecord]:
+    """The records of a Chroma collection in order of id, its vectors as they are stored.
+
+    It is read from a copy: opening a folder of an older Chroma would change it. Raises SourceError
+    if there is no such collection, or if a record lacks a text.
+    """
+    import chromadb
+
+    with TemporaryDirectory() as temporary:
+        copy = Path(temporary) / "chroma"
+        shutil.copytree(folder, copy)
+        try:
+            client = _client(copy)
+        except (ValueError, chromadb.errors.ChromaError) as error:
+            raise SourceError(f"{folder} cannot be opened as a Chroma folder: {error}") from error
+        try:
+            names = sorted(collection.name for collection in client.list_collections())
+            chosen = name or (names[0] if len(names) == 1 else "")
+            if chosen not in names:
+                raise SourceError(
+                    f"{folder} has no Chroma collection {name!r}. Give one of: {', '.join(names)}."
+                )
+            yield from _records(client.get_collection(chosen, embedding_function=None))
+        finally:
+            client.close()
+
+
+def _records(collection: Any) -> Iterator[ChromaRecord]:
+    ids = sorted(collection.get(include=[])["ids"])
+    for start in range(0, len(ids), BATCH):
+        batch = ids[start : start + BATCH]
+        found = collection.get(ids=batch, include=["documents", "metadatas", "embeddings"])
+        at = {id_: index for index, id_ in enumerate(found["ids"])}
+        for id_ in batch:
+            index = at[id_]
+            yield ChromaRecord(
+                id_,
+                found["documents"][index] or "",
+                found["metadatas"][index] or {},
+                np.asarray(found["embeddings"][index], dtype=np.float32),
+            )
 
 
 class Vectors:
     """The vectors of an existing store."""
 
     def __init__(self, folder: Path, corpora: Sequence[str]):
-        self._client = _client(folder)
+        if not (folder / DATABASE).is_file():
+            raise DamagedStore(f"{folder} is missing. Run `atlas store repair`.")
+        try:
+            self._client = _client(folder)
+        except Exception as error:  # what Chroma raises for a damaged file is of no one kind
+            raise DamagedStore(
+                f"{folder} cannot be opened ({error}). Run `atlas store repair`."
+            ) from error
         present = {collection.name for collection in self._client.list_collections()}
         missing = [corpus for corpus in corpora if _name(corpus) not in present]
         if missing:
             raise DamagedStore(
-                f"{folder} has no vectors for {', '.join(missing)}. "
-                "Build the collection again with `--force`."
+                f"{folder} has no vectors for {', '.join(missing)}. Run `atlas store repair`."
             )
         self._collections = {
             corpus: self._client.get_collection(_name(corpus), embedding_function=None)
@@ -101,6 +230,16 @@ class Vectors:
         )
         distances = found["distances"]
         return Neighbours(found["ids"][0], 1.0 - np.asarray(distances[0] if distances else []))
+
+    def items(self, corpus: str) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+        """All ids of `corpus` in order with their vectors, in batches."""
+        collection = self._collections[corpus]
+        ids = sorted(collection.get(include=[])["ids"])
+        for start in range(0, len(ids), BATCH):
+            found = collection.get(ids=ids[start : start + BATCH], include=["embeddings"])
+            order = np.argsort(np.array(found["ids"], dtype=object))
+            vectors = np.asarray(found["embeddings"], dtype=np.float32)
+            yield [found["ids"][at] for at in order], vectors[order]
 
     def close(self) -> None:
         """Release the files."""

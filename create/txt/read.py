@@ -1,85 +1,115 @@
 """Reading plain text and Markdown, with metadata in YAML front matter."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
-from backend.domain import Document
-from create.source import Read, Skipped, corpus_folders, document_ids, normal_metadata
+from backend.domain import Segment
+from create.fields import flat, is_empty, text_of
+from create.markup import Heading, sections
+from create.plain import Undecodable, clean, open_text, pages
+from create.source import Draft, Read, Skipped
 
-SUFFIXES = {".txt", ".md", ".markdown"}
-_YAML = YAMLHandler()
-_BLANKS = " \t\r\n"
+MARKDOWN = frozenset({".md", ".markdown"})
+MOST_VALUES = 10_000
+"""In the front matter of one file."""
 
-
-def read_folder(root: Path) -> Iterator[Read]:
-    """Every text file below `root`, one sub-folder per corpus, in a fixed order.
-
-    A form feed in a text starts a new page. A file that cannot be read is reported, not raised;
-    a root without corpora raises SourceError at once. Names that begin with a dot are left out.
-    """
-    return _read_folders(root, corpus_folders(root))
-
-
-def _read_folders(root: Path, folders: Sequence[Path]) -> Iterator[Read]:
-    for path in sorted(root.iterdir()):
-        if path.is_file() and not path.name.startswith("."):
-            yield Skipped(path.name, "outside the folders of the corpora")
-    for folder in folders:
-        paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-        files = sorted(
-            file for file in paths if not any(part.startswith(".") for part in file.parts)
-        )
-        ids = document_ids(folder.name, (f for f in files if f.suffix.lower() in SUFFIXES))
-        for file in files:
-            if file in ids:
-                yield _read(root, folder.name, file, ids[file])
-            else:
-                yield Skipped(f"{folder.name}/{file.as_posix()}", "not a .txt or .md file")
+# a line of more than three dashes is a rule, as many a transcript has above and below its head
+_YAML = YAMLHandler(fm_boundary=re.compile(r"^---[ \t]*$", re.MULTILINE))
+# what PyYAML raises for values that YAML has and Python has not, such as 30 February
+_NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 
 
-def _read(root: Path, corpus: str, file: Path, id_: str) -> Read:
-    source = f"{corpus}/{file.as_posix()}"
+@dataclass(frozen=True)
+class TxtReader:
+    """Reads text files: a form feed starts a page, a `#` heading of Markdown a section."""
+
+    suffixes: ClassVar[frozenset[str]] = frozenset({".txt"}) | MARKDOWN
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """There is nothing to set."""
+        return {"version": 1}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """The text of a file without its front matter."""
+        try:
+            with open_text(path, encoding) as file:
+                yield _read(clean(file.read()), path.suffix.lower() in MARKDOWN)
+        except Undecodable as error:
+            yield Skipped(str(error))
+
+
+def _read(content: str, markdown: bool) -> Read:
     try:
-        raw, text = _parse((root / source).read_text(encoding="utf-8-sig"))
-        metadata = normal_metadata(raw)
-    except OSError as error:
-        return Skipped(source, f"cannot be read: {error.strerror}")
-    except UnicodeDecodeError as error:
-        return Skipped(source, f"not UTF-8 at byte {error.start}; convert it to UTF-8")
-    except (yaml.YAMLError, ValueError) as error:
-        # a ValueError is what YAML reads but Python has not, such as 30 February
+        metadata, text = _parse(content)
+    except RecursionError:
+        return Skipped("its front matter is nested too deeply")
+    except (yaml.YAMLError, *_NOT_PYTHON) as error:
         what = " ".join(str(error).split())
-        return Skipped(source, f"its front matter is not valid YAML: {what}")
+        return Skipped(f"its front matter is not valid YAML: {what}")
     if not text.strip():
-        return Skipped(source, "it holds no text")
-    return Document(
-        id=id_,
-        corpus=corpus,
-        title=str(metadata.get("title") or _first_line(text)),
+        return Skipped("it holds no text")
+    return Draft(
         text=text,
+        title=" ".join(text_of(metadata.get("title")).split()),
         metadata=metadata,
-        source=source,
-        pages=_pages(text),
+        pages=pages(text),
+        segments=_sections(text) if markdown else (),
     )
 
 
 def _parse(content: str) -> tuple[dict[str, object], str]:
     """Front matter and text. The text keeps its form feeds, which count the pages."""
     if not _YAML.detect(content):
-        return {}, content.strip(_BLANKS)
+        return {}, content
+    if not _YAML.FM_BOUNDARY.search(content, pos=3):
+        raise ValueError("no line `---` ends it")
     front, text = _YAML.split(content)
     loaded = _YAML.load(front)
-    if not isinstance(loaded, dict):
+    if loaded is not None and not isinstance(loaded, dict):
         raise ValueError("it is not a list of `key: value` lines")
-    return loaded, text.strip(_BLANKS)
+    if not _is_small(loaded):
+        raise ValueError(f"it holds more than {MOST_VALUES} values")
+    metadata: dict[str, object] = {}
+    for name, value in flat(loaded or {}):
+        if not is_empty(value):
+            metadata.setdefault(name, value)
+    return metadata, clean(text)
 
 
-def _first_line(text: str) -> str:
-    return next(line for line in text.splitlines() if line.strip()).lstrip("# ").strip()[:120]
+def _is_small(value: object) -> bool:
+    """Whether it can be walked: nine lines of YAML aliases can stand for a billion values."""
+    waiting = [value]
+    for _ in range(MOST_VALUES):
+        if not waiting:
+            return True
+        match waiting.pop():
+            case dict() as item:
+                waiting += item.values()
+            case list() as item:
+                waiting += item
+    return False
 
 
-def _pages(text: str) -> tuple[int, ...]:
-    return (0, *(offset + 1 for offset, character in enumerate(text) if character == "\f"))
+def _sections(text: str) -> tuple[Segment, ...]:
+    """A section for each heading `# ...` that is not inside code, a list or a quotation."""
+    from markdown_it import MarkdownIt
+
+    blocks = MarkdownIt("commonmark").disable(["lheading", "reference"])
+    blocks.core.ruler.enableOnly(["normalize", "block"])
+    # a page break ends a line, but Markdown does not know
+    lines = text.replace("\f", "\n")
+    starts = list(accumulate((len(line) + 1 for line in lines.split("\n")), initial=0))
+    tokens = blocks.parse(lines)
+    return sections(
+        Heading(starts[opening.map[0]], int(opening.tag[1]), " ".join(title.content.split()))
+        for opening, title in pairwise(tokens)
+        if opening.type == "heading_open" and opening.level == 0 and opening.map
+    )

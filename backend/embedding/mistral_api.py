@@ -1,0 +1,177 @@
+"""Calling Mistral: at a bounded rate, again after passing faults, and with errors that help.
+
+The SDK's own retries wait for as long as a server asks and do not count against the rate.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+import httpx2
+from mistralai.client import Mistral
+from mistralai.client.errors import MistralError
+from mistralai.client.utils.logger import NoOpLogger
+from pydantic import SecretStr
+from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBucket, TokenBucket
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+)
+
+from backend.errors import (
+    AtlasError,
+    ConfigurationError,
+    EmbeddingRefused,
+    EmbeddingUnavailable,
+)
+
+ATTEMPTS = 8
+LONGEST_BACKOFF = 60.0
+BURST_SECONDS = 5
+"""After a pause, as many requests may go out at once as the rate allows in this time."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class MistralAccount:
+    """How Mistral is reached. An empty `server_url` is the SDK's own."""
+
+    api_key: SecretStr
+    server_url: str
+    requests_per_minute: int
+    timeout_seconds: float
+
+
+class MistralApi:
+    """Mistral's API for one account. Safe to use from several threads.
+
+    Raises ConfigurationError for a key that is missing or cannot be one.
+    """
+
+    def __init__(self, account: MistralAccount, sleep: Callable[[float], None] = time.sleep):
+        self._account = account
+        self._sleep = sleep
+        self._limiter = _limiter(account.requests_per_minute)
+        self._client = Mistral(
+            api_key=_key(account.api_key),
+            server_url=account.server_url or None,
+            timeout_ms=int(account.timeout_seconds * 1000),
+            debug_logger=NoOpLogger(),  # the SDK's, switched on by MISTRAL_DEBUG, logs the key
+        )
+
+    def call(self, request: Callable[[Mistral], Result], patience: float) -> Result:
+        """What `request` gives, tried again while Mistral is busy or out of reach.
+
+        No try begins after `patience` seconds. Raises EmbeddingUnavailable where trying later can
+        help, EmbeddingRefused or another ConfigurationError where it cannot.
+        """
+        retrying = Retrying(
+            retry=retry_if_exception(_passes),
+            wait=_wait,
+            stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(patience),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            result: Result = retrying(self._attempt, request, patience)
+            return result
+        except MistralError as error:
+            raise self._answered(error) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise EmbeddingUnavailable(
+                f"{self._server} did not answer ({type(error).__name__}: {error}). Check the "
+                "network and MISTRAL_SERVER_URL, or raise MISTRAL_TIMEOUT_SECONDS; then try again."
+            ) from error
+
+    def _attempt(self, request: Callable[[Mistral], Result], patience: float) -> Result:
+        if not self._limiter.try_acquire(timeout=patience):
+            raise EmbeddingUnavailable(
+                f"MISTRAL_REQUESTS_PER_MINUTE={self._account.requests_per_minute} are used up. "
+                "Try again in a minute, or raise it if your Mistral plan allows more."
+            )
+        return request(self._client)
+
+    def _answered(self, error: MistralError) -> AtlasError:
+        status, body = error.status_code, " ".join(error.body.split())[:300]
+        if status in (401, 403):
+            return ConfigurationError(
+                f"{self._server} refuses the key ({status}: {body}). Set MISTRAL_API_KEY in the "
+                "environment or .env to a valid one."
+            )
+        if status == 429:
+            return EmbeddingUnavailable(
+                f"{self._server} takes no more requests for now (429: {body}). Try again later, "
+                "or lower MISTRAL_REQUESTS_PER_MINUTE to what your Mistral plan allows."
+            )
+        if 400 <= status < 500:
+            return EmbeddingRefused(
+                f"{self._server} refuses the request ({status}: {body}). Check EMBEDDING_MODEL "
+                "and MISTRAL_SERVER_URL, and that no passage is longer than the model reads."
+            )
+        return EmbeddingUnavailable(
+            f"{self._server} gives no usable answer ({status}: {body}). Try again later, or check "
+            "MISTRAL_SERVER_URL."
+        )
+
+    @property
+    def _server(self) -> str:
+        address, _ = self._client.sdk_configuration.get_server_details()
+        return f"Mistral at {address}"
+
+
+def _key(secret: SecretStr) -> str:
+    key = secret.get_secret_value().strip()
+    if not key:
+        raise ConfigurationError(
+            "EMBEDDING_PROVIDER=mistral needs a key. Set MISTRAL_API_KEY in the environment or "
+            ".env, or EMBEDDING_PROVIDER=local, which needs none."
+        )
+    if not (key.isascii() and key.isprintable()):  # the HTTP client's error would show the key
+        raise ConfigurationError(
+            "MISTRAL_API_KEY holds characters that no key has. Copy it again from Mistral."
+        )
+    return key
+
+
+def _limiter(requests_per_minute: int) -> Limiter:
+    burst = max(1, requests_per_minute * BURST_SECONDS // 60)
+    bucket = StateBucket(
+        [Rate(requests_per_minute, Duration.MINUTE, burst=burst)], algorithm=TokenBucket()
+    )
+    return Limiter(SingleBucketFactory(bucket, schedule_leak=False))
+
+
+def _passes(error: BaseException) -> bool:
+    """Whether the fault is one that goes away by itself."""
+    if isinstance(error, MistralError):
+        return error.status_code == 429 or error.status_code >= 500
+    return isinstance(error, httpx2.TransportError) and not isinstance(
+        error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol
+    )
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome and state.outcome.exception()
+    asked = _retry_after(error.headers) if isinstance(error, MistralError) else 0.0
+    return asked or min(2.0 ** (state.attempt_number - 1), LONGEST_BACKOFF)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """The seconds a server asks to wait, as a number or a date; 0 if it does not say."""
+    value = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(value)
+        return max(0.0, (moment - datetime.now(moment.tzinfo)).total_seconds())
+    except ValueError:
+        return 0.0

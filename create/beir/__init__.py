@@ -1,0 +1,1 @@
+"""Retrieval benchmarks in the form of BEIR: a corpus, queries and judgements."""

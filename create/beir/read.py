@@ -1,0 +1,53 @@
+"""Reading the corpus of a retrieval benchmark in the form of BEIR.
+
+A folder holds `corpus.jsonl` (or `docs.jsonl`), a JSON object a line with `_id` (or `id`), `title`,
+`text` and optional `metadata`; beside it `queries.jsonl` and qrels, see `create.beir.labels`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from backend.errors import SourceError
+from create.columns import Columns
+from create.jsonl.read import JsonlReader
+from create.source import Draft, Read, Skipped
+
+CORPUS_FILES = ("corpus.jsonl", "docs.jsonl")
+_RECORDS = JsonlReader(Columns(text=("text",)))
+
+
+@dataclass(frozen=True)
+class BeirReader:
+    """Reads corpora of benchmarks: metadata `record_id` is the id that judgements speak of."""
+
+    suffixes: ClassVar[frozenset[str]] = frozenset(CORPUS_FILES)
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """There is nothing to set."""
+        return {"version": 1, "records": _RECORDS.options["version"]}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """One draft or Skipped for every line of a corpus, in order."""
+        if path.name not in CORPUS_FILES:
+            yield Skipped(f"not a corpus: only {' and '.join(CORPUS_FILES)} are read")
+            return
+        for read in _RECORDS.read(path, encoding):
+            yield _with_record_id(read) if isinstance(read, Draft) else read
+
+
+def corpus_file(folder: Path) -> Path:
+    """The corpus of a benchmark folder. Raises SourceError unless there is exactly one."""
+    found = [folder / name for name in CORPUS_FILES if (folder / name).is_file()]
+    if len(found) != 1:
+        raise SourceError(
+            f"{folder} holds {len(found)} of {' and '.join(CORPUS_FILES)}. A folder is one "
+            "benchmark: keep one of them in it."
+        )
+    return found[0]
+
+
+def _with_record_id(draft: Draft) -> Draft:
+    return replace(draft, metadata={**draft.metadata, "record_id": draft.key})

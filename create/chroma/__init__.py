@@ -1,0 +1,1 @@
+"""Existing Chroma collections, taken over without embedding them again."""

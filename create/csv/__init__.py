@@ -1,0 +1,1 @@
+"""Tables with one document a row."""

@@ -1,0 +1,1 @@
+"""EPUB files as sources."""

@@ -1,0 +1,1 @@
+"""JSON files with one document a record."""

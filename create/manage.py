@@ -1,0 +1,119 @@
+"""`atlas store`: looking after built collections."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from backend.embedding.open import open_embedder
+from backend.errors import DamagedStore, SourceError
+from backend.settings import Settings, load_settings
+from backend.stores.manifest import Manifest
+from backend.stores.verify import Finding, verify
+from backend.stores.versions import rollback, versions
+from create.maintain import NeedsSources, drop, repair
+from create.report import progress_bars
+
+store_app = typer.Typer(help="Look after built collections.", no_args_is_help=True)
+
+Collection = Annotated[str, typer.Argument(help="Name of a collection [the configured one]")]
+
+
+@store_app.command("list")
+def list_command() -> None:
+    """List the collections and their versions; the live one has a star."""
+    root = load_settings().chroma_persist_directory
+    table = Table("Collection", "Version", "Documents", "Passages", "Model")
+    for folder in sorted(p for p in root.iterdir() if p.is_dir()) if root.is_dir() else ():
+        live = Manifest.read(folder).version if (folder / "manifest.json").exists() else ""
+        for manifest in versions(folder):
+            star = "* " if manifest.version == live else "  "
+            counts = (f"{manifest.documents:,}", f"{manifest.passages:,}")
+            table.add_row(
+                folder.name, star + manifest.version, *counts, escape(manifest.embedding.name)
+            )
+    Console().print(table)
+
+
+@store_app.command("verify")
+def verify_command(
+    collection: Collection = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document")] = False,
+) -> None:
+    """Check every part of the live version against the manifest and each other."""
+    folder = _settings(collection).collection_folder
+    findings = verify(folder, Manifest.read(folder))
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        _print(findings)
+    if any(finding.problem for finding in findings):
+        raise DamagedStore(f"Run `atlas store repair {folder.name}`.")
+
+
+@store_app.command("repair")
+def repair_command(collection: Collection = "") -> None:
+    """Make damaged parts of the live version anew from those that are whole."""
+    settings = _settings(collection)
+    folder = settings.collection_folder
+    console = Console(stderr=True)
+    try:
+        with progress_bars(console) as progress:
+            manifest, findings, embedded = repair(folder, open_embedder(settings), progress)
+    except NeedsSources as error:
+        raise SourceError(f"{error} {_remedy(folder)}") from error
+    _print(findings)
+    if any(finding.problem for finding in findings):
+        print(f"Repaired: version {manifest.version} is live, {embedded} passages embedded.")
+    else:
+        print("Every part is whole.")
+
+
+@store_app.command("rollback")
+def rollback_command(
+    collection: Collection = "",
+    version: Annotated[str, typer.Option(help="The version [the one before the live one]")] = "",
+) -> None:
+    """Make an earlier version live again."""
+    manifest = rollback(_settings(collection).collection_folder, version)
+    print(f"Version {manifest.version} is live: {manifest.documents} documents.")
+
+
+@store_app.command("drop")
+def drop_command(
+    corpus: Annotated[str, typer.Argument(help="Id of the corpus")], collection: Collection = ""
+) -> None:
+    """Remove a corpus; the next build brings it back if its sources are still there."""
+    settings = _settings(collection)
+    with progress_bars(Console(stderr=True)) as progress:
+        manifest = drop(settings.collection_folder, corpus, open_embedder(settings), progress)
+    print(f"Version {manifest.version} is live: {manifest.documents} documents.")
+
+
+def _settings(collection: str) -> Settings:
+    return load_settings(chroma_collection_name=collection) if collection else load_settings()
+
+
+def _print(findings: list[Finding]) -> None:
+    table = Table("Part", "State", "Checked")
+    for finding in findings:
+        state = f"[red]damaged: {escape(finding.problem)}[/red]" if finding.problem else "whole"
+        table.add_row(finding.part, state, escape(finding.checked))
+    Console().print(table)
+
+
+def _remedy(folder: Path) -> str:
+    manifest = Manifest.read(folder)
+    commands = [
+        f"`atlas create {kind} {' '.join(origin.arguments.get('source', ['SOURCE']))} "
+        f"--collection {folder.name} --force`"
+        for kind, origin in manifest.origins.items()
+    ]
+    others = [m.version for m in versions(folder) if m.version != manifest.version]
+    back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
+    return f"Build it again from its sources: {', '.join(commands)}{back}."

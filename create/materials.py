@@ -1,0 +1,191 @@
+"""What a version is made of: documents kept from the live version, and staged ones."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from backend.domain import Document, Passage
+from backend.errors import DamagedStore, MissingStore
+from backend.stores.embeddings import Embeddings, text_digest
+from backend.stores.manifest import Manifest
+from backend.stores.record_writer import PassageRow, Provenance
+from backend.stores.records import Records
+from backend.stores.tokens import IntArray, TokenTable, TokenWriter
+from backend.stores.versions import EMBEDDINGS, RECORDS, TOKENS
+from backend.text import Span, identifier_parts, words
+from create.layout import Found, Placed
+from create.staging import Staging
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A document as it will be written; `words` and `parts` are terms of the writer's table."""
+
+    document: Document
+    provenance: Provenance
+    passages: Sequence[PassageRow]
+    words: Sequence[IntArray]
+    parts: Sequence[IntArray]
+
+
+class Live:
+    """The live version, as a source for the next one. Its index is not opened.
+
+    Words and vectors are taken from it as far as they are whole. Raises MissingStore or
+    DamagedStore if its documents cannot be read.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest):
+        self.manifest = manifest
+        self.folder = folder / manifest.version
+        self.records = Records(self.folder / RECORDS)
+
+    @cached_property
+    def embeddings(self) -> Embeddings:
+        """Its vectors. Raises DamagedStore."""
+        return Embeddings.read(self.folder / EMBEDDINGS)
+
+    @cached_property
+    def tokens(self) -> TokenTable:
+        """Its words. Raises DamagedStore."""
+        return TokenTable.read(self.folder / TOKENS)
+
+    @cached_property
+    def first_rows(self) -> IntArray:
+        """The first passage row of each document, and the number of rows last."""
+        return np.cumsum([0, *self.records.passage_counts()])
+
+    def found(self) -> list[Found]:
+        """All its documents, as kept."""
+        return [
+            Found(corpus, source, provenance, kept=True, number=index)
+            for index, (corpus, source, provenance) in enumerate(self.records.provenances())
+        ]
+
+    def close(self) -> None:
+        """Release its files."""
+        self.records.close()
+
+
+def open_live(folder: Path) -> Live | None:
+    """The live version, or None if there is none that can be read."""
+    try:
+        return Live(folder, Manifest.read(folder))
+    except (MissingStore, DamagedStore):
+        return None
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A passage before it has a vector: its text's digest and length, and how to get the text."""
+
+    digest: bytes
+    length: int
+    kept: bool
+    number: int
+
+
+class Materials:
+    """The live version and the staging area as one source of documents."""
+
+    def __init__(self, live: Live | None, staging: Staging, *, reanalyse: bool = False):
+        self._live = live
+        self._staging = staging
+        self._reanalyse = reanalyse
+
+    @property
+    def live(self) -> Live:
+        """The live version; only for documents that were kept from it."""
+        assert self._live is not None
+        return self._live
+
+    def cuts(self, place: Placed) -> list[Cut]:
+        """The passages of a document, in order."""
+        if not place.found.kept:
+            staged = self._staging.passages(place.found.number)
+            return [Cut(digest, length, False, number) for number, digest, length in staged]
+        first, end = self.live.first_rows[place.found.number : place.found.number + 2]
+        rows = range(int(first), int(end))
+        try:
+            digests = [self.live.embeddings.digests[row].tobytes() for row in rows]
+            return [Cut(digest, 0, True, row) for row, digest in zip(rows, digests, strict=True)]
+        except DamagedStore:
+            texts = [passage.text for passage in self.live.records.passages(rows)]
+            return [Cut(text_digest(t), 0, True, r) for r, t in zip(rows, texts, strict=True)]
+
+    def texts(self, cuts: Sequence[Cut]) -> list[str]:
+        """The texts of passages, in order."""
+        kept = [cut.number for cut in cuts if cut.kept]
+        texts = dict(zip(kept, self.live.records.passages(kept), strict=True)) if kept else {}
+        return [
+            texts[cut.number].text if cut.kept else self._staging.texts([cut.number])[0]
+            for cut in cuts
+        ]
+
+    def reader(self, writer: TokenWriter) -> Callable[[Placed], Ready]:
+        """A function that brings a document into the form in which it is written."""
+        translate = (
+            writer.translator(self.live.tokens) if self._live and not self._reanalyse else None
+        )
+
+        def ready(place: Placed) -> Ready:
+            if not place.found.kept:
+                return self._staged(place, writer)
+            document, passages = self.live.records.stored_document(place.found.number)
+            table = None if translate is None else self.live.tokens
+            if translate is None or table is None:
+                term_ids = [_analysed(passage.text, writer) for passage in passages]
+            else:
+                term_ids = [
+                    (translate(table.words.row(p.row)), translate(table.parts.row(p.row)))
+                    for p in passages
+                ]
+            return Ready(
+                replace(document, id=place.id),
+                place.found.provenance,
+                [_renamed(passage, place.id) for passage in passages],
+                [of_words for of_words, _ in term_ids],
+                [of_parts for _, of_parts in term_ids],
+            )
+
+        return ready
+
+    def _staged(self, place: Placed, writer: TokenWriter) -> Ready:
+        staged = self._staging.document(place.found.number)
+        return Ready(
+            replace(staged.document, id=place.id),
+            staged.provenance,
+            [
+                replace(p.row, id=p.row.id or passage_id(place.id, p.row.span))
+                for p in staged.passages
+            ],
+            [writer.ids(p.words) for p in staged.passages],
+            [writer.ids(p.parts) for p in staged.passages],
+        )
+
+
+def passage_id(document_id: str, span: Span) -> str:
+    """The id of a passage that has none of its own."""
+    return f"{document_id}:{span.start}-{span.end}"
+
+
+def _renamed(passage: Passage, document_id: str) -> PassageRow:
+    span = Span(passage.start, passage.end)
+    given = passage.id != passage_id(passage.document_id, span)
+    return PassageRow(
+        passage.id if given else passage_id(document_id, span),
+        span,
+        passage.page,
+        passage.line,
+        passage.section,
+        passage.speaker,
+    )
+
+
+def _analysed(text: str, writer: TokenWriter) -> tuple[IntArray, IntArray]:
+    found = words(text)
+    parts = [part for word in found for part in identifier_parts(text[word.start : word.end])]
+    return writer.ids(word.term for word in found), writer.ids(parts)

@@ -1,0 +1,212 @@
+"""From a source file to what is staged: parsed, typed, cut into passages and analysed."""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, astuple, dataclass, field
+from pathlib import Path
+
+from backend.domain import Document
+from backend.errors import SourceError
+from backend.stores.embeddings import text_digest
+from backend.stores.record_writer import PassageRow, Provenance, SourceRow
+from backend.text import ANALYSER_VERSION, Span, identifier_parts, words
+from create.chunking import Chunking, TokenSpans, passage_spans, positions
+from create.corpora import SourceFile, checked_id
+from create.metadata import typed_metadata
+from create.source import Draft, EmbeddedDraft, Reader, Skipped
+from create.staging import StagedDocument, StagedPassage
+
+VERSION = 1
+"""Raised when the same drafts give other documents or passages: all sources are read again then."""
+
+_TITLE = 120  # characters of the first line, where a document has no title
+_POSITION = re.compile(r"[a-z]+-\d+")
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How to read and cut the sources of one origin; `token_spans` serves sizes in tokens."""
+
+    origin: str
+    reader: Reader
+    chunking: Chunking
+    token_spans: TokenSpans
+    tokenizer: str
+    """Identifies what `token_spans` does."""
+
+    def fingerprint(self, file: SourceFile) -> bytes:
+        """Equal for equal bytes, read and cut in the same way."""
+        digest = hashlib.sha256(
+            json.dumps(
+                [
+                    VERSION,
+                    ANALYSER_VERSION,
+                    self.reader.options,
+                    asdict(self.chunking),
+                    self.tokenizer if self.chunking.unit == "tokens" else "",
+                    file.stem,
+                    asdict(file.rule),
+                ],
+                sort_keys=True,
+                default=str,
+            ).encode()
+        )
+        for path in _parts(file.path):
+            with path.open("rb") as opened:
+                digest.update(hashlib.file_digest(opened, "sha256").digest())
+        return digest.digest()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What one file gave. `vectors` are those that came with it, by text digest."""
+
+    source: SourceRow
+    documents: tuple[StagedDocument, ...]
+    vectors: Mapping[bytes, tuple[float, ...]] = field(default_factory=dict)
+
+
+def prepare(preparation: Preparation, file: SourceFile, fingerprint: bytes) -> Prepared:
+    """Read one file. Whatever is wrong with it becomes a remark, never an error."""
+    started = time.monotonic()
+    remarks: list[tuple[str, str]] = []
+    documents: dict[str, StagedDocument] = {}
+    vectors: dict[bytes, tuple[float, ...]] = {}
+    for read in _read(preparation.reader, file):
+        if isinstance(read, Skipped):
+            remarks.append((read.key, read.reason))
+            continue
+        if read.key in documents:
+            remarks.append((read.key, f"its id {read.key!r} occurs twice; the first is kept"))
+            continue
+        staged = _staged(preparation, file, read)
+        if isinstance(staged, Skipped):
+            remarks.append((staged.key, staged.reason))
+            continue
+        documents[read.key] = staged
+        if read.remark:
+            remarks.append((read.key, read.remark))
+        if isinstance(read, EmbeddedDraft):
+            vectors[staged.passages[0].digest] = read.vector
+    source = SourceRow(
+        name=file.name,
+        origin=preparation.origin,
+        fingerprint=fingerprint,
+        remarks=tuple(remarks),
+        bytes=sum(path.stat().st_size for path in _parts(file.path)),
+        seconds=round(time.monotonic() - started, 4),
+    )
+    return Prepared(source, tuple(documents.values()), vectors)
+
+
+def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
+    try:
+        yield from reader.read(file.path, file.rule.encoding)
+    except OSError as error:
+        yield Skipped(f"cannot be read: {error.strerror or error}")
+    except SourceError as error:
+        yield Skipped(str(error))
+    except Exception as error:
+        # a parser met a file its authors did not think of; thousands of others must not wait
+        yield Skipped(f"cannot be read: {type(error).__name__}: {error}")
+
+
+def _staged(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDocument | Skipped:
+    text = draft.text
+    if not text.strip():
+        return Skipped("it holds no text", draft.key)
+    metadata = typed_metadata(draft.metadata, file.rule.metadata)
+    if "title" in metadata:
+        metadata["title"] = str(metadata["title"])  # `1984` is a number in YAML
+    metadata.setdefault("content_type", file.path.suffix.lower().removeprefix(".") or "chroma")
+    try:
+        corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
+    except SourceError as error:
+        return Skipped(str(error), draft.key)
+    document = Document(
+        id="",
+        corpus=corpus,
+        title=draft.title or str(metadata.get("title") or "") or _first_line(text),
+        text=text,
+        metadata=metadata,
+        source=file.name,
+        pages=draft.pages,
+        segments=draft.segments,
+    )
+    provenance = Provenance(
+        preparation.origin, draft.key, _stem(file, draft.key), document_digest(document)
+    )
+    return StagedDocument(document, provenance, tuple(_passages(preparation, document, draft)))
+
+
+def _passages(
+    preparation: Preparation, document: Document, draft: Draft
+) -> Iterator[StagedPassage]:
+    given = draft.passage_id if isinstance(draft, EmbeddedDraft) else ""
+    spans = (
+        [Span(0, len(document.text))]
+        if given
+        else passage_spans(document, preparation.chunking, preparation.token_spans)
+    )
+    for span, position in zip(spans, positions(document, spans), strict=True):
+        text = document.text[span.start : span.end]
+        found = words(text)
+        yield StagedPassage(
+            PassageRow(given, span, *position),
+            text,
+            text_digest(text),
+            tuple(word.term for word in found),
+            tuple(part for w in found for part in identifier_parts(text[w.start : w.end])),
+        )
+
+
+def document_digest(document: Document) -> bytes:
+    """SHA-256 of all that a document says; its id and the cuts are not part of it."""
+    said = (
+        document.corpus,
+        document.title,
+        document.text,
+        document.metadata,
+        document.pages,
+        [astuple(segment) for segment in document.segments],
+    )
+    return hashlib.sha256(
+        json.dumps(said, sort_keys=True, default=list).encode("utf-8", "surrogatepass")
+    ).digest()
+
+
+def _corpus_of(metadata: Mapping[str, object], field_name: str) -> str:
+    value = metadata.get(field_name)
+    if value is None:
+        raise SourceError(f"no corpus: it has no metadata field `{field_name}`")
+    # a meeting called `covid 0` can be a corpus, but its id must fit into a URL
+    corpus = re.sub(r"[^A-Za-z0-9_-]+", "-", str(value)).strip("-_")
+    return checked_id(corpus, f"metadata field `{field_name}` is {value!r}")
+
+
+def _stem(file: SourceFile, key: str) -> str:
+    """What the id of a document is made of: the file, the record's own id, or both if it has none.
+
+    `2019/Case name.txt` gives `2019.Case-name`.
+    """
+    path = ".".join(_slug(part) for part in Path(file.stem).with_suffix("").parts)
+    if not key:
+        return path
+    return f"{path}.{key}" if _POSITION.fullmatch(key) else _slug(key)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-") or "x"
+
+
+def _first_line(text: str) -> str:
+    line = next(line for line in text.splitlines() if line.strip())
+    return line.lstrip("# ").strip()[:_TITLE] or line.strip()[:_TITLE]
+
+
+def _parts(path: Path) -> list[Path]:
+    """The file itself, or all files of a folder that is one source."""
+    return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())

@@ -1,0 +1,110 @@
+"""Which source files to read again, and all documents of the coming version."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from backend.embedding import Embedder
+from backend.errors import SourceError
+from backend.stores.record_writer import SourceRow
+from create.corpora import SourceFile, Sources
+from create.layout import Found, Placed, placed
+from create.materials import Live
+from create.precomputed import checked_vectors
+from create.prepare import Preparation, prepare
+from create.staging import Staging
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every document of the coming version in order, the sources they come from, files read."""
+
+    documents: list[Placed]
+    sources: list[SourceRow]
+    read: int
+
+
+def read_sources(
+    sources: Sources,
+    preparation: Preparation,
+    live: Live | None,
+    staging: Staging,
+    embedder: Embedder,
+    progress: Progress,
+) -> Plan:
+    """Read the files that neither the live version nor the staging area has as they are now.
+
+    Documents of other origins are kept. Raises SourceError if no file of this origin gives one.
+    """
+    origin = preparation.origin
+    kept_sources = live.records.sources() if live else []
+    known = {source.name: source for source in kept_sources if source.origin == origin}
+    staged = staging.fingerprints(origin)
+    kept, new, read = [], [], 0
+    progress(0, len(sources.files))
+    for done, file in enumerate(sources.files, start=1):
+        fingerprint = _fingerprint(preparation, file)
+        if file.name in known and known[file.name].fingerprint == fingerprint:
+            kept.append(file.name)
+        else:
+            new.append(file.name)
+            if staged.get(file.name) != fingerprint:
+                _stage(preparation, file, fingerprint, staging, embedder)
+                read += 1
+        progress(done, len(sources.files))
+    rows = [source for source in kept_sources if source.origin != origin]
+    rows += [known[name] for name in kept] + list(staging.sources(origin, new))
+    documents = placed([*_kept(live, origin, set(kept)), *_staged(staging, origin, new)])
+    if not any(document.found.provenance.origin == origin for document in documents):
+        raise SourceError(_nothing(sources, rows, origin))
+    return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), read)
+
+
+def _fingerprint(preparation: Preparation, file: SourceFile) -> bytes:
+    try:
+        return preparation.fingerprint(file)
+    except OSError as error:
+        # reading it will fail too, and report it; nothing equals this
+        return f"unreadable: {error}".encode()
+
+
+def _stage(
+    preparation: Preparation,
+    file: SourceFile,
+    fingerprint: bytes,
+    staging: Staging,
+    embedder: Embedder,
+) -> None:
+    prepared = prepare(preparation, file, fingerprint)
+    staging.add(prepared.source, prepared.documents)
+    if prepared.vectors:
+        digests, tokens, vectors = checked_vectors(prepared, embedder)
+        staging.add_vectors(embedder.fingerprint, digests, tokens, vectors)
+
+
+def _kept(live: Live | None, origin: str, names: set[str]) -> Iterable[Found]:
+    if live is None:
+        return []
+    return [
+        found
+        for found in live.found()
+        if found.provenance.origin != origin or found.source in names
+    ]
+
+
+def _staged(staging: Staging, origin: str, names: Iterable[str]) -> Iterable[Found]:
+    return [
+        Found(corpus, source, provenance, kept=False, number=number)
+        for number, corpus, source, provenance in staging.provenances(origin, list(names))
+    ]
+
+
+def _nothing(sources: Sources, rows: Iterable[SourceRow], origin: str) -> str:
+    reasons = [f"{name}: {reason}" for name, reason in sources.left_out]
+    reasons += [
+        f"{row.name}: {reason}" for row in rows if row.origin == origin for _, reason in row.remarks
+    ]
+    found = "; ".join(reasons[:3]) or "there is no file of this kind"
+    more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+    return f"There is nothing to build: no source file gave a document ({found}{more})."

@@ -1,0 +1,1 @@
+"""Building a collection from XML: TEI editions and parliamentary debates."""

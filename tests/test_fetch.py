@@ -1,0 +1,453 @@
+"""Fetching lists of pages from a real server on this machine."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from pathlib import Path
+from threading import Event, Thread
+from urllib.parse import urlsplit
+
+import pytest
+from requests import Session, Timeout
+from requests_ratelimiter.buckets import HostBucketFactory
+
+from backend.errors import SourceError
+from create.html.create_html_store import locate
+from create.html.fetch import CACHE, FetchReport, fetch_urls
+from create.html.options import FetchOptions
+from create.html.origin import origin_of
+from create.html.read import HtmlReader
+from create.html.robots import Robots
+from create.html.session import AGENT, PoliteAdapter, host_limiter
+from create.source import Draft
+from tests.conftest import free_port
+
+PAGE = b"<html><head><title>Minutes</title></head><body><p>The court sat.</p></body></html>"
+LATER = PAGE.replace(b"sat", b"rose")
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+OPTIONS = FetchOptions(delay=0.001, timeout=5)
+
+
+@dataclass
+class Answer:
+    body: bytes = PAGE
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=lambda: dict(HTML))
+
+
+SILENCE = Answer(status=0)
+
+
+@dataclass
+class Site:
+    """A server that answers each path with its answers in turn, the last one again and again."""
+
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    closing: Event = field(default_factory=Event)
+    address: str = ""
+
+    def serves(self, path: str, *answers: Answer) -> str:
+        self.answers[path] = list(answers)
+        return self.address + path
+
+    def asked(self) -> Counter[str]:
+        return Counter(path for path, _ in self.requests)
+
+    def answer(self, path: str, headers: dict[str, str]) -> Answer:
+        self.requests.append((path, headers))
+        answers = self.answers.get(path, [Answer(b"", 404)])
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        etag = answer.headers.get("ETag")
+        unchanged = etag is not None and headers.get("If-None-Match") == etag
+        return Answer(b"", 304, {"ETag": etag}) if unchanged else answer
+
+
+@contextmanager
+def serving(site: Site) -> Iterator[Site]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer = site.answer(self.path, dict(self.headers.items()))
+            if answer is SILENCE:
+                site.closing.wait(timeout=30)
+                return
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            body = b"" if answer.status == 304 else answer.body
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_arguments: object) -> None:
+            """Nothing, to keep the output of the tests readable."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        site.address = f"http://127.0.0.1:{server.server_port}"
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield site
+        site.closing.set()
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving(Site()) as found:
+        yield found
+
+
+@pytest.fixture
+def other_site() -> Iterator[Site]:
+    with serving(Site()) as found:
+        yield found
+
+
+@dataclass
+class Folder:
+    """Where a test fetches to, and its list of addresses."""
+
+    path: Path
+    progress: list[tuple[int, int]] = field(default_factory=list)
+
+    def fetch(self, *lines: str, **options: object) -> FetchReport:
+        list_file = self.path / "list.urls"
+        list_file.write_text("\n".join(lines))
+        chosen = replace(OPTIONS, **options)  # type: ignore[arg-type]
+        return fetch_urls(
+            list_file, self.path / "pages", chosen, lambda *done: self.progress.append(done)
+        )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+def reasons(report: FetchReport) -> list[str]:
+    return [failure.reason for failure in report.failures]
+
+
+def test_pages_become_files_by_corpus_that_the_reader_takes(site: Site, folder: Folder) -> None:
+    first = site.serves("/2019/Minutes?page=2", Answer())
+    second = site.serves("/act", Answer(LATER))
+    report = folder.fetch("# minutes", f"{first}#item-3", "", "[law]", f"{second}  # an act")
+    assert [page.relative_to(folder.path / "pages").as_posix()[:-13] for page in report.pages] == [
+        "web/127-0-0-1-2019-minutes-page-2-",
+        "law/127-0-0-1-act-",
+    ]
+    (draft,) = HtmlReader().read(report.pages[0], "")
+    assert isinstance(draft, Draft)
+    assert draft.text == "The court sat."
+    assert draft.metadata["url"] == f"{site.address}/2019/Minutes?page=2"
+    assert draft.metadata["fetched"] == origin_of(report.pages[0]).fetched
+    assert report.failures == ()
+    assert folder.progress == [(1, 2), (2, 2)]
+
+
+def test_a_page_is_not_asked_for_twice(site: Site, folder: Folder) -> None:
+    url = site.serves("/a", Answer(headers=HTML | {"Vary": "*", "Cache-Control": "no-store"}))
+    first = folder.fetch(url)
+    assert folder.fetch(url) == first
+    assert site.asked() == {"/robots.txt": 1, "/a": 1}
+
+
+def test_bytes_are_stored_as_they_came(site: Site, folder: Folder) -> None:
+    latin = PAGE.replace(b"sat", "été".encode("latin-1"))
+    zipped = {"Content-Encoding": "gzip", "Content-Type": "text/html; charset=ISO-8859-1"}
+    url = site.serves("/a", Answer(gzip.compress(latin), headers=zipped))
+    (page,) = folder.fetch(url).pages
+    assert page.read_bytes() == latin
+    page.unlink()
+    assert folder.fetch(url).pages[0].read_bytes() == latin
+    (draft,) = HtmlReader().read(page, "")
+    assert isinstance(draft, Draft)
+    assert draft.text == "The court été."
+
+
+def test_a_refresh_asks_for_changes_only(site: Site, folder: Folder) -> None:
+    tagged = site.serves("/tagged", Answer(headers=HTML | {"ETag": '"1"'}))
+    untagged = site.serves("/untagged", Answer())
+    folder.fetch(tagged, untagged)
+    folder.fetch(tagged, untagged, refresh=True)
+    assert site.asked() == {"/robots.txt": 2, "/tagged": 2, "/untagged": 2}
+    asked_again = [headers for path, headers in site.requests if path == "/tagged"][1]
+    assert asked_again["If-None-Match"] == '"1"'
+
+
+@pytest.mark.parametrize("tags", [('"1"', '"2"'), ("", "")])
+def test_only_a_changed_page_looks_new(site: Site, folder: Folder, tags: tuple[str, str]) -> None:
+    before, after = (HTML | ({"ETag": tag} if tag else {}) for tag in tags)
+    url = site.serves("/a", Answer(PAGE, headers=before))
+    (page,) = folder.fetch(url).pages
+    note = page.with_name(f".{page.name}.json")
+    note.write_text(note.read_text().replace(origin_of(page).fetched, "1999-12-31"))
+    folder.fetch(url, refresh=True)
+    assert (page.read_bytes(), origin_of(page).fetched) == (PAGE, "1999-12-31")
+    site.serves("/a", Answer(LATER, headers=after))
+    folder.fetch(url, refresh=True)
+    assert page.read_bytes() == LATER
+    assert origin_of(page).fetched > "1999-12-31"
+
+
+def test_a_page_that_cannot_be_refreshed_is_kept(site: Site, folder: Folder) -> None:
+    url = site.serves("/a", Answer())
+    first = folder.fetch(url)
+    site.serves("/a", Answer(b"gone", 404))
+    report = folder.fetch(url, refresh=True)
+    day = origin_of(first.pages[0]).fetched
+    assert report.pages == first.pages
+    assert reasons(report) == [f"HTTP 404 Not Found; the page as it was on {day} is kept"]
+    assert folder.fetch(url) == first
+
+
+def test_what_leaves_the_list_leaves_the_folder(site: Site, folder: Folder) -> None:
+    stays, goes = site.serves("/a", Answer()), site.serves("/b", Answer())
+    report = folder.fetch(stays, "[law]", goes)
+    own = folder.path / "pages" / "web" / "saved by hand.html"
+    own.write_bytes(PAGE)
+    folder.fetch(stays)
+    assert report.pages[0].exists()
+    assert own.exists()
+    assert not (folder.path / "pages" / "law").exists()
+
+
+def test_a_fetch_that_was_interrupted_goes_on(site: Site, folder: Folder) -> None:
+    urls = [site.serves(path, Answer()) for path in ("/a", "/b")]
+    list_file = folder.path / "urls.txt"
+    list_file.write_text("\n".join(urls))
+
+    def interrupt(_done: int, _total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch_urls(list_file, folder.path / "pages", OPTIONS, interrupt)
+    assert len(folder.fetch(*urls).pages) == 2
+    assert site.asked() == {"/robots.txt": 2, "/a": 1, "/b": 1}
+
+
+def test_robots_txt_is_obeyed_and_read_once(site: Site, folder: Folder) -> None:
+    rules = b"User-agent: *\nDisallow: /\n\nUser-agent: Atlas-Research-Search\nDisallow: /private\n"
+    site.serves("/robots.txt", Answer(rules, headers={"Content-Type": "text/plain"}))
+    urls = [site.serves(path, Answer()) for path in ("/a", "/private/b", "/c")]
+    report = folder.fetch(*urls)
+    assert len(report.pages) == 2
+    assert reasons(report) == [f"{site.address}/robots.txt does not allow it"]
+    assert site.asked() == {"/robots.txt": 1, "/a": 1, "/c": 1}
+
+
+@pytest.mark.parametrize(("status", "pages"), [(404, 1), (403, 1), (503, 0), (429, 0)])
+def test_robots_txt_that_cannot_be_read_forbids_unless_there_is_none(
+    site: Site, folder: Folder, status: int, pages: int
+) -> None:
+    site.serves("/robots.txt", Answer(b"", status))
+    report = folder.fetch(site.serves("/a", Answer()), retries=0)
+    assert len(report.pages) == pages
+    assert site.asked() == {"/robots.txt": 1} | ({"/a": 1} if pages else {})
+
+
+def test_a_site_that_is_down_is_asked_once(folder: Folder) -> None:
+    down = f"http://127.0.0.1:{free_port()}"
+    report = folder.fetch(f"{down}/a", f"{down}/b", retries=0)
+    assert [
+        f"{down}/robots.txt cannot be read, so nothing is allowed" in r for r in reasons(report)
+    ] == [
+        True,
+        True,
+    ]
+    assert "Connection refused" in reasons(report)[0]
+
+
+def test_a_redirect_is_followed_if_its_site_allows(
+    site: Site, other_site: Site, folder: Folder
+) -> None:
+    other_site.serves("/robots.txt", Answer(b"User-agent: *\nDisallow: /private"))
+    there, private = (other_site.serves(path, Answer()) for path in ("/there", "/private"))
+    moved = site.serves("/moved", Answer(b"", 301, {"Location": there}))
+    hidden = site.serves("/hidden", Answer(b"", 302, {"Location": private}))
+    report = folder.fetch(moved, hidden)
+    assert [origin_of(page).url for page in report.pages] == [there]
+    assert reasons(report) == [f"{other_site.address}/robots.txt does not allow it"]
+    assert other_site.asked() == {"/robots.txt": 1, "/there": 1}
+    assert folder.fetch(moved).pages == report.pages
+    assert site.asked()["/moved"] == 1
+
+
+def test_two_addresses_of_one_page_make_one_document(site: Site, folder: Folder) -> None:
+    page = site.serves("/a", Answer())
+    moved = site.serves("/moved", Answer(b"", 301, {"Location": "/a"}))
+    report = folder.fetch(page, f"{page}#part-2", moved)
+    assert len(report.pages) == 1
+    assert reasons(report) == [f"another address of the corpus leads to the same page, {page}"]
+
+
+def test_a_passing_error_is_tried_again(site: Site, folder: Folder) -> None:
+    busy = site.serves("/busy", Answer(b"", 429, {"Retry-After": "0"}), Answer())
+    broken = site.serves("/broken", *[Answer(b"", 500)] * 3, Answer())
+    report = folder.fetch(busy, broken)
+    assert len(report.pages) == 2
+    assert site.asked() == {"/robots.txt": 1, "/busy": 2, "/broken": 4}
+
+
+def test_faults_are_reported_with_the_other_pages_fetched(site: Site, folder: Folder) -> None:
+    pdf = {"Content-Type": "application/pdf"}
+    urls = [
+        site.serves("/gone", Answer(b"", 410)),
+        site.serves("/broken", Answer(b"", 502)),
+        site.serves("/pdf", Answer(b"%PDF-1.7", headers=pdf)),
+        site.serves("/untyped", Answer(headers={})),
+        site.serves("/long", Answer(PAGE * 100)),
+        site.serves("/wait", Answer(b"", 503, {"Retry-After": "4000"})),
+        site.serves("/silent", SILENCE),
+        site.serves("/local", Answer(b"", 302, {"Location": "file:///etc/passwd"})),
+        site.serves("/circle", Answer(b"", 302, {"Location": "/circle"})),
+        site.serves("/good", Answer()),
+    ]
+    report = folder.fetch(*urls, max_bytes=5000, timeout=0.3, retries=1)
+    assert len(report.pages) == 1
+    assert reasons(report) == [
+        "HTTP 410 Gone",
+        "HTTP 502 Bad Gateway",
+        "not a web page but application/pdf",
+        "not a web page but of no stated type",
+        "longer than 0.005 MB: save it by hand if it is wanted",
+        "its server asks to wait 4000 s; fetch it later",
+        "no answer in time",
+        "it redirects to an address that is neither http nor https",
+        "it redirects again and again",
+    ]
+
+
+def test_lines_that_are_no_address_are_reported(folder: Folder) -> None:
+    report = folder.fetch(
+        "example.org", "file:///etc/passwd", "https://a.org/b c", "http://[::1", "https://u:p@a.org"
+    )
+    assert [reason.split(":")[0] for reason in reasons(report)] == [
+        f"line {n}" for n in range(1, 6)
+    ]
+    assert [reason.split(": ", 1)[1][:30] for reason in reasons(report)] == [
+        "not an address that begins wit",
+        "not an address that begins wit",
+        "an address has no blanks: writ",
+        "not an address: Invalid IPv6 U",
+        "it holds a user name or passwo",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"# nothing\n", "lists no address"),
+        (b"[../up]\nhttps://example.org", "line 1: '../up' cannot be a corpus id"),
+        (b"https://example.org/\xe9", "not UTF-8 at byte 20"),
+    ],
+)
+def test_a_list_that_cannot_be_understood_stops(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    (tmp_path / "urls.txt").write_bytes(content)
+    with pytest.raises(SourceError, match=message):
+        fetch_urls(tmp_path / "urls.txt", tmp_path / "pages", OPTIONS, lambda *_: None)
+
+
+def test_requests_say_who_asks_and_keep_no_cookie(site: Site, folder: Folder) -> None:
+    url = site.serves("/a", Answer(headers=HTML | {"Set-Cookie": "seen=1"}))
+    folder.fetch(url, contact="mailto:archive@example.org")
+    folder.fetch(url, contact="mailto:archive@example.org", refresh=True)
+    agents = {headers["User-Agent"] for _, headers in site.requests}
+    assert agents == {f"{AGENT}/{version(AGENT)} (+mailto:archive@example.org)"}
+    assert not any("Cookie" in headers for _, headers in site.requests)
+
+
+def test_a_contact_that_cannot_be_sent_is_refused(site: Site, folder: Folder) -> None:
+    with pytest.raises(SourceError, match="must be ASCII"):
+        folder.fetch(site.serves("/a", Answer()), contact="a\r\nHost: b")
+
+
+@pytest.mark.parametrize(("delay", "milliseconds"), [(0.5, 2000), (30, 30_000)])
+def test_the_longer_of_both_delays_holds_for_each_host(
+    site: Site, other_site: Site, delay: float, milliseconds: int
+) -> None:
+    site.serves("/robots.txt", Answer(b"User-agent: *\nCrawl-delay: 2"))
+    options = replace(OPTIONS, delay=delay)
+    with closing(host_limiter(delay)) as limiter, closing(Robots(limiter, options)) as robots:
+        robots.check(f"{site.address}/a")
+        assert isinstance(limiter.bucket_factory, HostBucketFactory)
+        host = urlsplit(site.address).netloc
+        assert [rate.interval for rate in limiter.bucket_factory[host].rates] == [milliseconds]
+        assert not limiter.try_acquire(host, blocking=False)
+        assert limiter.try_acquire(urlsplit(other_site.address).netloc, blocking=False)
+
+
+def test_a_delay_of_hours_is_a_refusal(site: Site, folder: Folder) -> None:
+    site.serves("/robots.txt", Answer(b"User-agent: *\nCrawl-delay: 7200"))
+    report = folder.fetch(site.serves("/a", Answer()))
+    assert reasons(report) == [
+        f"{site.address}/robots.txt asks for 7200 s between requests: too slow"
+    ]
+
+
+def test_each_request_for_a_page_waits_for_its_host(site: Site) -> None:
+    url = site.serves("/a", Answer())
+    with closing(host_limiter(1000)) as limiter, Session() as session:
+        adapter = PoliteAdapter(limiter, OPTIONS, lambda _url: None, lambda _response: None)
+        adapter.max_delay = 0  # fail instead of waiting
+        session.mount("http://", adapter)
+        assert session.get(url).content == PAGE
+        with pytest.raises(Timeout, match="Rate limit"):
+            session.get(url)
+    assert site.asked() == {"/a": 1}
+
+
+def test_a_damaged_cache_is_named(site: Site, folder: Folder) -> None:
+    (folder.path / "pages").mkdir()
+    (folder.path / "pages" / CACHE).write_bytes(b"no database" * 100)
+    with pytest.raises(SourceError, match=r"is damaged: .* Delete it"):
+        folder.fetch(site.serves("/a", Answer()))
+
+
+GIVEN = {
+    "corpora": None,
+    "corpus": "",
+    "corpus_field": "",
+    "encoding": "",
+    "contact": "",
+    "delay": 0.001,
+    "refresh": False,
+}
+
+
+def test_the_pages_of_a_list_are_the_sources(site: Site, tmp_path: Path) -> None:
+    list_file = tmp_path / "urls.txt"
+    list_file.write_text(f"nonsense\n[law]\n{site.serves('/a', Answer())}")
+    sources = locate([list_file], HtmlReader(), GIVEN, tmp_path / "store")
+    assert [(file.rule.corpus, file.path.read_bytes()) for file in sources.files] == [("law", PAGE)]
+    assert [name for name, _ in sources.left_out] == ["nonsense"]
+
+
+def test_a_folder_of_pages_is_taken_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law" / "a.htm").write_bytes(PAGE)
+    sources = locate([tmp_path], HtmlReader(), GIVEN, tmp_path / "store")
+    assert [file.name for file in sources.files] == ["law/a.htm"]
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["urls.txt"], "No address of .*urls.txt gave a page; nonsense: line 1: not an address"),
+        (["urls.txt", "urls.txt"], "Give a list of addresses alone"),
+    ],
+)
+def test_a_list_without_any_page_or_not_alone_stops(
+    tmp_path: Path, names: list[str], message: str
+) -> None:
+    (tmp_path / "urls.txt").write_text("nonsense")
+    with pytest.raises(SourceError, match=message):
+        locate([tmp_path / name for name in names], HtmlReader(), GIVEN, tmp_path / "store")

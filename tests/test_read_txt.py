@@ -1,0 +1,228 @@
+"""Text and Markdown files: encodings, pages, front matter and sections."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from backend.domain import Segment
+from create.source import Draft, Skipped
+from create.txt.read import TxtReader
+
+LETTER = "Le préfet a été nommé à l’assemblée. Le maire l’a reçu le même soir.\n"
+
+
+def read(folder: Path, content: str | bytes, name: str = "a.txt", encoding: str = "") -> Draft:
+    draft = _read(folder, content, name, encoding)
+    assert isinstance(draft, Draft), draft
+    return draft
+
+
+def reason(folder: Path, content: str | bytes, name: str = "a.txt", encoding: str = "") -> str:
+    skipped = _read(folder, content, name, encoding)
+    assert isinstance(skipped, Skipped), skipped
+    return skipped.reason
+
+
+def _read(folder: Path, content: str | bytes, name: str, encoding: str) -> Draft | Skipped:
+    raw = content.encode() if isinstance(content, str) else content
+    (folder / name).write_bytes(raw)
+    (only,) = TxtReader().read(folder / name, encoding)
+    return only
+
+
+def test_a_text_is_kept_as_it_is_without_blank_lines_around_it(tmp_path: Path) -> None:
+    draft = read(tmp_path, "\n\n  First line.\n\n\n  Second \n\n")
+    assert draft == Draft(text="First line.\n\n\n  Second")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_kind_of_line_end_becomes_a_line_feed(tmp_path: Path, end: str) -> None:
+    draft = read(tmp_path, f"---{end}title: A{end}---{end}One{end}{end}Two{end}", "a.md")
+    assert (draft.text, draft.title) == ("One\n\nTwo", "A")
+
+
+def test_a_form_feed_starts_a_page_and_stays_in_the_text(tmp_path: Path) -> None:
+    draft = read(tmp_path, "One.\fTwo.\n\f\fFour.")
+    assert draft.text == "One.\fTwo.\n\f\fFour."
+    assert draft.pages == (0, 5, 11, 12)
+    assert [draft.text[start:][:4] for start in draft.pages] == ["One.", "Two.", "\fFou", "Four"]
+
+
+def test_front_matter_is_metadata_under_plain_names(tmp_path: Path) -> None:
+    front = (
+        "---\ntitle:  On   sheep\nDate: 1901-05-02\nyear: 1901\nPlace of Writing: Leeds\n"
+        "tags: [sheep, 7]\nempty:\narchive: {box: 3, shelf: {row: 2}}\n---\n\nSheep give wool."
+    )
+    draft = read(tmp_path, front)
+    assert draft.title == "On sheep"
+    assert draft.text == "Sheep give wool."
+    assert dict(draft.metadata) == {
+        "title": "On   sheep",
+        "date": date(1901, 5, 2),
+        "year": 1901,
+        "place_of_writing": "Leeds",
+        "tags": ["sheep", "7"],
+        "archive.box": 3,
+        "archive.shelf": '{"row": 2}',
+    }
+
+
+def test_a_rule_of_many_dashes_is_no_front_matter(tmp_path: Path) -> None:
+    text = "-----\nMINUTES\n-----\nThe chair opened."
+    assert read(tmp_path, text).text == text
+
+
+@pytest.mark.parametrize(
+    ("front", "said"),
+    [
+        ("---\ntitle: [\n---\ntext", "valid YAML: while parsing"),
+        ("---\ndate: 2023-02-30\n---\ntext", "valid YAML: day is out of range for month"),
+        ("---\nno: end\ntext", "valid YAML: no line `---` ends it"),
+        ("---\nprose\n---\ntext", "valid YAML: it is not a list of `key: value` lines"),
+        ("---\nx: !!int ''\n---\ntext", "valid YAML: "),
+        ("---\nx: !!timestamp soon\n---\ntext", "valid YAML: "),
+        ("---\nx: !!bool perhaps\n---\ntext", "valid YAML: "),
+        (f"---\na: {'[' * 3000}{']' * 3000}\n---\ntext", "nested too deeply"),
+        ("---\na: &a [*a]\n---\ntext", "more than 10000 values"),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_reported(
+    tmp_path: Path, front: str, said: str
+) -> None:
+    assert said in reason(tmp_path, front)
+
+
+def test_a_few_aliases_that_stand_for_a_billion_values_are_refused(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]" for n in range(1, 10))]
+    front = "\n".join(["---", *lines, "---", "text"])
+    assert "more than 10000 values" in reason(tmp_path, front)
+
+
+@pytest.mark.parametrize("content", ["", " \n\t\n", "\f\f", "---\ntitle: A\n---\n \n"])
+def test_a_file_without_text_is_skipped(tmp_path: Path, content: str) -> None:
+    assert reason(tmp_path, content) == "it holds no text"
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"),
+    [
+        (b"", "utf-8"),
+        (b"\xef\xbb\xbf", "utf-8"),
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+        (b"\xff\xfe\x00\x00", "utf-32-le"),
+        (b"\x00\x00\xfe\xff", "utf-32-be"),
+    ],
+)
+def test_a_byte_order_mark_states_the_encoding(tmp_path: Path, mark: bytes, encoding: str) -> None:
+    content = mark + LETTER.encode(encoding)
+    assert read(tmp_path, content).text == LETTER.strip()
+    if mark:
+        assert read(tmp_path, content, encoding="cp1252").text == LETTER.strip()
+
+
+def test_the_given_encoding_is_used(tmp_path: Path) -> None:
+    assert read(tmp_path, LETTER.encode("cp1252"), encoding="cp1252").text == LETTER.strip()
+    assert read(tmp_path, "歴史".encode("euc_jp"), encoding="euc_jp").text == "歴史"
+
+
+@pytest.mark.parametrize("before", [0, 1, 100_000, 1 << 20])
+def test_another_encoding_is_named_but_never_used(tmp_path: Path, before: int) -> None:
+    content = b"x" * before + LETTER.encode("cp1252")
+    assert reason(tmp_path, content) == (
+        f"not UTF-8 at byte {before + 5}; it looks like cp1252 (charset-normalizer's best guess): "
+        "pass `--encoding cp1252` if that is right, or convert it to UTF-8"
+    )
+
+
+def test_a_character_may_lie_across_two_blocks(tmp_path: Path) -> None:
+    content = b"x" * ((1 << 20) - 1) + "é".encode() + b"\xff"
+    assert reason(tmp_path, content).startswith(f"not UTF-8 at byte {(1 << 20) + 1}")
+
+
+def test_one_damaged_byte_in_utf_8_is_called_damage(tmp_path: Path) -> None:
+    content = LETTER.encode() + b"\xff" + LETTER.encode()
+    assert reason(tmp_path, content) == (
+        f"not UTF-8 at byte {len(LETTER.encode())}, though the text around it is: "
+        "the file is damaged there; mend it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "said"),
+    [
+        ("日本の歴史は長い。", "cp1252", "not cp1252 at byte 7; it looks like UTF-8: pass no"),
+        ("text", "klingon", "there is no encoding `klingon`"),
+        ("text", "hex", "there is no encoding `hex`"),
+        (b"\xff\xfea\x00b", "", "not UTF-16-LE at byte 4"),
+    ],
+)
+def test_a_wrong_encoding_is_reported(
+    tmp_path: Path, content: str | bytes, encoding: str, said: str
+) -> None:
+    assert reason(tmp_path, content, encoding=encoding).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("El señor Núñez llegó mañana a la ciudad.", "cp1252"),
+        ("Příliš žluťoučký kůň úpěl ďábelské ódy.", "cp1250"),
+        ("Россия была великой страной и её история.", "koi8_r"),
+        ("日本の歴史は長い。江戸時代に", "cp932"),
+    ],
+)
+def test_the_encoding_to_try_is_the_likely_one(tmp_path: Path, text: str, encoding: str) -> None:
+    assert f"`--encoding {encoding}`" in reason(tmp_path, text.encode(encoding))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_not_read_as_utf_8(tmp_path: Path, encoding: str) -> None:
+    content = "Plain English.".encode(encoding)
+    assert f"--encoding {encoding}" in reason(tmp_path, content)
+    assert read(tmp_path, content, encoding=encoding).text == "Plain English."
+
+
+def test_headings_of_markdown_become_the_sections_they_open(tmp_path: Path) -> None:
+    text = (
+        "Preface.\n\n# Part 1 #\n\nText.\n\n   ### Right  to silence\nMore.\n\n## Appeals\n"
+        "\f# Part 2\n\nEnd."
+    )
+    draft = read(tmp_path, text, "a.md")
+    assert draft.segments == (
+        Segment(text.index("# Part 1"), "Part 1"),
+        Segment(text.index("   ### Right"), "Part 1 > Right to silence"),
+        Segment(text.index("## Appeals"), "Part 1 > Appeals"),
+        Segment(text.index("# Part 2"), "Part 2"),
+    )
+    assert draft.pages == (0, text.index("# Part 2"))
+
+
+def test_what_only_looks_like_a_heading_opens_no_section(tmp_path: Path) -> None:
+    text = (
+        "```sh\n# a comment\n```\n\n~~~\n# another\n```\n# still code\n~~~\n\n    # indented\n\n"
+        "> # quoted\n\n#hashtag\n\n####### seven\n\nA line\n---\n\n# Real"
+    )
+    draft = read(tmp_path, text, "a.markdown")
+    assert draft.segments == (Segment(text.index("# Real"), "Real"),)
+
+
+def test_a_plain_text_has_no_headings(tmp_path: Path) -> None:
+    assert read(tmp_path, "# 12 Main Street\n\nText.").segments == ()
+
+
+def test_sections_are_found_after_the_front_matter(tmp_path: Path) -> None:
+    draft = read(tmp_path, "---\ntitle: A\n---\n\n# One\n\nText.", "a.md")
+    assert draft.segments == (Segment(0, "One"),)
+    assert draft.text.startswith("# One")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+def test_a_line_of_twenty_megabytes_is_read(tmp_path: Path, name: str) -> None:
+    assert len(read(tmp_path, "word " * 4_000_000, name).text) == 19_999_999
+
+
+def test_a_missing_file_is_left_to_the_build(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="nowhere"):
+        next(TxtReader().read(tmp_path / "nowhere.txt", ""))
