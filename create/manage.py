@@ -1,6 +1,8 @@
 """`atlas store`: looking after built collections."""
 
+import inspect
 import json
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,13 +13,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from backend.embedding.open import open_embedder
-from backend.errors import DamagedStore, SourceError
+from backend.errors import DamagedStore, MissingStore, SourceError
 from backend.settings import Settings, load_settings
-from backend.stores.manifest import Manifest
+from backend.stores.manifest import Manifest, Origin
 from backend.stores.verify import Finding, verify
 from backend.stores.versions import rollback, versions
 from create.maintain import NeedsSources, drop, repair
 from create.report import progress_bars
+from create.types import COMMANDS
 
 store_app = typer.Typer(help="Look after built collections.", no_args_is_help=True)
 
@@ -30,7 +33,9 @@ def list_command() -> None:
     root = load_settings().chroma_persist_directory
     table = Table("Collection", "Version", "Documents", "Passages", "Model")
     for folder in sorted(p for p in root.iterdir() if p.is_dir()) if root.is_dir() else ():
-        live = Manifest.read(folder).version if (folder / "manifest.json").exists() else ""
+        live, problem = _live_version(folder)
+        if problem:
+            table.add_row(folder.name, f"[red]{escape(problem)}[/red]")
         for manifest in versions(folder):
             star = "* " if manifest.version == live else "  "
             counts = (f"{manifest.documents:,}", f"{manifest.passages:,}")
@@ -107,13 +112,38 @@ def _print(findings: list[Finding]) -> None:
     Console().print(table)
 
 
+def _live_version(folder: Path) -> tuple[str, str]:
+    """The name of the live version, and what is wrong with the manifest; empty where there is none.
+
+    One damaged collection must not hide the others.
+    """
+    try:
+        return Manifest.read(folder).version, ""
+    except MissingStore:
+        return "", ""
+    except DamagedStore as error:
+        return "", str(error)
+
+
 def _remedy(folder: Path) -> str:
     manifest = Manifest.read(folder)
-    commands = [
-        f"`atlas create {kind} {' '.join(origin.arguments.get('source', ['SOURCE']))} "
-        f"--collection {folder.name} --force`"
-        for kind, origin in manifest.origins.items()
-    ]
+    commands = [f"`{_command(folder.name, *origin)}`" for origin in manifest.origins.items()]
     others = [m.version for m in versions(folder) if m.version != manifest.version]
     back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
     return f"Build it again from its sources: {', '.join(commands)}{back}."
+
+
+def _command(collection: str, kind: str, origin: Origin) -> str:
+    """The command that builds one origin of a collection again, as it was built."""
+    parameters = inspect.signature(COMMANDS[kind]).parameters
+    parts = ["atlas", "create", kind, *origin.arguments.get("source", ["SOURCE"])]
+    parts += ["--collection", collection]
+    for name, value in origin.arguments.items():
+        option = name.replace("_", "-")
+        if name == "source" or name not in parameters or value == parameters[name].default:
+            continue
+        if isinstance(value, bool):
+            parts.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            parts += [f"--{option}", str(value)]
+    return shlex.join([*parts, "--force"])

@@ -116,7 +116,7 @@ def test_the_target_of_a_request_decides(client: FlaskClient) -> None:
 def test_what_can_be_chosen_and_what_runs(client: FlaskClient) -> None:
     corpora = client.get("/api/corpora").get_json()
     assert corpora["all"] == [corpus["id"] for corpus in corpora["corpora"]]
-    assert corpora["filter_fields"]["tags"]["documents"] == 83
+    assert corpora["filter_fields"]["tags"]["documents"] == 84
     targets = client.get("/api/targets").get_json()
     assert targets["default"] == "k10_extractive"
     assert [target["name"] for target in targets["targets"]] == [

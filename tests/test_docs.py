@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 
 from backend.settings import ROOT, Settings
 from backend.targets import Target, target_names
+from tests.conftest import sample_documents
 
 FIELDS = {
     name.upper(): field
@@ -115,3 +116,13 @@ def test_every_bundled_target_says_what_it_is_for() -> None:
         with (ROOT / "targets" / f"{name}.txt").open() as file:
             first = next(parse_stream(file))
         assert first.original.string.startswith("# ")
+
+
+def test_every_sample_names_its_source() -> None:
+    for document in sample_documents():
+        metadata = document.metadata
+        assert metadata["source"], document.id
+        assert str(metadata["url"]).startswith("https://"), document.id
+        assert metadata["date"], document.id
+        assert metadata["tags"], document.id
+        assert "court" in metadata or "body" in metadata, document.id

@@ -63,6 +63,20 @@ def test_lines_of_one_distance_throughout_are_one_paragraph(tmp_path):
     assert found.text == "one\ntwo\nthree"
 
 
+def test_the_lines_of_a_paragraph_become_one_and_short_lines_stay(tmp_path: Path) -> None:
+    lines = [
+        "THE HARBOUR",
+        "A harbour shelters ships from the open",
+        "sea, and from the wind.",
+        "1. The mole breaks the waves of the sea.",
+        "2. The quay is where ships are unloaded.",
+    ]
+    assert draft(tmp_path, pdf([lines])).text == (
+        "THE HARBOUR\nA harbour shelters ships from the open sea, and from the wind.\n"
+        "1. The mole breaks the waves of the sea.\n2. The quay is where ships are unloaded."
+    )
+
+
 def test_a_superscript_does_not_part_paragraphs(tmp_path):
     canvas = Canvas(stream := BytesIO())
     canvas.drawString(72, 700, "The lights of the harbour were moved,")
@@ -83,17 +97,17 @@ def test_a_word_broken_over_a_line_end_is_joined_before_it(tmp_path):
     found = draft(
         tmp_path, pdf([["The consti-", "tution, as amend-", "ed", "since 1914-", "1918."]])
     )
-    assert found.text == "The constitution,\nas amended\nsince 1914-\n1918."
+    assert found.text == "The constitution, as amended since 1914-\n1918."
 
 
 def test_a_hyphen_before_a_capital_stays(tmp_path):
     found = draft(tmp_path, pdf([["An X-", "Ray of ANGLO-", "SAXON law by Mr Smith-", "Jones."]]))
-    assert found.text == "An X-Ray\nof ANGLOSAXON\nlaw by Mr Smith-Jones."
+    assert found.text == "An X-Ray of ANGLOSAXON law by Mr Smith-Jones."
 
 
 def test_a_hyphen_stays_that_the_document_writes_elsewhere(tmp_path):
     found = draft(tmp_path, pdf([["A well-", "known case."], ["It is well-known."]]))
-    assert found.text == "A well-known\ncase.\n\nIt is well-known."
+    assert found.text == "A well-known case.\n\nIt is well-known."
 
 
 def test_a_hyphen_at_the_end_of_a_page_stays(tmp_path):

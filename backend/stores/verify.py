@@ -1,7 +1,7 @@
 """Checking every part of a version against its manifest, and the parts against each other."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 from backend.errors import AtlasError, DamagedStore
 from backend.stores.embeddings import Embeddings, text_digest
 from backend.stores.keywords import Keywords
-from backend.stores.manifest import Manifest
+from backend.stores.manifest import FILE_NAME, Manifest
 from backend.stores.records import Records
 from backend.stores.tokens import TokenTable
 from backend.stores.vectors import Vectors
@@ -24,6 +24,9 @@ NOISE = 0.5  # length of what is added to a passage's vector to make a question 
 SAME = 1e-3  # most by which a vector in the index may differ from the one it was made from
 
 
+_Check = Callable[[Path, Manifest], str]
+
+
 @dataclass(frozen=True)
 class Finding:
     """What was found in one part: its problem, empty if it is whole, and what was checked."""
@@ -35,30 +38,46 @@ class Finding:
 
 def verify(folder: Path, manifest: Manifest) -> list[Finding]:
     """Check all parts of a version; nothing is changed."""
-    version = folder / manifest.version
-    checks: dict[str, Callable[[Path, Manifest], str]] = {
-        RECORDS: _check_records,
-        EMBEDDINGS: _check_embeddings,
-        TOKENS: _check_tokens,
-        KEYWORDS: _check_keywords,
-        CHROMA: _check_chroma,
+    checks: dict[str, tuple[_Check, tuple[str, ...]]] = {
+        FILE_NAME: (_check_manifest, ()),
+        RECORDS: (_check_records, ()),
+        EMBEDDINGS: (_check_embeddings, (RECORDS,)),
+        TOKENS: (_check_tokens, (RECORDS,)),
+        KEYWORDS: (_check_keywords, (TOKENS,)),
+        CHROMA: (_check_chroma, (RECORDS, EMBEDDINGS)),
     }
-    findings = []
-    for part, check in checks.items():
-        try:
-            _check_files(version, manifest, part)
-            findings.append(Finding(part, check(version, manifest)))
-        except (AtlasError, OSError, ValueError) as error:
-            findings.append(Finding(part, "", str(error)))
+    findings: list[Finding] = []
+    for part, (check, needed) in checks.items():
+        damaged = [found.part for found in findings if found.problem and found.part in needed]
+        findings.append(_finding(folder / manifest.version, manifest, part, check, damaged))
     return findings
 
 
-def _check_files(version: Path, manifest: Manifest, part: str) -> None:
-    for name, digest in manifest.files.items():
-        if name.split("/")[0] == part:
-            with (version / name).open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                    raise DamagedStore(f"{name} is not as it was written")
+def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
+    """Whether a file of a version has the digest that the manifest gives. Raises OSError."""
+    with (version / name).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == manifest.files[name]
+
+
+def _finding(
+    version: Path, manifest: Manifest, part: str, check: _Check, damaged: Sequence[str]
+) -> Finding:
+    try:
+        for name in manifest.files:
+            if name.split("/")[0] == part:
+                _require(is_as_written(version, manifest, name), f"{name} is not as it was written")
+        _require(not damaged, f"cannot be checked: {' and '.join(damaged)} must be whole for that")
+        return Finding(part, check(version, manifest))
+    except (AtlasError, OSError) as error:
+        return Finding(part, "", str(error))
+    except Exception as error:
+        # SQLite, zlib, NumPy, tantivy and Chroma each raise their own for what they cannot read
+        return Finding(part, "", f"cannot be read ({type(error).__name__}: {error})")
+
+
+def _check_manifest(version: Path, manifest: Manifest) -> str:
+    _require(Manifest.read(version) == manifest, "the version's own is another")
+    return "the version's own is the same"
 
 
 def _check_records(version: Path, manifest: Manifest) -> str:

@@ -17,8 +17,8 @@ def fixed_spans(text: str, span: Span, size: int, overlap: int, measure: Measure
     in its overlap; else both are cut hard. Requires 0 <= overlap <= size // 2 and a trimmed span.
     """
     start = covered = span.start
-    while measure.reach(start, size) < span.end:
-        end = _end(text, start, size, measure)
+    while covered < span.end:
+        end = _end(text, Span(start, span.end), size, measure)
         if end > covered:
             yield Span(start, end)
             covered = end
@@ -26,16 +26,17 @@ def fixed_spans(text: str, span: Span, size: int, overlap: int, measure: Measure
         else:  # a long run of blanks follows: the overlap leaves no room for anything new
             start = covered
         start = trimmed(text, start, span.end).start
-    yield Span(start, span.end)
 
 
-def _end(text: str, start: int, size: int, measure: Measure) -> int:
-    limit = measure.reach(start, size)
-    earliest = max(measure.reach(start, size * 4 // 5), start)
+def _end(text: str, rest: Span, size: int, measure: Measure) -> int:
+    limit = measure.reach(rest.start, size)
+    if limit >= rest.end:
+        return rest.end
+    earliest = measure.reach(rest.start, size * 4 // 5)
     for at in range(limit, earliest, -1):
         if text[at].isspace():
-            return trimmed(text, start, at).end
-    return last_cut(text, start, limit)
+            return trimmed(text, rest.start, at).end
+    return last_cut(text, rest.start, limit)
 
 
 def _overlap_start(text: str, window: Span, overlap: int, measure: Measure) -> int:

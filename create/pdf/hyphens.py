@@ -11,7 +11,7 @@ _MARK = f"{BROKEN}\n"
 
 
 def mended(pages: Sequence[str]) -> list[str]:
-    """`pages` with each word that BROKEN marks on one line, the line end after it.
+    """`pages` with each word that BROKEN marks made whole, on one line with what follows.
 
     The hyphen goes unless the next line begins with a capital, or the document writes the word
     with its hyphen elsewhere and never without.
@@ -29,7 +29,7 @@ def _mended(page: str, words: Collection[str]) -> str:
         rest = re.match(r"(\S*)\s?", after)
         assert rest is not None
         pieces.append("-" if _keeps_hyphen(before.split()[-1], rest[1], words) else "")
-        pieces.append(f"{rest[1]}\n{after[rest.end() :]}" if rest[0] != after else after)
+        pieces.append(f"{rest[1]} {after[rest.end() :]}" if rest[0] != after else after)
     return "".join(pieces)
 
 

@@ -1,8 +1,8 @@
-"""The text of one PDF page: its lines as printed, its paragraphs where the spacing shows them."""
+"""The text of one PDF page: its paragraphs, where the spacing and length of lines shows them."""
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from ctypes import byref, c_double
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,15 +22,30 @@ _WIDER = 1.4
 _LEAST_GAP = 5.0  # points; what is nearer to a line than that is its superscript or index
 
 
+_LEAST_LINE = 25  # characters; shorter lines are verses, names or cells, not a column of prose
+
+_FULL = 0.8
+"""The share of a paragraph's width from which a line is full: the next word did not fit."""
+
+_ITEM = re.compile(r"[•◦▪‣*–—-]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]\s")
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
+    """A printed line: the height of its base, and how far it reaches from left to right."""
+
     text: str
     height: float
+    left: float
+    right: float
     broken: bool
 
 
 def page_text(page: PdfPage) -> str:
-    """The text of a page as pdfium orders it; one line end for each printed line.
+    """The text of a page as pdfium orders it, each paragraph on one line.
+
+    A line that ends short of the others of its paragraph keeps its end: a heading, an item of a
+    list, a verse.
 
     Text outside the visible area, such as printers' marks, is left out.
     """
@@ -47,13 +62,14 @@ def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         filled = [match.start() + blank.start() for blank in re.finditer(r"\S", match[1])]
         if not filled:
-            yield _Line("", 0.0, broken=False)
+            yield _Line("", 0.0, 0.0, 0.0, broken=False)
             continue
         sample = [filled[0], filled[len(filled) // 2], filled[-1]]
         places = [_origin(textpage, index) for index in sample]
         if _is_within(places[1], area):
             height = median(y for _, y in places)
-            yield _Line(_text(match[1]), height, broken=match[2] == BROKEN)
+            left, right = places[0][0], places[2][0]
+            yield _Line(_text(match[1]), height, left, right, broken=match[2] == BROKEN)
 
 
 def _characters(textpage: PdfTextPage) -> str:
@@ -91,14 +107,33 @@ def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
 def _joined(lines: Sequence[_Line]) -> str:
     filled = [line for line in lines if line.text]
     opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
+    running = _running(filled, opening)
     pieces: list[str] = []
     for number, line in enumerate(filled):
         if number and filled[number - 1].broken:
             pieces.append(f"{BROKEN}\n")
         elif number:
-            pieces.append("\n\n" if number in opening else "\n")
+            pieces.append("\n\n" if number in opening else " " if number in running else "\n")
         pieces.append(line.text)
     return "".join(pieces)
+
+
+def _running(lines: Sequence[_Line], opening: Collection[int]) -> set[int]:
+    """The numbers of lines that go on where the line before was full."""
+    starts = [0, *sorted(opening), len(lines)]
+    found = set()
+    for first, end in pairwise(starts):
+        paragraph = lines[first:end]
+        left = min((line.left for line in paragraph), default=0.0)
+        measure = max((line.right for line in paragraph), default=0.0) - left
+        found |= {
+            first + number
+            for number, (before, line) in enumerate(pairwise(paragraph), start=1)
+            if len(before.text) >= _LEAST_LINE
+            and before.right - left >= _FULL * measure
+            and not _ITEM.match(line.text)
+        }
+    return found
 
 
 def _after_blanks(lines: Sequence[_Line]) -> set[int]:

@@ -1,0 +1,159 @@
+"""Builds in processes of their own, to be killed at any moment.
+
+They are forked from a process that has imported everything, so that a kill meets the build and
+not its imports.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import create.vectorise
+from backend.stores.embeddings import text_digest
+from create.build import Options, build
+from create.chunking import chunking
+from create.corpora import by_folder
+from create.source import Read
+from create.txt.read import TxtReader
+from tests.hash_embedder import HashEmbedder
+
+BATCH = 8  # passages embedded between two commits
+FINISH_SECONDS = 60.0
+
+_PROCESSES = get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["chromadb", "pytest", "create.build", "create.txt.read"])
+_CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "sqlite3.connect"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A build of `source` in `folder`, which writes what it reads and embeds into `log`.
+
+    It takes `delay` seconds for each text, and dies before the `fatal`-th change that it would make
+    to the folder; 0 is never.
+    """
+
+    folder: Path
+    source: Path
+    log: Path
+    delay: float = 0.0
+    fatal: int = 0
+
+
+@dataclass(frozen=True)
+class LoggedReader(TxtReader):
+    """Notes every file it reads."""
+
+    log: Path
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        _note(self.log, [f"read {path}"])
+        return super().read(path, encoding)
+
+
+class LoggedEmbedder(HashEmbedder):
+    """Notes every text it embeds. As a real model's, a vector differs a little with its batch."""
+
+    def __init__(self, log: Path, delay: float = 0.0):
+        super().__init__(delay=delay)
+        self._log = log
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        digests = [text_digest(text) for text in texts]
+        _note(self._log, [f"embed {digest.hex()}" for digest in digests])
+        company = np.random.default_rng(np.frombuffer(b"".join(digests), dtype=np.uint8))
+        vectors = super().embed(texts)
+        vectors += company.normal(scale=1e-5, size=vectors.shape).astype(np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+class Build:
+    """A build at work."""
+
+    def __init__(self, job: Job):
+        self._told, telling = _PROCESSES.Pipe(duplex=False)
+        self.process = _PROCESSES.Process(target=_work, args=(job, telling), daemon=True)
+        self.process.start()
+        telling.close()
+
+    def reaches(self, stage: str, done: int = 0) -> bool:
+        """Wait until so much of a stage is done; False if the build ends before."""
+        try:
+            while (told := self._told.recv()) and not (told[0] == stage and told[1] >= done):
+                pass
+        except EOFError:
+            return False
+        return True
+
+    def works_for(self, seconds: float) -> bool:
+        """Wait; False if the build ends before."""
+        self.process.join(seconds)
+        return self.process.is_alive()
+
+    def kill(self) -> bool:
+        """End it at once; False if it had come to its end already."""
+        self.process.kill()
+        return self.finish() == -signal.SIGKILL
+
+    def finish(self) -> int:
+        """Wait for its end; the exit code."""
+        self.process.join(FINISH_SECONDS)
+        assert self.process.exitcode is not None, "the build hangs"
+        self._told.close()
+        return self.process.exitcode
+
+
+def finished(job: Job) -> None:
+    """Build without interruption."""
+    assert Build(job).finish() == 0
+
+
+def _work(job: Job, telling: Connection) -> None:
+    create.vectorise.COMMIT_EVERY = BATCH
+    if job.fatal:
+        _die_before(job.folder, job.fatal)
+    reader = LoggedReader(job.log)
+    telling.send(("Starting", 0, 0))
+    build(
+        job.folder,
+        by_folder([job.source], reader.suffixes, ""),
+        reader,
+        LoggedEmbedder(job.log, job.delay),
+        Options("kept", "txt", chunking(size=200, overlap=20)),
+        lambda *stage: telling.send(stage),
+    )
+
+
+def _die_before(folder: Path, fatal: int) -> None:
+    """Kill this process before it changes the folder for the `fatal`-th time."""
+    left = fatal
+
+    def count(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal left
+        if event in _CHANGES or (event == "open" and _writes(arguments[2])):
+            path = arguments[0]
+            # rmtree names what it removes by its name alone
+            if isinstance(path, str) and (not path.startswith("/") or str(folder) in path):
+                left -= 1
+                if not left:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+
+
+def _writes(flags: object) -> bool:
+    return isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR))
+
+
+def _note(log: Path, lines: Sequence[str]) -> None:
+    with log.open("a") as file:
+        file.write("".join(f"{line}\n" for line in lines))

@@ -1,0 +1,333 @@
+"""Builds that are killed: the live version answers throughout, and no finished work is repeated."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from time import monotonic
+from typing import Self
+
+import numpy as np
+import pytest
+
+from backend.errors import MissingStore, SourceError
+from backend.stores.manifest import Manifest
+from backend.stores.store import EmbeddedStore
+from backend.stores.vectors import Vectors
+from backend.stores.verify import verify
+from backend.stores.versions import CHROMA, EMBEDDINGS, RECORDS, TOKENS, rollback, versions
+from tests.kill_build import BATCH, Build, Job, finished
+from tests.servers import ATLAS, running, wait_for
+
+DELAY = 0.004  # seconds for each text
+Moment = float | tuple[str, int]
+"""When to kill: after so many seconds, or when so much of a stage is done."""
+
+STAGES: tuple[Moment, ...] = (
+    ("Starting", 0),
+    ("Reading files", 0),
+    ("Reading files", 20),
+    ("Reading files", 55),
+    ("Embedding passages", 0),
+    ("Embedding passages", 3 * BATCH),
+    ("Embedding passages", 8 * BATCH),
+    ("Writing documents", 0),
+    ("Writing documents", 1),
+    ("Writing the vector index", 0),
+    ("Writing the vector index", 1),
+    ("Writing the vector index", 400),
+)
+_OPENING = threading.Lock()
+WORDS = [f"{first}{last}" for first in ("corn", "wool", "ship", "mill") for last in range(60)]
+
+
+@dataclass(frozen=True)
+class World:
+    """Sources that were changed since the live version in `before` was built from them.
+
+    `after` is what a build without interruption makes of it in `seconds`; `missing` are the texts
+    it embedded and `new` the files it read.
+    """
+
+    source: Path
+    before: Path
+    after: Path
+    seconds: float
+    missing: int
+    new: int
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    root = tmp_path_factory.mktemp("world")
+    source, before, log = root / "source", root / "before", root / "log"
+    random = Random(1)
+    for corpus, documents in (("farm", 24), ("town", 30), ("sea", 12), ("gone", 2)):
+        for number in range(documents):
+            _write(source / corpus / f"{number}.txt", random)
+    finished(Job(before, source, log))
+    _write(source / "town" / "30.txt", random)
+    finished(Job(before, source, log))
+    assert len(versions(before)) == 2
+    _change(source, random)
+    after = shutil.copytree(before, root / "after")
+    log.unlink()
+    started = monotonic()
+    finished(Job(after, source, log, DELAY))
+    seconds = monotonic() - started
+    return World(source, before, after, seconds, _noted(log, "embed"), _noted(log, "read"))
+
+
+def _write(path: Path, random: Random) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    paragraphs = (" ".join(random.choices(WORDS, k=20)) + "." for _ in range(8))
+    path.write_text("\n\n".join(paragraphs), encoding="utf-8")
+
+
+def _change(source: Path, random: Random) -> None:
+    for number in range(15):
+        _write(source / "air" / f"{number}.txt", random)
+    for number in range(4):
+        _write(source / "farm" / f"{2 * number}.txt", random)
+    for number in range(2):
+        (source / "sea" / f"{number}.txt").unlink()
+        (source / "sea" / f"{number + 5}.txt").rename(source / "air" / f"moved {number}.txt")
+    shutil.copy(source / "town" / "1.txt", source / "air" / "twin.txt")
+    shutil.copy(source / "town" / "2.txt", source / "town" / "1.md")  # the ids would be equal
+    shutil.rmtree(source / "gone")
+
+
+def _noted(log: Path, what: str) -> int:
+    return sum(line.startswith(f"{what} ") for line in log.read_text().splitlines())
+
+
+class Asking:
+    """A thread that opens the live version again and again, and asks it: what came of it."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._ask_all, daemon=True)
+        self.answers: list[str] = []
+        self.failures: list[Exception] = []
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _ask_all(self) -> None:
+        while not self._stopped.wait(0.05):
+            try:
+                self.answers.append(answer(self._folder, len(self.answers)))
+            except Exception as error:
+                self.failures.append(error)
+
+
+def answer(folder: Path, number: int) -> str:
+    """Ask the live version for one of its passages by meaning, words and id; its content digest."""
+    # Chroma shares what is open between threads, but not while it is being closed
+    with _OPENING, closing(EmbeddedStore(folder)) as store:
+        row = number * 7 % store.manifest.passages
+        (passage,) = store.passages([row])
+        vector = store.vectors(np.array([row]))[0]
+        assert row in store.nearest(passage.corpus, vector, 3, None).rows
+        assert row in store.matching(passage.corpus, passage.text.split()[:8], 50, None).rows
+        text = store.document(passage.document_id).text
+        assert text[passage.start : passage.end] == passage.text
+        return store.manifest.content_digest
+
+
+@contextmanager
+def answering(folder: Path, world: World) -> Iterator[None]:
+    """The live version of `folder` answers throughout the block, and is the old or the new one."""
+    with Asking(folder) as asking:
+        yield
+    assert asking.failures == []
+    known = [Manifest.read(path).content_digest for path in (world.before, world.after)]
+    assert asking.answers == sorted(asking.answers, key=known.index)
+
+
+def contents(folder: Path) -> dict[str, object]:
+    """All that the live version holds and finds, but for names and times."""
+    with closing(EmbeddedStore(folder)) as store:
+        manifest = store.manifest
+        passages = store.passages(range(manifest.passages))
+        documents = [store.document(id_) for id_ in sorted({p.document_id for p in passages})]
+        hits = [
+            [array.tolist() for array in store.matching(corpus.id, WORDS[at::60], 50, None)]
+            for corpus in store.corpora
+            for at in range(10)
+        ]
+    version = folder / manifest.version
+    found = {
+        "passages": passages,
+        "documents": documents,
+        "keyword hits": hits,
+        "vectors": _vectors(version / CHROMA, [corpus.id for corpus in manifest.corpora]),
+        "manifest": _timeless(manifest),
+    }
+    found |= _tables(version / RECORDS)
+    for part in (TOKENS, EMBEDDINGS):
+        found |= {f"{part}/{path.name}": path.read_bytes() for path in (version / part).iterdir()}
+    return found
+
+
+def _vectors(folder: Path, corpora: list[str]) -> list[tuple[str, list[str], bytes]]:
+    with closing(Vectors(folder, corpora)) as vectors:
+        return [
+            (corpus, ids, found.tobytes())
+            for corpus in corpora
+            for ids, found in vectors.items(corpus)
+        ]
+
+
+def _tables(path: Path) -> dict[str, object]:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {
+            f"table {name}": [
+                {field: row[field] for field in row.keys() if field != "seconds"}  # noqa: SIM118
+                for row in connection.execute(f"SELECT * FROM {name}")
+            ]
+            for (name,) in names
+        }
+
+
+def _timeless(manifest: Manifest) -> dict[str, object]:
+    found = manifest.model_dump(exclude={"version", "created", "durations", "sizes", "files"})
+    for corpus in found["corpora"]:
+        del corpus["seconds"]
+    same = {name: digest for name, digest in manifest.files.items() if "/" in name}
+    return found | {"files": {n: d for n, d in same.items() if not n.startswith("keywords/")}}
+
+
+def differences(folder: Path, other: Path) -> list[str]:
+    one, two = contents(folder), contents(other)
+    return [name for name in sorted(one.keys() | two.keys()) if one.get(name) != two.get(name)]
+
+
+def problems(folder: Path, manifest: Manifest) -> list[str]:
+    return [f"{f.part}: {f.problem}" for f in verify(folder, manifest) if f.problem]
+
+
+def leftovers(folder: Path) -> set[str]:
+    """What is in the folder besides the live version and the one before."""
+    kept = {manifest.version for manifest in versions(folder)[:2]}
+    return {path.name for path in folder.iterdir()} - kept - {"manifest.json", ".build.lock"}
+
+
+def meets(build: Build, moment: Moment) -> bool:
+    """Whether the build is still at work when the moment has come."""
+    if isinstance(moment, tuple):
+        return build.reaches(*moment)
+    return build.works_for(moment)
+
+
+def test_a_build_killed_at_any_moment_goes_on_where_it_was(world: World, tmp_path: Path) -> None:
+    random = Random(2)
+    moments = [*STAGES, *(random.uniform(0.0, world.seconds) for _ in range(24))]
+    random.shuffle(moments)
+    folder, log = tmp_path / "kept", tmp_path / "log"
+    job = Job(folder, world.source, log, DELAY)
+    killed = 0
+    while moments:
+        shutil.copytree(world.before, folder)
+        log.write_text("")
+        kills = 0
+        with answering(folder, world):
+            build = Build(job)
+            while moments and meets(build, moments.pop()) and build.kill():
+                kills += 1
+                answer(folder, kills)
+                build = Build(job)
+            live = Manifest.read(folder)
+            assert build.finish() == 0
+        assert problems(folder, live) == []
+        assert differences(folder, world.after) == []
+        assert leftovers(folder) == set()
+        # a killed build loses one file or one batch, no more
+        assert world.missing <= _noted(log, "embed") <= world.missing + BATCH * kills
+        assert world.new <= _noted(log, "read") <= world.new + kills
+        killed += kills
+        shutil.rmtree(folder)
+    assert killed >= 25
+
+
+def test_a_first_build_that_is_killed_goes_on_too(world: World, tmp_path: Path) -> None:
+    folder, log = tmp_path / "kept", tmp_path / "log"
+    finished(Job(tmp_path / "other", world.source, log))
+    for moment in STAGES:
+        build = Build(Job(folder, world.source, log))
+        assert build.reaches(*moment)
+        assert build.kill()
+        with pytest.raises(MissingStore):
+            Manifest.read(folder)
+    finished(Job(folder, world.source, log))
+    assert differences(folder, tmp_path / "other") == []
+    assert leftovers(folder) == set()
+
+
+def test_every_version_is_whole_whatever_change_to_the_folder_a_kill_prevents(
+    tmp_path: Path,
+) -> None:
+    source, before, folder, log = (tmp_path / n for n in ("source", "before", "kept", "log"))
+    random = Random(3)
+    for number in range(3):
+        _write(source / "farm" / f"{number}.txt", random)
+        finished(Job(before, source, log))
+    ...
+
+
+def test_after_a_kill_an_earlier_version_can_be_made_live(world: World, tmp_path: Path) -> None:
+    folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
+    newest, older = versions(folder)
+    build = Build(Job(folder, world.source, log))
+    assert build.reaches("Writing the vector index")
+    assert build.kill()
+    assert rollback(folder) == Manifest.read(folder) == older
+    assert problems(folder, older) == []
+    finished(Job(folder, world.source, log))
+    assert differences(folder, world.after) == []
+    assert versions(folder) == [Manifest.read(folder), older]
+    assert leftovers(folder) == set()
+    assert rollback(folder) == older
+
+
+def test_of_two_builds_at_once_the_second_fails_and_the_first_goes_on(
+    world: World, tmp_path: Path
+) -> None:
+    folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
+    first = Build(Job(folder, world.source, log))
+    assert first.reaches("Embedding passages")
+    assert first.process.pid
+    os.kill(first.process.pid, signal.SIGSTOP)
+    command = (*ATLAS, "create", "txt", world.source, "--collection", "kept")
+    environment = {"CHROMA_PERSIST_DIRECTORY": str(tmp_path)}
+    with running(*command, environment=environment, folder=tmp_path) as second:
+        assert second.process.wait(60) == 1
+        wait_for(lambda: second.lines or None, 5, "a message")
+    assert " ".join(second.lines) == "Another build of kept is running. Wait for it, or end it."
+    os.kill(first.process.pid, signal.SIGCONT)
+    assert first.finish() == 0
+    assert differences(folder, world.after) == []
+
+
+def test_the_lock_of_a_killed_build_keeps_nobody_out(world: World, tmp_path: Path) -> None:
+    folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
+    build = Build(Job(folder, world.source, log))
+    assert build.reaches("Reading files")
+    with pytest.raises(SourceError, match="Another build of kept is running"):
+        rollback(folder)
+    assert build.kill()
+    assert rollback(folder).version == versions(folder)[1].version

@@ -1,0 +1,143 @@
+"""Tiny collections for tests: built from a few texts with hashes for vectors, and read back."""
+
+import json
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.stores.keywords import Keywords
+from backend.stores.manifest import Manifest
+from backend.stores.tokens import TokenTable
+from backend.stores.vectors import Vectors
+from backend.stores.versions import CHROMA, KEYWORDS, RECORDS, TOKENS
+from create.build import BuildReport, Options, build
+from create.chunking import chunking
+from create.corpora import Sources, by_folder
+from create.csv.read import CsvReader
+from create.jsonl.read import JsonlReader
+from create.source import Reader
+from create.txt.read import TxtReader
+from tests.hash_embedder import HashEmbedder
+
+READERS: dict[str, Reader] = {"txt": TxtReader(), "csv": CsvReader(), "jsonl": JsonlReader()}
+FARM = {
+    "farm/sheep.md": "---\ntitle: On sheep\ndate: 1901\n---\nSheep give wool.\n",
+    "farm/cows.txt": "Cows give milk.\n",
+    "town/trade.txt": "Merchants sell cloth.\n",
+}
+
+
+def silent(*_: object) -> None:
+    """Take no notice of progress."""
+
+
+def write_sources(root: Path, files: Mapping[str, str]) -> Path:
+    """Make `root` hold exactly these files."""
+    shutil.rmtree(root, ignore_errors=True)
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return root
+
+
+def build_tiny(
+    sources: Path | Sources,
+    folder: Path,
+    embedder: HashEmbedder,
+    *,
+    kind: str = "txt",
+    force: bool = False,
+    arguments: Mapping[str, Any] | None = None,
+    **cut: Any,
+) -> BuildReport:
+    """Build or update the collection in `folder`; a folder of sources has a corpus a sub-folder."""
+    reader = READERS[kind]
+    given = dict(arguments or {"source": [str(sources)]})
+    found = sources if isinstance(sources, Sources) else by_folder([sources], reader.suffixes, "")
+    options = Options(folder.name, kind, chunking(**cut), force, given)
+    return build(folder, found, reader, embedder, options, silent)
+
+
+def document_ids(folder: Path) -> list[str]:
+    """The id of every document of the live version, in order."""
+    return [row["id"] for row in rows(folder, "SELECT id FROM documents ORDER BY document")]
+
+
+def rows(folder: Path, query: str) -> list[dict[str, Any]]:
+    """What a query of the live version's SQLite file gives."""
+    connection = sqlite3.connect(live(folder) / RECORDS)
+    connection.row_factory = sqlite3.Row
+    found = [dict(row) for row in connection.execute(query)]
+    connection.close()
+    return found
+
+
+def live(folder: Path) -> Path:
+    """The folder of the live version."""
+    return folder / Manifest.read(folder).version
+
+
+def index(folder: Path) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
+    """Ids in order and vectors of every corpus in the live version's Chroma folder."""
+    corpora = [corpus.id for corpus in Manifest.read(folder).corpora]
+    vectors = Vectors(live(folder) / CHROMA, corpora)
+    found = {corpus: next(iter(vectors.items(corpus)), ([], np.empty(0))) for corpus in corpora}
+    vectors.close()
+    return found
+
+
+def keyword_hits(folder: Path, term: str) -> list[str]:
+    """Ids of the passages of all corpora that the live version's keyword index finds for a stem."""
+    ids = [row["id"] for row in rows(folder, "SELECT id FROM passages ORDER BY row")]
+    keywords = Keywords(live(folder) / KEYWORDS)
+    corpora = [corpus.id for corpus in Manifest.read(folder).corpora]
+    return [ids[row] for c in corpora for row in sorted(keywords.matching(c, [term], 1000).rows)]
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """All that the live version holds, so that equal stores give equal values.
+
+    Vectors and words are compared by the digests of their files, so byte for byte; the keyword
+    index by the scores of every stem; Chroma by its ids and by its vectors to six digits.
+    """
+    manifest = Manifest.read(folder)
+    said = manifest.model_dump(mode="json", include={"content_digest", "fields", "truncated_share"})
+    keywords = Keywords(live(folder) / KEYWORDS)
+    terms = TokenTable.read(live(folder) / TOKENS).vocabulary
+    tables = ("documents", "passages", "metadata")
+    return {
+        "manifest": said,
+        "corpora": [c.model_dump(exclude={"seconds"}) for c in manifest.corpora],
+        "origins": {k: o.model_dump(exclude={"arguments"}) for k, o in manifest.origins.items()},
+        "arrays": {n: d for n, d in manifest.files.items() if n.split("/")[0] in _ARRAYS},
+        "sources": rows(folder, "SELECT name, origin, fingerprint, remarks, bytes FROM sources"),
+        **{table: rows(folder, f"SELECT * FROM {table} ORDER BY rowid") for table in tables},
+        "texts": [
+            zlib.decompress(row["content"]).decode()
+            for row in rows(folder, "SELECT content FROM texts ORDER BY document, block")
+        ],
+        "keywords": {
+            (corpus.id, term): sorted(zip(*keywords.matching(corpus.id, [term], 1000), strict=True))
+            for corpus in manifest.corpora
+            for term in terms
+        },
+        "chroma": {
+            corpus: (ids, np.round(vectors, 6).tolist())
+            for corpus, (ids, vectors) in index(folder).items()
+        },
+    }
+
+
+def json_lines(texts: Mapping[str, str]) -> str:
+    """A JSON Lines file: a document for each id."""
+    return "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in texts.items())
+
+
+_ARRAYS = {"tokens", "embeddings"}
