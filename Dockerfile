@@ -29,7 +29,7 @@ RUN pip install --no-cache-dir -c constraints.txt -e . \
 USER atlas
 ENV ATLAS_HOST=0.0.0.0 ATLAS_PORT=8000
 # the bundled demo, so that the container answers at once
-RUN atlas create txt create/samples --collection atlas_demo --no-every-file
+RUN atlas create files create/samples --collection atlas_demo
 VOLUME /app/data
 EXPOSE 8000
 HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/api/health')"]

@@ -15,9 +15,10 @@ SETTING = $(BIN)/python -c "import sys; from backend.settings import load_settin
     print(getattr(load_settings(), sys.argv[1]))"
 DEMO = create/samples
 DEMO_NAME = atlas_demo
+PDF_DEMO = data/pdf_demo
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check install serve phoenix phoenix-venv store browser eval clean
+.PHONY: help run test check install serve phoenix phoenix-venv store demo-pdf bench-build browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -63,6 +64,16 @@ store: install ## Build the bundled demo collection if it is the configured one 
 	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ] && \
 	    [ ! -e "$$($(SETTING) collection_folder)/manifest.json" ]; then \
 	    $(BIN)/atlas create files $(DEMO) --collection $(DEMO_NAME); fi
+
+demo-pdf: install ## Write two small PDFs and build them: a tour of the pipeline
+	$(BIN)/python -m create.pdf.demo $(PDF_DEMO)
+	$(BIN)/atlas create pdf $(PDF_DEMO) --collection pdf_demo --every-file
+	$(BIN)/atlas store verify pdf_demo
+	@cat create/pdf/output/pdf_demo.txt
+	@echo "Serve it: CHROMA_COLLECTION_NAME=pdf_demo make serve"
+
+bench-build: install ## Measure what building a store costs; DATA=folder of JSONL for the rate
+	$(BIN)/python -m tests.benchmarks.build_store $(if $(DATA),--source $(DATA))
 
 browser: install ## Find or install a Chromium for the browser tests
 	@$(BIN)/python -m tests.browser || $(BIN)/python -m playwright install chromium \

@@ -6,7 +6,6 @@ import threading
 from pathlib import Path
 
 from backend.embedding import Embedder
-from backend.errors import AtlasError
 from backend.services import Services, open_services, serve_version
 from backend.settings import Settings
 from backend.stores.manifest import FILE_NAME
@@ -45,7 +44,7 @@ class Serving:
             return
         try:
             self._services = serve_version(self._services)
-        except (AtlasError, OSError) as error:
+        except Exception as error:  # a damaged file can raise anything
             if _state(self._manifest) == state:  # else a newer one came meanwhile: look again
                 self._seen = state
                 self.problem = f"The version on disk is not served: {error}"

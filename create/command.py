@@ -42,7 +42,7 @@ def _common(
     ] = "characters",
     across_pages: Annotated[bool, typer.Option(help="Passages may run over a page's end")] = False,
     across_sections: Annotated[
-        bool, typer.Option(help="Structural passages may run over a section's end")
+        bool, typer.Option(help="Passages may run over the end of a speech or section")
     ] = False,
     corpora: Annotated[
         Path | None, typer.Option(help=f"Mapping of files to corpora [{FILE_NAME} in SOURCE]")

@@ -101,7 +101,11 @@ def drop_command(
 
 
 def _settings(collection: str) -> Settings:
-    return load_settings(chroma_collection_name=collection) if collection else load_settings()
+    """The settings for a collection that is there. Raises MissingStore."""
+    chosen = load_settings(chroma_collection_name=collection) if collection else load_settings()
+    if not chosen.collection_folder.is_dir():
+        Manifest.read(chosen.collection_folder)  # says what is missing; locking would make a folder
+    return chosen
 
 
 def _print(findings: list[Finding]) -> None:

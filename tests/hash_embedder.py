@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from backend.embedding import NO_LIMIT, EmbedderInfo
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(r"\w+|[^\w\s]+")
 
 
 class HashEmbedder:

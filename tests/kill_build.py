@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -26,20 +27,20 @@ from create.source import Read
 from create.txt.read import TxtReader
 from tests.hash_embedder import HashEmbedder
 
-BATCH = 8  # passages embedded between two commits
+BATCH = 4  # passages embedded between two commits
 FINISH_SECONDS = 60.0
 
 _PROCESSES = get_context("forkserver")
 _PROCESSES.set_forkserver_preload(["chromadb", "pytest", "create.build", "create.txt.read"])
-_CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "sqlite3.connect"}
+_CHANGES = {"os.mkdir", "os.rename", "os.remove", "sqlite3.connect"}
 
 
 @dataclass(frozen=True)
 class Job:
     """A build of `source` in `folder`, which writes what it reads and embeds into `log`.
 
-    It takes `delay` seconds for each text, and dies before the `fatal`-th change that it would make
-    to the folder; 0 is never.
+    It takes `delay` seconds for each text, and dies before the `fatal`-th change to the folder; 0 is
+    never.
     """
 
     folder: Path
@@ -94,6 +95,16 @@ class Build:
             return False
         return True
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """It stands still while the block runs."""
+        assert self.process.pid
+        os.kill(self.process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.process.pid, signal.SIGCONT)
+
     def works_for(self, seconds: float) -> bool:
         """Wait; False if the build ends before."""
         self.process.join(seconds)
@@ -134,18 +145,19 @@ def _work(job: Job, telling: Connection) -> None:
 
 
 def _die_before(folder: Path, fatal: int) -> None:
-    """Kill this process before it changes the folder for the `fatal`-th time."""
+    """Kill this process before it changes an entry of the folder for the `fatal`-th time.
+
+    Removing any folder counts too: half of what it was part of is gone then.
+    """
     left = fatal
 
     def count(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal left
-        if event in _CHANGES or (event == "open" and _writes(arguments[2])):
-            path = arguments[0]
-            # rmtree names what it removes by its name alone
-            if isinstance(path, str) and (not path.startswith("/") or str(folder) in path):
-                left -= 1
-                if not left:
-                    os.kill(os.getpid(), signal.SIGKILL)
+        changes = event in _CHANGES or (event == "open" and _writes(arguments[2]))
+        if event == "os.rmdir" or (changes and os.path.dirname(arguments[0]) == str(folder)):
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(count)
 

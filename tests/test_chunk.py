@@ -90,7 +90,7 @@ EXAMPLES: list[Case] = [
 def with_examples(test):
     for case in EXAMPLES:
         test = example(case)(test)
-    return settings(deadline=None, max_examples=150)(given(CASES)(test))
+    return settings(deadline=None, max_examples=100)(given(CASES)(test))
 
 
 def spans_of(case: Case) -> list[Span]:

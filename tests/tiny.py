@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from backend.stores.embeddings import VECTORS, Embeddings
 from backend.stores.keywords import Keywords
 from backend.stores.manifest import Manifest
 from backend.stores.tokens import TokenTable
 from backend.stores.vectors import Vectors
-from backend.stores.versions import CHROMA, KEYWORDS, RECORDS, TOKENS
+from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
 from create.build import BuildReport, Options, build
 from create.chunking import chunking
 from create.corpora import Sources, by_folder
@@ -87,9 +88,9 @@ def live(folder: Path) -> Path:
 def index(folder: Path) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
     """Ids in order and vectors of every corpus in the live version's Chroma folder."""
     corpora = [corpus.id for corpus in Manifest.read(folder).corpora]
-    vectors = Vectors(live(folder) / CHROMA, corpora)
-    found = {corpus: next(iter(vectors.items(corpus)), ([], np.empty(0))) for corpus in corpora}
-    vectors.close()
+    opened = Vectors(live(folder) / CHROMA, corpora)
+    found = {corpus: next(opened.items(corpus)) for corpus in corpora}
+    opened.close()
     return found
 
 
@@ -102,13 +103,15 @@ def keyword_hits(folder: Path, term: str) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """All that the live version holds, so that equal stores give equal values.
+    """All that the live version holds but its vectors, so that equal stores give equal values.
 
-    Vectors and words are compared by the digests of their files, so byte for byte; the keyword
-    index by the scores of every stem; Chroma by its ids and by its vectors to six digits.
+    Words are compared by the digests of their files, so byte for byte; the keyword index by the
+    scores of every stem; Chroma by its ids.
     """
     manifest = Manifest.read(folder)
     said = manifest.model_dump(mode="json", include={"content_digest", "fields", "truncated_share"})
+    arrays = {n: d for n, d in manifest.files.items() if n.split("/")[0] in (TOKENS, EMBEDDINGS)}
+    del arrays[f"{EMBEDDINGS}/{VECTORS}"]
     keywords = Keywords(live(folder) / KEYWORDS)
     terms = TokenTable.read(live(folder) / TOKENS).vocabulary
     tables = ("documents", "passages", "metadata")
@@ -116,7 +119,7 @@ def contents(folder: Path) -> dict[str, Any]:
         "manifest": said,
         "corpora": [c.model_dump(exclude={"seconds"}) for c in manifest.corpora],
         "origins": {k: o.model_dump(exclude={"arguments"}) for k, o in manifest.origins.items()},
-        "arrays": {n: d for n, d in manifest.files.items() if n.split("/")[0] in _ARRAYS},
+        "arrays": arrays,
         "sources": rows(folder, "SELECT name, origin, fingerprint, remarks, bytes FROM sources"),
         **{table: rows(folder, f"SELECT * FROM {table} ORDER BY rowid") for table in tables},
         "texts": [
@@ -128,16 +131,16 @@ def contents(folder: Path) -> dict[str, Any]:
             for corpus in manifest.corpora
             for term in terms
         },
-        "chroma": {
-            corpus: (ids, np.round(vectors, 6).tolist())
-            for corpus, (ids, vectors) in index(folder).items()
-        },
+        "chroma": {corpus: ids for corpus, (ids, _) in index(folder).items()},
     }
+
+
+def all_vectors(folder: Path) -> NDArray[np.float32]:
+    """The vectors of all passages as the live version keeps them, then as its index does."""
+    kept = Embeddings.read(live(folder) / EMBEDDINGS).vectors
+    return np.concatenate([kept, *(found for _, found in index(folder).values())])
 
 
 def json_lines(texts: Mapping[str, str]) -> str:
     """A JSON Lines file: a document for each id."""
     return "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in texts.items())
-
-
-_ARRAYS = {"tokens", "embeddings"}

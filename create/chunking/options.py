@@ -19,9 +19,10 @@ _OVERLAP_PERCENT: Mapping[Splitter, int] = {"recursive": 10, "structural": 10, "
 class Chunking:
     """A choice without contradictions; make it with `chunking`.
 
-    `size` and `overlap` are in `unit`, both 0 where documents are left whole. `across_pages` and
-    `across_sections` let passages run over a page's end and, with the structural splitter, a
-    section's; the other splitters but `whole` keep pages apart and take no notice of sections.
+    `size` and `overlap` are in `unit`, both 0 where documents are left whole. Every splitter but
+    `whole` keeps pages and speakers apart, so that words are never given to somebody else; the
+    structural one keeps sections apart too. `across_pages` and `across_sections` let passages run
+    over the end of a page, or of a speech or section.
     """
 
     splitter: Splitter = "recursive"

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from backend.domain import Document
+from backend.domain import Document, Segment
 from backend.text import Span, trimmed
 from create.chunking.boundaries import Starts, paragraph_starts, parts, sentence_starts
 from create.chunking.fixed import fixed_spans
@@ -35,8 +35,13 @@ def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
         return sorted(bounds)
     if not chunking.across_pages:
         bounds.update(document.pages)
-    if chunking.splitter == "structural" and not chunking.across_sections:
-        bounds.update(segment.start for segment in document.segments)
+    if not chunking.across_sections:
+        structural = chunking.splitter == "structural"
+        bounds.update(
+            segment.start
+            for before, segment in pairwise((Segment(0), *document.segments))
+            if structural or segment.speaker != before.speaker
+        )
     return sorted(bounds)
 
 

@@ -1,0 +1,397 @@
+"""`atlas create <type>`: what it offers, what it says and writes, and how it refuses."""
+
+import inspect
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import pytest
+from typer.models import OptionInfo
+from typer.testing import CliRunner
+
+from backend.cli import app, main
+from backend.settings import ROOT
+from backend.stores.manifest import Manifest
+from backend.stores.store import EmbeddedStore
+from create.types import COMMANDS
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import FARM, write_sources
+
+SHARED = (
+    "collection splitter chunk_size chunk_overlap chunk_unit across_pages across_sections corpora "
+    "corpus_field corpus encoding force every_file report"
+).split()
+OWN = {
+    "files": [],
+    "txt": [],
+    "pdf": [],
+    "html": ["whole_page", "contact", "delay", "refresh"],
+    "xml": ["normalised", "documents_at"],
+    "csv": [
+        *("text_column", "id_column", "title_column", "metadata_columns", "rename"),
+        *("delimiter", "quotes"),
+    ],
+    "jsonl": ["text_column", "id_column", "title_column", "metadata_columns", "rename"],
+    "docx": [],
+    "epub": [],
+    "beir": [],
+    "chroma": ["from_collection"],
+}
+TABLE = "id,title,text,port\n1,On ships,Ships carry wool to the port.,Leith\n2,,Cloth.,Hull\n"
+
+Atlas = Callable[..., tuple[object, str, str]]
+"""Runs `atlas create` with arguments: exit code, and what it said on both streams."""
+
+
+@pytest.fixture
+def atlas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Atlas:
+    """Collections lie in `stores`; readable manifests in `output`."""
+    monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(tmp_path / "stores"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("create.command.OUTPUT", tmp_path / "output")
+
+    def run(*arguments: object) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["create", *map(str, arguments)])
+        return (ended.value.code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def hashes(monkeypatch: pytest.MonkeyPatch) -> HashEmbedder:
+    """Stands in for the model."""
+    made = HashEmbedder()
+    monkeypatch.setattr("create.command.open_embedder", lambda _: made)
+    return made
+
+
+@pytest.fixture
+def farm(tmp_path: Path) -> Path:
+    return write_sources(tmp_path / "source", FARM)
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    return write_sources(tmp_path / "tables", {"ships.csv": TABLE})
+
+
+def helps(kind: str) -> dict[str, str]:
+    """The help of every option of a command."""
+    hints = get_type_hints(COMMANDS[kind], include_extras=True)
+    found = {}
+    for name in inspect.signature(COMMANDS[kind]).parameters:
+        if get_origin(hints[name]) is Annotated:
+            (info,) = [each for each in get_args(hints[name]) if isinstance(each, OptionInfo)] or [
+                None
+            ]
+            if info is not None:
+                found[name] = str(info.help)
+    return found
+
+
+def test_every_type_has_its_options_and_the_shared_ones() -> None:
+    found = {kind: list(helps(kind)) for kind in COMMANDS}
+    assert found == {kind: [*SHARED, *own] for kind, own in OWN.items()}
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_the_help_of_a_type_shows_every_option_with_its_whole_help(kind: str) -> None:
+    result = CliRunner().invoke(app, ["create", kind, "--help"], env={"COLUMNS": "600"})
+    assert result.exit_code == 0
+    said = " ".join(result.output.split())
+    assert [name for name in helps(kind) if f"--{name.replace('_', '-')} " not in said] == []
+    missing = [text for text in helps(kind).values() if " ".join(text.split()) not in said]
+    assert missing == []
+    description = " ".join(str(COMMANDS[kind].__doc__).split())
+    assert description in said
+
+
+def test_the_help_of_looking_after_collections_is_whole() -> None:
+    for command, text in (
+        ("verify", "Name of a collection [the configured one]"),
+        ("rollback", "The version [the one before the live one]"),
+    ):
+        result = CliRunner().invoke(app, ["store", command, "--help"], env={"COLUMNS": "600"})
+        assert text in " ".join(result.output.split())
+
+
+def test_every_type_is_listed_with_what_it_is_for() -> None:
+    result = CliRunner().invoke(app, ["create", "--help"], env={"COLUMNS": "300"})
+    for kind, command in COMMANDS.items():
+        first = " ".join(str(command.__doc__).split("\n\n")[0].split())
+        assert f"{kind} {first}" in " ".join(result.output.replace("│", " ").split())
+
+
+def test_every_type_is_a_script_too(tmp_path: Path) -> None:
+    def run(kind: str) -> tuple[int, str]:
+        script = ROOT / "create" / kind / f"create_{kind}_store.py"
+        done = subprocess.run(
+            [sys.executable, script, "--help"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "COLUMNS": "300"},
+            check=False,
+        )
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    with ThreadPoolExecutor(2) as executor:
+        results = dict(zip(COMMANDS, executor.map(run, COMMANDS), strict=True))
+    for kind, (code, said) in results.items():
+        assert code == 0, said
+        options = [*SHARED, *OWN[kind]]
+        assert [o for o in options if f"--{o.replace('_', '-')} " not in said] == []
+
+
+def test_a_table_is_built_with_the_real_model_and_reported(
+    tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, atlas: Atlas
+) -> None:
+    monkeypatch.setattr("create.command.OUTPUT", ROOT / "create")
+    readable = ROOT / "create" / "csv" / "output" / "command_test.txt"
+    arguments = ("csv", tables, "--collection", "command_test", "--corpus", "ships")
+    try:
+        code, said, told = atlas(*arguments, "--report", tmp_path / "report.json")
+        assert (code, said) == (0, "")
+        lines = dict(line.split("=", 1) for line in readable.read_text().splitlines())
+    finally:
+        readable.unlink(missing_ok=True)
+    manifest = Manifest.read(tmp_path / "stores" / "command_test")
+    for stage in ("Reading files", "Embedding passages", "Writing the vector index"):
+        assert stage in told
+    assert "Documents: 2 added, 0 changed, 0 unchanged, 0 removed." in told
+    assert f"Version {manifest.version} is live: 1 files read, 2 passages embedded" in told
+    assert f"Manifest: {readable} and manifest.json" in told.replace("\n", " ")
+    assert lines["COLLECTION"] == "command_test"
+    assert lines["VERSION"] == manifest.version
+    assert lines["MULTI_CORPUS_METADATA"] == "ships"
+    assert lines["CORPUS_ships_DOCUMENTS"] == lines["DOCUMENTS"] == lines["PASSAGES"] == "2"
+    assert lines["FIELD_port"] == "text,documents:2,values:2"
+    assert lines["SOURCE_CSV_SPLITTER"] == "recursive"
+    assert lines["EMBEDDING_DIMENSION"] == "384"
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["manifest"] == manifest.model_dump(mode="json")
+    assert report["files"] == [
+        {"source": "ships.csv", "documents": 2, "passages": 2, "remarks": []}
+    ]
+    assert report["changes"] == {"added": 2, "changed": 0, "unchanged": 0, "removed": 0}
+    assert (report["read"], report["embedded"], report["unchanged"]) == (1, 2, False)
+
+
+def test_the_script_goes_on_where_the_command_was(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    """Also from another folder; the script has the real model, so it embeds all again."""
+    assert atlas("txt", farm, "--collection", "script_test")[0] == 0
+    script = ROOT / "create" / "txt" / "create_txt_store.py"
+    readable = ROOT / "create" / "txt" / "output" / "script_test.txt"
+    try:
+        done = subprocess.run(
+            [sys.executable, script, "source", "--collection", "script_test"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={
+                "PATH": "/usr/bin:/bin",
+                "HOME": str(tmp_path),
+                "CHROMA_PERSIST_DIRECTORY": "stores",
+                "COLUMNS": "200",
+            },
+            check=False,
+        )
+    finally:
+        readable.unlink(missing_ok=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "Documents: 0 added, 0 changed, 3 unchanged, 0 removed." in done.stderr
+    assert "0 files read, 3 passages embedded" in done.stderr
+    assert len(list((tmp_path / "stores").iterdir())) == 1
+
+
+def test_the_same_command_again_changes_nothing(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    atlas("txt", farm, "--collection", "c")
+    version = Manifest.read(tmp_path / "stores" / "c").version
+    code, _, told = atlas("txt", farm, "--collection", "c")
+    assert code == 0
+    assert "Documents: 0 added, 0 changed, 3 unchanged, 0 removed." in told
+    assert f"Nothing has changed; version {version} stays live." in told
+
+
+def test_remarks_are_listed_and_all_files_on_demand(
+    farm: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    (farm / "farm" / "picture.png").write_bytes(b"\x89PNG")
+    (farm / "farm" / "odd [bold].txt").write_text(" ")
+    _, _, told = atlas("txt", farm, "--collection", "c")
+    assert "farm/picture.png" in told
+    assert "not a .markdown or .md or .txt file" in told
+    assert "farm/odd [bold].txt" in told
+    assert "farm/cows.txt" not in told
+    _, _, told = atlas("txt", farm, "--collection", "c", "--every-file")
+    assert "farm/cows.txt" in told
+
+
+def test_the_arguments_are_kept_so_that_they_hold_from_any_folder(
+    tables: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, told = atlas(
+        *("csv", "tables", "--collection", "c", "--corpus-field", "port", "--no-quotes"),
+        *("--splitter", "fixed", "--chunk-size", "500", "--metadata-columns", "port"),
+    )
+    assert code == 0, told
+    origin = Manifest.read(tmp_path / "stores" / "c").origins["csv"]
+    kept = {name: value for name, value in origin.arguments.items() if value not in (None, "")}
+    assert kept == {
+        "source": [str(tables)],
+        "splitter": "fixed",
+        "chunk_size": 500,
+        "chunk_unit": "characters",
+        "across_pages": False,
+        "across_sections": False,
+        "corpus_field": "port",
+        "title_column": "title",
+        "metadata_columns": "port",
+        "quotes": False,
+    }
+    assert (origin.splitter, origin.size, origin.overlap) == ("fixed", 500, 75)
+    assert [c.id for c in Manifest.read(tmp_path / "stores" / "c").corpora] == ["Hull", "Leith"]
+
+
+def test_a_mapping_in_the_source_is_found_and_another_can_be_given(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    seen = []
+    for name, given in (("corpora.toml", []), ("mine.toml", ["--corpora", farm / "mine.toml"])):
+        (farm / name).write_text(f'[[corpus]]\nid = "{name[:4]}"\ninclude = ["**/*.*"]\n')
+        atlas("files", farm, "--collection", "c", *given)
+        seen += [c.id for c in Manifest.read(tmp_path / "stores" / "c").corpora]
+    assert seen == ["corp", "mine"]
+
+
+def test_one_corpus_goes_before_a_mapping_in_the_source(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    (farm / "corpora.toml").write_text('[[corpus]]\nid = "a"\ninclude = ["**"]\n')
+    atlas("txt", farm, "--collection", "c", "--corpus", "all_texts")
+    store = EmbeddedStore(tmp_path / "stores" / "c")
+    assert [corpus.id for corpus in store.corpora] == ["all_texts"]
+    assert store.document("all_texts.farm.cows").source == "farm/cows.txt"
+    store.close()
+
+
+REFUSED: dict[str, tuple[list[str], str]] = {
+    "two ways": (
+        ["{farm}", "--corpus", "a", "--corpus-field", "b"],
+        "--corpora, --corpus-field and --corpus exclude each other. Give one.",
+    ),
+    "mapping and corpus": (
+        ["{farm}", "--corpus", "a", "--corpora", "x.toml"],
+        "--corpora, --corpus-field and --corpus exclude each other. Give one.",
+    ),
+    "tiny chunks": (["{farm}", "--chunk-size", "10"], "--chunk-size 10: give 50 to 20000 char"),
+    "much overlap": (
+        ["{farm}", "--chunk-overlap", "501"],
+        "--chunk-overlap 501: give 0 to half the chunk size (1000).",
+    ),
+    "whole and size": (
+        ["{farm}", "--splitter", "whole", "--chunk-size", "100"],
+        "--chunk-size 100: whole documents are not cut; leave it out.",
+    ),
+    "no source": (["{tmp}/nowhere"], "nowhere does not exist. Give a file or a folder"),
+    "empty folder": (["{tmp}/empty"], "has no sub-folder. Put each corpus into a folder of its"),
+    "empty folder for a corpus": (
+        ["{tmp}/empty", "--corpus", "a"],
+        "There is nothing to build: no source file gave a document (there is no file of this kind)",
+    ),
+    "file without corpus": (["{farm}/farm/cows.txt"], "cows.txt is not a folder. Give a folder"),
+    "bad corpus": (["{farm}", "--corpus", "a b"], "--corpus: 'a b' cannot be a corpus id."),
+    "no mapping": (["{farm}", "--corpora", "{tmp}/x.toml"], "x.toml cannot be read: No such file"),
+    "mapping for a file": (
+        ["{farm}/farm/cows.txt", "--corpora", "{tmp}/x.toml"],
+        "give one folder as the source.",
+    ),
+    "field nobody has": (["{farm}", "--corpus-field", "none"], "it has no metadata field `none`"),
+    "encoding nobody knows": (["{farm}", "--encoding", "utf-99"], "utf-99"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_makes_no_sense_is_refused_with_a_message(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas, name: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    arguments, message = REFUSED[name]
+    filled = [argument.format(farm=farm, tmp=tmp_path) for argument in arguments]
+    code, said, told = atlas("txt", *filled, "--collection", "c")
+    assert (code, said) == (1, "")
+    assert message in " ".join(told.split())
+    assert "Traceback" not in told
+    assert not (tmp_path / "stores" / "c" / "manifest.json").exists()
+    assert hashes.embedded == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["txt", "--collection", "c"],
+        ["txt", "."],
+        ["txt", ".", "--collection", "c", "--splitter", "magic"],
+        ["txt", ".", "--collection", "c", "--chunk-size", "many"],
+        ["txt", ".", "--collection", "c", "--colour", "red"],
+        ["word", ".", "--collection", "c"],
+    ],
+    ids="source collection splitter number option type".split(),
+)
+def test_what_the_command_does_not_understand_ends_with_status_2(
+    atlas: Atlas, arguments: list[str]
+) -> None:
+    code, said, told = atlas(*arguments)
+    assert (code, said) == (2, "")
+    assert "Usage: " in told
+
+
+def test_a_collection_name_that_leads_elsewhere_is_refused(farm: Path, atlas: Atlas) -> None:
+    code, _, told = atlas("txt", farm, "--collection", "../c")
+    assert code == 1
+    assert "'../c'" in told
+
+
+def test_options_of_a_type_that_contradict_are_refused(tables: Path, atlas: Atlas) -> None:
+    code, _, told = atlas("csv", tables, "--collection", "c", "--delimiter", "ab")
+    assert code == 1
+    assert "--delimiter ab: give one character, or `tab`." in told
+
+
+def test_two_ways_to_a_corpus_are_refused_for_chroma_too(tmp_path: Path, atlas: Atlas) -> None:
+    (tmp_path / "chroma").mkdir()
+    (tmp_path / "chroma" / "chroma.sqlite3").touch()
+    arguments = ("chroma", tmp_path / "chroma", "--collection", "c")
+    for more in (("--corpus", "a", "--corpus-field", "b"), ("--corpora", tmp_path / "x.toml")):
+        code, _, told = atlas(*arguments, *more)
+        assert code == 1
+        assert "--corpora" in told
+
+
+def test_a_report_that_cannot_be_written_is_said_before_anything_is_built(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    code, _, told = atlas("txt", farm, "--collection", "c", "--report", tmp_path / "no" / "r.json")
+    assert code == 1
+    assert str(tmp_path / "no") in told
+    assert hashes.embedded == 0
+
+
+def test_a_failing_build_says_nothing_of_a_manifest(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    atlas("txt", tmp_path / "nowhere", "--collection", "c", "--report", tmp_path / "r.json")
+    assert not (tmp_path / "output").exists()
+    assert not (tmp_path / "r.json").exists()

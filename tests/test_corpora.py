@@ -1,0 +1,443 @@
+"""Which corpus a source file belongs to, and what a `corpora.toml` says about it."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from backend.errors import SourceError
+from backend.stores.store import EmbeddedStore
+from create.chunking import chunking
+from create.corpora import Rule, Sources, by_folder, by_mapping, by_rule, checked_id, label_of
+from create.prepare import Preparation, prepare
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import READERS, build_tiny, document_ids, write_sources
+
+TXT = frozenset({".txt", ".md"})
+
+
+def tree(root: Path, *names: str) -> Path:
+    return write_sources(root, {name: f"The text of {name}." for name in names})
+
+
+def mapped(root: Path, toml: str, encoding: str = "") -> Sources:
+    (root / "corpora.toml").write_text(toml, encoding="utf-8")
+    return by_mapping(root, root / "corpora.toml", TXT, encoding)
+
+
+def corpus_of(sources: Sources) -> dict[str, str]:
+    return {file.name: file.rule.corpus for file in sources.files}
+
+
+def stems(sources: Sources) -> dict[str, str]:
+    return {file.name: file.stem for file in sources.files}
+
+
+def one_corpus(include: str, more: str = "") -> str:
+    return f'[[corpus]]\nid = "a"\ninclude = ["{include}"]\n{more}'
+
+
+def test_each_sub_folder_is_a_corpus(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "farm/cow.txt", "farm/2019/sheep.txt", "town/trade.md")
+    sources = by_folder([root], TXT, "latin-1")
+    assert corpus_of(sources) == {
+        "farm/2019/sheep.txt": "farm",
+        "farm/cow.txt": "farm",
+        "town/trade.md": "town",
+    }
+    assert stems(sources)["farm/2019/sheep.txt"] == "2019/sheep.txt"
+    assert [file.name for file in sources.files] == sorted(corpus_of(sources))
+    assert {file.rule.encoding for file in sources.files} == {"latin-1"}
+
+
+def test_of_several_sources_each_is_a_corpus(tmp_path: Path) -> None:
+    roots = [tree(tmp_path / "2/town", "x.txt"), tree(tmp_path / "1/farm", "x.txt", "deep/y.txt")]
+    sources = by_folder(roots, TXT, "")
+    assert corpus_of(sources) == {
+        "farm/deep/y.txt": "farm",
+        "farm/x.txt": "farm",
+        "town/x.txt": "town",
+    }
+
+
+def test_a_source_that_is_given_as_a_dot_has_the_name_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree(tmp_path / "farm", "x.txt")
+    other = tree(tmp_path / "town", "x.txt")
+    monkeypatch.chdir(tmp_path / "farm")
+    assert corpus_of(by_folder([Path(), other], TXT, "")) == {
+        "farm/x.txt": "farm",
+        "town/x.txt": "town",
+    }
+
+
+def test_a_file_among_several_sources_is_refused(tmp_path: Path) -> None:
+    roots = [tree(tmp_path / "farm", "x.txt"), tree(tmp_path / "s", "y.txt") / "y.txt"]
+    with pytest.raises(SourceError, match=r"y\.txt is not a folder. Of several sources each is"):
+        by_folder(roots, TXT, "")
+
+
+def test_two_sources_of_one_name_do_not_hide_each_others_files(tmp_path: Path) -> None:
+    roots = [tree(tmp_path / "one/farm", "x.txt"), tree(tmp_path / "two/farm", "x.txt")]
+    for sources in (by_folder(roots, TXT, ""), by_rule(roots, TXT, Rule("farm"))):
+        names = [file.name for file in sources.files]
+        assert len(set(names)) == len(names) == 2
+
+
+def test_files_beside_the_folders_and_of_other_kinds_are_reported(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "stray.txt", "farm/cow.txt", "farm/cow.png", "farm/README")
+    assert by_folder([root], TXT, "").left_out == (
+        ("farm/README", "not a .md or .txt file"),
+        ("farm/cow.png", "not a .md or .txt file"),
+        ("stray.txt", "outside the folders of the corpora"),
+    )
+
+
+def test_suffixes_are_compared_without_case(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "farm/COW.TXT", "farm/notes.txt.bak")
+    sources = by_folder([root], TXT, "")
+    assert list(corpus_of(sources)) == ["farm/COW.TXT"]
+    assert [name for name, _ in sources.left_out] == ["farm/notes.txt.bak"]
+
+
+def test_hidden_files_and_folders_are_no_sources(tmp_path: Path) -> None:
+    root = tree(
+        tmp_path / "s",
+        *("farm/cow.txt", "farm/.hidden.txt", "farm/.git/note.txt", ".cache/x.txt", ".stray.txt"),
+    )
+    for sources in (
+        by_folder([root], TXT, ""),
+        by_rule([root], TXT, Rule("a")),
+        mapped(root, one_corpus("**")),
+    ):
+        texts = [name for name, _ in sources.left_out if name != "corpora.toml"]
+        assert (list(corpus_of(sources)), texts) == (["farm/cow.txt"], [])
+
+
+def test_a_link_to_a_file_is_that_file_and_a_link_to_nothing_is_none(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "farm/cow.txt")
+    elsewhere = tree(tmp_path / "elsewhere", "sheep.txt")
+    (root / "farm" / "linked.txt").symlink_to(elsewhere / "sheep.txt")
+    (root / "farm" / "dead.txt").symlink_to(elsewhere / "nothing.txt")
+    sources = by_folder([root], TXT, "")
+    assert list(corpus_of(sources)) == ["farm/cow.txt", "farm/linked.txt"]
+
+
+def test_a_link_to_a_folder_can_be_a_corpus(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "farm/cow.txt")
+    (root / "town").symlink_to(tree(tmp_path / "elsewhere", "trade.txt"))
+    assert corpus_of(by_folder([root], TXT, "")) == {
+        "farm/cow.txt": "farm",
+        "town/trade.txt": "town",
+    }
+
+
+def test_links_that_go_in_circles_end(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "farm/cow.txt")
+    (root / "farm" / "again").symlink_to(root, target_is_directory=True)
+    assert list(corpus_of(by_folder([root], TXT, ""))) == ["farm/cow.txt"]
+
+
+@pytest.mark.parametrize("name", ["ein ort", "all", "town_", "-x", "naïve", "a.b"])
+def test_a_folder_that_cannot_be_a_corpus_is_named(tmp_path: Path, name: str) -> None:
+    root = tree(tmp_path / "s", f"{name}/x.txt")
+    with pytest.raises(SourceError, match=r"cannot be a corpus id.*Rename it") as error:
+        by_folder([root], TXT, "")
+    assert str(root / name) in str(error.value)
+
+
+@pytest.mark.parametrize("id_", ["a", "A1", "legal_us", "us-2019", "1954"])
+def test_what_can_be_a_corpus_id(id_: str) -> None:
+    assert checked_id(id_, "here") == id_
+
+
+def test_labels_are_made_of_ids() -> None:
+    assert label_of("legal_us") == "Legal US"
+    assert label_of("hansard-1990s") == "Hansard 1990s"
+
+
+def test_a_source_without_sub_folders_says_what_else_to_do(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "x.txt")
+    with pytest.raises(SourceError, match=r"no sub-folder.*corpora\.toml.*--corpus or --corpus-"):
+        by_folder([root], TXT, "")
+
+
+def test_one_corpus_for_all(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "x.txt", "deep/er/y.txt", "z.png")
+    sources = by_rule([root], TXT, Rule("letters", encoding="cp1252"))
+    assert corpus_of(sources) == {"deep/er/y.txt": "letters", "x.txt": "letters"}
+    assert stems(sources) == {"deep/er/y.txt": "deep/er/y.txt", "x.txt": "x.txt"}
+    assert sources.left_out == (("z.png", "not a .md or .txt file"),)
+    assert sources.files[0].rule.encoding == "cp1252"
+
+
+def test_one_file_alone_is_a_source(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "x.txt", "y.txt")
+    sources = by_rule([root / "x.txt"], TXT, Rule("letters"))
+    assert stems(sources) == {"x.txt": "x.txt"}
+
+
+def test_several_sources_for_one_corpus_are_told_apart_by_name(tmp_path: Path) -> None:
+    roots = [tree(tmp_path / "one", "x.txt"), tree(tmp_path / "two", "x.txt")]
+    sources = by_rule(roots, TXT, Rule("letters"))
+    assert stems(sources) == {"one/x.txt": "x.txt", "two/x.txt": "x.txt"}
+
+
+def test_a_source_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="nowhere does not exist"):
+        by_rule([tmp_path / "nowhere"], TXT, Rule("letters"))
+
+
+def test_a_metadata_field_names_the_corpus(tmp_path: Path) -> None:
+    files = {
+        "one.md": "---\nparty: Labour\n---\nFirst.",
+        "two.md": "---\nparty: Māori Party\n---\nSecond.",
+        "none.md": "---\nauthor: Nobody\n---\nThird.",
+        "bad.md": "---\nparty: All\n---\nFourth.",
+        "worse.md": '---\nparty: "!"\n---\nFifth.',
+    }
+    root = write_sources(tmp_path / "s", files)
+    sources = by_rule([root], TXT, Rule(corpus_field="party"))
+    report = build_tiny(sources, tmp_path / "c", HashEmbedder())
+    assert document_ids(tmp_path / "c") == ["All.bad", "Labour.one", "M-ori-Party.two"]
+    remarks = {file.source: file.remarks for file in report.files if file.remarks}
+    assert remarks["none.md"] == ("no corpus: it has no metadata field `party`",)
+    assert "metadata field `party` is '!'" in remarks["worse.md"][0]
+    assert len(remarks) == 2
+
+
+def test_a_metadata_field_can_come_from_the_records_of_one_file(tmp_path: Path) -> None:
+    table = "id,party,text\n1,Labour,First.\n2,National,Second.\n"
+    root = write_sources(tmp_path / "s", {"speeches.csv": table})
+    sources = by_rule([root], READERS["csv"].suffixes, Rule(corpus_field="party"))
+    report = build_tiny(sources, tmp_path / "c", HashEmbedder(), kind="csv")
+    assert [(c.id, c.documents) for c in report.manifest.corpora] == [
+        ("Labour", 1),
+        ("National", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*.txt", ["x.txt"]),
+        ("**", ["a/b/c/y.txt", "a/b/y.txt", "a/x.txt", "x.txt"]),
+        ("**/*.txt", ["a/b/c/y.txt", "a/b/y.txt", "a/x.txt", "x.txt"]),
+        ("**/y.txt", ["a/b/c/y.txt", "a/b/y.txt"]),
+        ("a/*.txt", ["a/x.txt"]),
+        ("a/**", ["a/b/c/y.txt", "a/b/y.txt", "a/x.txt"]),
+        ("a/**/y.txt", ["a/b/c/y.txt", "a/b/y.txt"]),
+        ("a/*/y.txt", ["a/b/y.txt"]),
+        ("a/?/y.txt", ["a/b/y.txt"]),
+        ("./a/x.txt", ["a/x.txt"]),
+        ("a/x.txt", ["a/x.txt"]),
+        ("a/x?txt", ["a/x.txt"]),
+        ("a/b", []),
+        ("a/x.tx", []),
+        ("A/**", []),
+        ("a/[bx]*", []),
+    ],
+)
+def test_globs(tmp_path: Path, pattern: str, expected: list[str]) -> None:
+    root = tree(tmp_path / "s", "x.txt", "a/x.txt", "a/b/y.txt", "a/b/c/y.txt")
+    sources = mapped(root, one_corpus(pattern))
+    assert list(corpus_of(sources)) == expected
+    assert len(sources.files) + len(sources.left_out) == 4
+
+
+def test_characters_of_a_glob_are_no_regular_expression(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "a+b (c)/x.txt", "aab c/x.txt", "a.b/x.txt", "acb/x.txt")
+    assert list(corpus_of(mapped(root, one_corpus("a+b (c)/*")))) == ["a+b (c)/x.txt"]
+    assert list(corpus_of(mapped(root, one_corpus("a.b/*")))) == ["a.b/x.txt"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "stem"),
+    [
+        ("us/cases/*.txt", "brown.txt"),
+        ("us/**", "cases/brown.txt"),
+        ("us/cases/brown.txt", "brown.txt"),
+        ("./us/*/brown.txt", "cases/brown.txt"),
+        ("*/cases/*", "us/cases/brown.txt"),
+        ("u?/cases/*", "us/cases/brown.txt"),
+        ("**", "us/cases/brown.txt"),
+    ],
+)
+def test_an_id_begins_below_the_folders_a_glob_spells_out(
+    tmp_path: Path, pattern: str, stem: str
+) -> None:
+    root = tree(tmp_path / "s", "us/cases/brown.txt")
+    assert stems(mapped(root, one_corpus(pattern))) == {"us/cases/brown.txt": stem}
+
+
+def test_the_ids_of_documents_follow(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "us/cases/1954/Brown v. Board.txt", "nz/acts/a.txt")
+    toml = '[[corpus]]\nid = "us"\ninclude = ["us/cases/**"]\n[[corpus]]\nid = "nz"\n'
+    sources = mapped(root, toml + 'include = ["*/acts/*"]')
+    build_tiny(sources, tmp_path / "c", HashEmbedder())
+    assert document_ids(tmp_path / "c") == ["nz.nz.acts.a", "us.1954.Brown-v-Board"]
+
+
+def test_the_first_corpus_that_includes_a_file_gets_it(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "us/special/x.txt", "us/y.txt")
+    toml = """
+    [[corpus]]
+    id = "special"
+    label = "Special cases"
+    include = ["nothing/**", "us/special/**"]
+    [[corpus]]
+    id = "us"
+    include = ["us/**"]
+    """
+    sources = mapped(root, toml)
+    assert corpus_of(sources) == {"us/special/x.txt": "special", "us/y.txt": "us"}
+    assert stems(sources) == {"us/special/x.txt": "x.txt", "us/y.txt": "y.txt"}
+    assert sources.labels == {"special": "Special cases"}
+
+
+def test_a_file_no_corpus_includes_is_reported_and_never_assigned(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "us/x.txt", "uk/y.txt", "stray.txt", "us/x.png")
+    sources = mapped(root, one_corpus("us/**"))
+    assert corpus_of(sources) == {"us/x.txt": "a"}
+    assert sources.left_out == (
+        ("stray.txt", "no corpus of corpora.toml includes it"),
+        ("uk/y.txt", "no corpus of corpora.toml includes it"),
+        ("us/x.png", "not a .md or .txt file"),
+    )
+    report = build_tiny(sources, tmp_path / "c", HashEmbedder())
+    assert [(f.source, f.documents) for f in report.files if f.remarks] == [
+        *(("stray.txt", 0), ("uk/y.txt", 0), ("us/x.png", 0)),
+    ]
+
+
+def test_ignored_files_are_not_reported(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "us/x.txt", "us/drafts/y.txt", "LICENSE", "notes.md")
+    toml = 'ignore = ["LICENSE", "*.md", "**/drafts/**"]\n' + one_corpus("us/**")
+    sources = mapped(root, toml)
+    assert (list(corpus_of(sources)), sources.left_out) == (["us/x.txt"], ())
+
+
+def test_the_mapping_itself_is_no_source_however_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tree(tmp_path / "s", "us/x.txt")
+    (root / "corpora.toml").write_text(one_corpus("us/**"))
+    monkeypatch.chdir(tmp_path)
+    for mapping in (root / "corpora.toml", Path("s/corpora.toml"), Path("s/../s/corpora.toml")):
+        for source in (root, Path("s")):
+            assert by_mapping(source, mapping, TXT, "").left_out == ()
+
+
+def test_a_mapping_can_lie_elsewhere(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "us/x.txt")
+    (tmp_path / "mine.toml").write_text(one_corpus("uk/**"))
+    sources = by_mapping(root, tmp_path / "mine.toml", TXT, "")
+    assert sources.left_out == (("us/x.txt", "no corpus of mine.toml includes it"),)
+
+
+def test_encodings_of_corpora_go_before_the_given_one(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "old/x.txt", "new/y.txt")
+    toml = one_corpus("old/**", 'encoding = "cp1252"\n[[corpus]]\nid = "b"\ninclude = ["new/**"]')
+    sources = mapped(root, toml, "latin-1")
+    assert {f.name: f.rule.encoding for f in sources.files} == {
+        "new/y.txt": "latin-1",
+        "old/x.txt": "cp1252",
+    }
+
+
+def test_a_file_in_its_encoding_is_read(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "x.txt").write_bytes("Café “quoted”".encode("cp1252"))
+    sources = mapped(tmp_path / "s", one_corpus("*.txt", 'encoding = "cp1252"'))
+    build_tiny(sources, tmp_path / "c", HashEmbedder())
+    store = EmbeddedStore(tmp_path / "c")
+    assert store.document("a.x").text == "Café “quoted”"
+    store.close()
+
+
+def test_defaults_fill_what_a_document_does_not_say(tmp_path: Path) -> None:
+    files = {
+        "x.md": "---\njurisdiction: UK\ndate: 1954\n---\nText.",
+        "y.md": "Text.",
+        "z.md": "---\nauthor:\n---\nText.",
+    }
+    root = write_sources(tmp_path / "s", files)
+    toml = one_corpus(
+        "*",
+        """
+        metadata = { jurisdiction = "US", date = 1999-12-31, author = "Court" }
+        [[document]]
+        include = ["y.*"]
+        metadata = { title = "About y", author = "Judge", tags = ["law", "fact"] }
+        [[document]]
+        include = ["*.md"]
+        metadata = { pages = 3 }
+        [[document]]
+        include = ["**/y.md"]
+        metadata = { author = "Last judge" }
+        """,
+    )
+    sources = mapped(root, toml)
+    preparation = Preparation("txt", READERS["txt"], chunking(splitter="whole"), lambda _: [], "")
+    found = {f.name: prepare(preparation, f, b"").documents[0].document for f in sources.files}
+    common = {"content_type": "md", "pages": 3}
+    assert {name: document.metadata for name, document in found.items()} == {
+        "x.md": common | {"jurisdiction": "UK", "date": "1954", "author": "Court"},
+        "y.md": common
+        | {"jurisdiction": "US", "date": "1999-12-31", "author": "Last judge"}
+        | {"title": "About y", "tags": ("law", "fact")},
+        "z.md": common | {"jurisdiction": "US", "date": "1999-12-31", "author": "Court"},
+    }
+    assert found["y.md"].title == "About y"
+    assert found["x.md"].title == "Text."
+
+
+def test_values_of_a_mapping_keep_their_types(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "x.txt")
+    toml = one_corpus("*", "metadata = { decided = 1954-05-17, volume = 347, open = true }")
+    (file,) = mapped(root, toml).files
+    assert file.rule.metadata == {"decided": date(1954, 5, 17), "volume": 347, "open": True}
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("[[corpus]\n", "is not valid TOML: "),
+        ("", "`corpus`: Field required"),
+        ("corpus = []", "`corpus`: List should have at least 1 item"),
+        ('[[corpus]]\nid = "a"\n', "`corpus.0.include`: Field required"),
+        ('[[corpus]]\nid = "a"\ninclude = []\n', "`corpus.0.include`: List should have"),
+        ('[[corpus]]\ninclude = ["**"]\n', "`corpus.0.id`: Field required"),
+        (one_corpus("**", 'colour = "red"'), "`corpus.0.colour`: Extra inputs are not permitted"),
+        (one_corpus("**", 'metadata = "US"'), "`corpus.0.metadata`: Input should be a valid dict"),
+        ('[[corpus]]\nid = "a"\ninclude = "**"\n', "`corpus.0.include`: Input should be a valid l"),
+        (one_corpus("**") + "[[documents]]\n", "`documents`: Extra inputs"),
+        (one_corpus("**") + '[[document]]\ninclude = ["*"]\n', "`document.0.metadata`: Field req"),
+        (one_corpus("**") + one_corpus("x"), "the corpus 'a' stands there twice"),
+        ('[[corpus]]\nid = "all"\ninclude = ["**"]\n', "'all' cannot be a corpus id"),
+        ('[[corpus]]\nid = "a b"\ninclude = ["**"]\n', "'a b' cannot be a corpus id"),
+    ],
+)
+def test_a_mapping_that_cannot_be_understood_names_file_and_key(
+    tmp_path: Path, toml: str, message: str
+) -> None:
+    root = tree(tmp_path / "s", "x.txt")
+    with pytest.raises(SourceError) as error:
+        mapped(root, toml)
+    assert str(error.value).startswith(str(root / "corpora.toml"))
+    assert message in str(error.value)
+
+
+def test_a_mapping_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "x.txt")
+    (root / "bad.toml").write_bytes(b"\xff\xfe\x00")
+    for name, message in (("bad.toml", "is not valid TOML"), ("none.toml", "cannot be read: No")):
+        with pytest.raises(SourceError, match=message):
+            by_mapping(root, root / name, TXT, "")
+
+
+def test_a_mapping_that_includes_nothing_leaves_nothing_to_build(tmp_path: Path) -> None:
+    sources = mapped(tree(tmp_path / "s", "x.txt"), one_corpus("y/**"))
+    with pytest.raises(SourceError, match=r"nothing to build.*x\.txt: no corpus of corpora\.toml"):
+        build_tiny(sources, tmp_path / "c", HashEmbedder())
