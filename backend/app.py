@@ -8,6 +8,7 @@ from flask import Response, request, send_from_directory
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from werkzeug.exceptions import BadRequest
+from werkzeug.routing import BaseConverter
 
 from backend import __version__
 from backend.api.ask import ask_blueprint
@@ -22,6 +23,13 @@ MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does no
 
 # the page loads nothing from elsewhere and runs no inline script
 _PAGE_POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+
+
+class _AnyId(BaseConverter):
+    """An id in a path, whatever characters it has: those of other stores may hold slashes."""
+
+    regex = "(?s:.+)"
+    part_isolating = False
 
 
 def create_app(
@@ -43,6 +51,8 @@ def create_app(
         static_folder=None,
     )
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.url_map.converters["any_id"] = _AnyId
+    app.url_map.merge_slashes = False
     app.register_error_handler(Exception, problem_response)
     app.before_request(_parse_json_early)
     app.after_request(_secure)

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -90,14 +91,13 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     for folder in folders:
         if not folder.is_dir():
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
-        corpus = checked_id(folder.resolve().name, str(folder))
-        for path in _files(folder):
-            inner = path.relative_to(folder).as_posix()
+        corpus = checked_id(folder.name or folder.resolve().name, str(folder))
+        for path, inner, reason in _walked(folder, suffixes):
             name = f"{corpus}/{inner}"
-            if _takes(suffixes, path):
-                files.append(SourceFile(path, name, inner, Rule(corpus, encoding=encoding)))
+            if reason:
+                left_out.append((name, reason))
             else:
-                left_out.append((name, _not_taken(suffixes)))
+                files.append(SourceFile(path, name, inner, Rule(corpus, encoding=encoding)))
     return _sources(files, left_out, {})
 
 
@@ -105,13 +105,12 @@ def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sour
     """Every file below `roots` under one rule: a corpus for all, or the field that names it."""
     files, left_out = [], []
     for root in roots:
-        for path in _files(root):
-            inner = path.name if root.is_file() else path.relative_to(root).as_posix()
-            name = inner if len(roots) == 1 else f"{root.name}/{inner}"
-            if _takes(suffixes, path):
-                files.append(SourceFile(path, name, inner, rule))
+        for path, inner, reason in _walked(root, suffixes):
+            name = inner if len(roots) == 1 or root.is_file() else f"{root.name}/{inner}"
+            if reason:
+                left_out.append((name, reason))
             else:
-                left_out.append((name, _not_taken(suffixes)))
+                files.append(SourceFile(path, name, inner, rule))
     return _sources(files, left_out, {})
 
 
@@ -123,15 +122,14 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     """
     corpora = _read_mapping(mapping)
     files, left_out = [], []
-    for path in _files(root):
-        name = path.relative_to(root).as_posix()
+    for path, name, reason in _walked(root, suffixes):
         if path == mapping or any(_matches(name, pattern) for pattern in corpora.ignore):
             continue
         match = _first_match(name, corpora.corpus)
         if match is None:
             left_out.append((name, f"no corpus of {mapping.name} includes it"))
-        elif not _takes(suffixes, path):
-            left_out.append((name, _not_taken(suffixes)))
+        elif reason:
+            left_out.append((name, reason))
         else:
             corpus, pattern = match
             metadata = corpus.metadata | _metadata_of(name, corpora.document)
@@ -232,34 +230,59 @@ def _sub_folders(root: Path) -> list[Path]:
     return folders
 
 
-def _files(root: Path) -> list[Path]:
-    """Files below `root`, or itself; names that begin with a dot are left out."""
+def _walked(root: Path, suffixes: frozenset[str]) -> list[tuple[Path, str, str]]:
+    """Each file below `root`, or itself: path, name from there, and why it is left out, if it is.
+
+    Names that begin with a dot are passed over. Raises SourceError for a folder that cannot be
+    listed: its documents would seem to be gone.
+    """
     if root.is_file():
-        return [root]
+        return [(root, root.name, _refusal(root, suffixes))]
     if not root.is_dir():
         raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
     found = []
-    for folder, folders, names in os.walk(root):
+    for folder, folders, names in os.walk(root, onerror=_unlisted):
+        links = [name for name in folders if Path(folder, name).is_symlink()]
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder, name) for name in names if not name.startswith(".")]
-    return sorted(path for path in found if path.is_file())
+        found += [Path(folder, name) for name in (*names, *links) if not name.startswith(".")]
+    return [
+        (path, _printable(path.relative_to(root).as_posix()), _refusal(path, suffixes))
+        for path in sorted(found)
+    ]
+
+
+def _unlisted(error: OSError) -> None:
+    raise SourceError(f"{error.filename} cannot be listed: {error.strerror}. Mend that first.")
+
+
+def _refusal(path: Path, suffixes: frozenset[str]) -> str:
+    if _printable(path.name) != path.name:
+        return "its name is not UTF-8: rename it"
+    if path.is_dir():
+        return "a link to a folder, which is not followed: name that folder as a source"
+    if not path.is_file():
+        return "a link to nothing" if path.is_symlink() else "not a regular file"
+    if not path.name.lower().endswith(tuple(suffixes)):
+        return f"not a {' or '.join(sorted(suffixes))} file"
+    return ""
+
+
+def _printable(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _visible(paths: Iterable[Path]) -> list[Path]:
     return sorted(path for path in paths if not path.name.startswith("."))
 
 
-def _takes(suffixes: frozenset[str], path: Path) -> bool:
-    return path.name.lower().endswith(tuple(suffixes))
-
-
-def _not_taken(suffixes: frozenset[str]) -> str:
-    return f"not a {' or '.join(sorted(suffixes))} file"
-
-
 def _sources(
     files: Iterable[SourceFile], left_out: Iterable[tuple[str, str]], labels: Mapping[str, str]
 ) -> Sources:
-    return Sources(
-        tuple(sorted(files, key=lambda file: file.name)), tuple(sorted(left_out)), labels
-    )
+    ordered = sorted(files, key=lambda file: file.name)
+    for before, file in pairwise(ordered):
+        if before.name == file.name:
+            raise SourceError(
+                f"{before.path} and {file.path} would both be called {file.name!r}. "
+                "Rename a folder, or give one that holds both."
+            )
+    return Sources(tuple(ordered), tuple(sorted(left_out)), labels)

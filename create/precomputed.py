@@ -7,7 +7,7 @@ from backend.embedding import Embedder
 from backend.errors import SourceError
 from create.prepare import Prepared
 
-SAMPLE = 16
+SAMPLE = 32
 LEAST_COSINE = 0.98
 """Between a vector and what the model makes of its text; other models are near 0."""
 
@@ -33,10 +33,10 @@ def checked_vectors(
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     chosen = np.linspace(0, len(digests) - 1, min(SAMPLE, len(digests))).astype(int)
     made = embedder.embed([texts[digests[at]] for at in chosen])
-    cosine = float(np.median(np.einsum("nd,nd->n", vectors[chosen], made)))
+    cosine = float(np.einsum("nd,nd->n", vectors[chosen], made).min())
     if cosine < LEAST_COSINE:
         raise SourceError(
-            f"{prepared.source.name}: its vectors are not those of {embedder.info.name} (median "
+            f"{prepared.source.name}: its vectors are not those of {embedder.info.name} (lowest "
             f"cosine {cosine:.2f} over {len(chosen)} texts). Set EMBEDDING_MODEL, POOLING and the "
             "prefixes to what made them."
         )

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import time
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ VERSION = 1
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _TITLE = 120  # characters of the first line, where a document has no title
+_LONGEST = 120  # characters of one part of an id
 _POSITION = re.compile(r"[a-z]+-\d+")
 
 
@@ -91,6 +93,8 @@ def prepare(preparation: Preparation, file: SourceFile, fingerprint: bytes) -> P
             remarks.append((read.key, read.remark))
         if isinstance(read, EmbeddedDraft):
             vectors[staged.passages[0].digest] = read.vector
+    if not documents and not remarks:
+        remarks.append(("", "it holds no document"))
     source = SourceRow(
         name=file.name,
         origin=preparation.origin,
@@ -179,7 +183,7 @@ def document_digest(document: Document) -> bytes:
 
 
 def _corpus_of(metadata: Mapping[str, object], field_name: str) -> str:
-    value = metadata.get(field_name)
+    value = metadata.get("_".join(field_name.lower().split()))
     if value is None:
         raise SourceError(f"no corpus: it has no metadata field `{field_name}`")
     # a meeting called `covid 0` can be a corpus, but its id must fit into a URL
@@ -199,7 +203,11 @@ def _stem(file: SourceFile, key: str) -> str:
 
 
 def _slug(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-") or "x"
+    # letters of any script stay; a decomposed name is the same name
+    slug = re.sub(r"[^\w-]+", "-", unicodedata.normalize("NFC", text)).strip("-") or "x"
+    if len(slug) <= _LONGEST:
+        return slug
+    return f"{slug[:_LONGEST]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _first_line(text: str) -> str:

@@ -1,7 +1,7 @@
 """Which source files to read again, and all documents of the coming version."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.embedding import Embedder
 from backend.errors import SourceError
@@ -44,7 +44,15 @@ def read_sources(
     kept, new, read = [], [], 0
     progress(0, len(sources.files))
     for done, file in enumerate(sources.files, start=1):
-        fingerprint = _fingerprint(preparation, file)
+        try:
+            fingerprint = preparation.fingerprint(file)
+        except OSError as error:
+            fingerprint = b"unreadable"
+            if file.name in known:
+                # a disk that is away for a moment must not empty the collection
+                fingerprint = known[file.name].fingerprint
+                reason = f"cannot be read now ({error.strerror}); what was read before is kept"
+                known[file.name] = replace(known[file.name], remarks=(("", reason),))
         if file.name in known and known[file.name].fingerprint == fingerprint:
             kept.append(file.name)
         else:
@@ -61,14 +69,6 @@ def read_sources(
     return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), read)
 
 
-def _fingerprint(preparation: Preparation, file: SourceFile) -> bytes:
-    try:
-        return preparation.fingerprint(file)
-    except OSError as error:
-        # reading it will fail too, and report it; nothing equals this
-        return f"unreadable: {error}".encode()
-
-
 def _stage(
     preparation: Preparation,
     file: SourceFile,
@@ -77,10 +77,11 @@ def _stage(
     embedder: Embedder,
 ) -> None:
     prepared = prepare(preparation, file, fingerprint)
-    staging.add(prepared.source, prepared.documents)
     if prepared.vectors:
+        # before the source counts as read: foreign vectors must be refused every time
         digests, tokens, vectors = checked_vectors(prepared, embedder)
         staging.add_vectors(embedder.fingerprint, digests, tokens, vectors)
+    staging.add(prepared.source, prepared.documents)
 
 
 def _kept(live: Live | None, origin: str, names: set[str]) -> Iterable[Found]:

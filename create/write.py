@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from backend.errors import SourceError
 from backend.stores.embeddings import Embeddings
 from backend.stores.keywords import Entry, write_keywords
 from backend.stores.record_writer import RecordWriter, SourceRow, metadata_values
@@ -16,7 +17,7 @@ from backend.stores.vectors import CorpusVectors, change_vectors, count_vectors,
 from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, PARTS, RECORDS, TOKENS
 from backend.text import content_words, words
 from create.layout import Placed
-from create.materials import Live, Materials
+from create.materials import Live, Materials, Ready
 from create.statistics import Counter
 from create.vectorise import Known
 
@@ -45,11 +46,13 @@ def write_records(
     records = RecordWriter(folder / RECORDS)
     counter = Counter()
     ids: list[str] = []
+    seen: set[str] = set()
     ready_from = materials.reader(tokens)
     for source in sources:
         records.source(source)
     for place in documents:
         ready = ready_from(place)
+        _require_new(seen, ready)
         records.document(ready.document, ready.provenance, ready.passages)
         tokens.document(
             tokens.ids(word.term for word in words(ready.document.title)),
@@ -67,6 +70,17 @@ def write_records(
     table.write(folder / TOKENS)
     write_keywords(folder / KEYWORDS, _entries(table, counter))
     return counter, ids
+
+
+def _require_new(seen: set[str], ready: Ready) -> None:
+    """Ids that came with their passages may be those of others. Raises SourceError."""
+    for passage in ready.passages:
+        if passage.id in seen:
+            raise SourceError(
+                f"Two passages have the id {passage.id!r}, one of them of "
+                f"{ready.document.source}. Build that source into a collection of its own."
+            )
+        seen.add(passage.id)
 
 
 def write_embeddings(

@@ -3,6 +3,7 @@
 import { element, placeLine } from "./dom.js";
 import { passageList, statusBadge } from "./passages.js";
 import { retrievalSummary } from "./retrieval.js";
+import { pageOf } from "./text.js";
 
 /** The article, and what to call as events arrive. `page` gives labels, links and the reader. */
 export function newAnswer(question, page) {
@@ -129,7 +130,13 @@ function citationList(answer, passages, page) {
 }
 
 function citationItem(citation, metadata, answer, page) {
-  const place = [page.label(citation.corpus), citation.date, `p. ${citation.page}`];
+  const place = [
+    page.label(citation.corpus),
+    citation.date,
+    pageOf(citation.page, metadata),
+    citation.section,
+    citation.speaker,
+  ];
   const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };
   // an extractive answer is its quotes; said once is enough
   const quoted = answer.answer.includes(citation.quote);

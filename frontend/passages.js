@@ -1,7 +1,7 @@
 /** The passages that were found: what they say, and why each one ranks where it does. */
 
 import { element, placeLine } from "./dom.js";
-import { counted, marked, unitSpans, warningStatus } from "./text.js";
+import { counted, marked, pageOf, unitSpans, warningStatus } from "./text.js";
 
 const SHOWN = 3;
 
@@ -34,7 +34,9 @@ function passageItem(passage, page) {
   const place = [
     page.label(passage.corpus),
     passage.date,
-    `p. ${passage.page}`,
+    pageOf(passage.page, passage.metadata),
+    passage.section,
+    passage.speaker,
     `score ${passage.score.toFixed(3)}`,
     passage.valid ? "" : "too weak to answer from",
   ];

@@ -39,8 +39,8 @@ _CHANGES = {"os.mkdir", "os.rename", "os.remove", "sqlite3.connect"}
 class Job:
     """A build of `source` in `folder`, which writes what it reads and embeds into `log`.
 
-    It takes `delay` seconds for each text, and dies before the `fatal`-th change to the folder; 0 is
-    never.
+    It takes `delay` seconds for each text, and dies before the `fatal`-th change to the folder, if
+    any.
     """
 
     folder: Path

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from backend.errors import DamagedStore
 from backend.stores.filters import Range
 from backend.stores.manifest import Manifest
 from backend.stores.store import EmbeddedStore
@@ -535,3 +536,25 @@ def test_a_build_from_sources_mends_what_the_live_version_has_lost(
     change(source, {"farm/goats.txt": None})
     build_tiny(source, folder, hashes, force=force)
     assert contents(folder) == whole
+
+
+def test_a_build_does_not_forget_other_origins_where_the_live_documents_are_lost(
+    two_origins: Path, source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    (folder / Manifest.read(folder).version / "records.sqlite").unlink()
+    with pytest.raises(DamagedStore, match="atlas store repair"):
+        build_tiny(source, folder, hashes)
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_forced_build_of_a_damaged_collection_keeps_the_version_before(
+    two_origins: Path, source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    before, live = sorted(path.name for path in folder.glob("2*"))
+    (folder / live / "records.sqlite").unlink()
+    build_tiny(source, folder, hashes, force=True)
+    assert (folder / before).exists()
+    build_tiny(two_origins, folder, hashes, kind="csv", force=True)
+    assert len(document_ids(folder)) == 7
+    assert not _problems(folder)

@@ -1,11 +1,8 @@
 """Builds that are killed: the live version answers throughout, and no finished work is repeated."""
 
-import os
 import shutil
-import signal
-import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -16,15 +13,17 @@ from typing import Self
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from backend.errors import MissingStore, SourceError
 from backend.stores.manifest import Manifest
 from backend.stores.store import EmbeddedStore
-from backend.stores.vectors import Vectors
 from backend.stores.verify import verify
-from backend.stores.versions import CHROMA, EMBEDDINGS, RECORDS, TOKENS, rollback, versions
+from backend.stores.versions import EMBEDDINGS, TOKENS, rollback, versions
+from tests.hash_embedder import HashEmbedder
 from tests.kill_build import BATCH, Build, Job, finished
 from tests.servers import ATLAS, running, wait_for
+from tests.tiny import build_tiny, contents, index, json_lines, write_sources
 
 DELAY = 0.01  # seconds for each text
 Moment = float | tuple[str, int]
@@ -84,7 +83,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     seconds = monotonic() - started
     assert Manifest.read(after).vector_tombstones > 0  # else the index was built anew
     assert problems(before, Manifest.read(before)) == problems(after, Manifest.read(after)) == []
-    return World(source, before, contents(after), seconds, _noted(log, "embed"), _noted(log, "read"))
+    return World(
+        source, before, everything(after), seconds, _noted(log, "embed"), _noted(log, "read")
+    )
 
 
 def _write(path: Path, random: Random) -> None:
@@ -155,67 +156,26 @@ def answering(folder: Path, world: World) -> Iterator[None]:
     with Asking(folder) as asking:
         yield
     assert asking.failures == []
-    assert set(asking.answers) <= {Manifest.read(world.before).version, Manifest.read(folder).version}
-
-
-def contents(folder: Path) -> dict[str, object]:
-    """All that the live version holds and finds, but for names and times."""
-    with closing(EmbeddedStore(folder)) as store:
-        manifest = store.manifest
-        passages = store.passages(range(manifest.passages))
-        documents = [store.document(id_) for id_ in sorted({p.document_id for p in passages})]
-        hits = [
-            [array.tolist() for array in store.matching(corpus.id, WORDS[at::60], 50, None)]
-            for corpus in store.corpora
-            for at in range(10)
-        ]
-    version = folder / manifest.version
-    found = {
-        "passages": passages,
-        "documents": documents,
-        "keyword hits": hits,
-        "vectors": _vectors(version / CHROMA, [corpus.id for corpus in manifest.corpora]),
-        "manifest": _timeless(manifest),
+    assert set(asking.answers) <= {
+        Manifest.read(world.before).version,
+        Manifest.read(folder).version,
     }
-    found |= _tables(version / RECORDS)
-    for part in (TOKENS, EMBEDDINGS):
-        found |= {f"{part}/{path.name}": path.read_bytes() for path in (version / part).iterdir()}
-    return found
 
 
-def _vectors(folder: Path, corpora: list[str]) -> list[tuple[str, list[str], bytes]]:
-    with closing(Vectors(folder, corpora)) as vectors:
-        return [
-            (corpus, ids, found.tobytes())
-            for corpus in corpora
-            for ids, found in vectors.items(corpus)
-        ]
-
-
-def _tables(path: Path) -> dict[str, object]:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.row_factory = sqlite3.Row
-        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        return {
-            f"table {name}": [
-                {field: row[field] for field in row.keys() if field != "seconds"}  # noqa: SIM118
-                for row in connection.execute(f"SELECT * FROM {name}")
-            ]
-            for (name,) in names
-        }
-
-
-def _timeless(manifest: Manifest) -> dict[str, object]:
-    found = manifest.model_dump(exclude={"version", "created", "durations", "sizes", "files"})
-    for corpus in found["corpora"]:
+def everything(folder: Path) -> dict[str, object]:
+    """All that the live version holds and finds, its vectors byte for byte, but names and times."""
+    manifest = Manifest.read(folder)
+    files = {n: d for n, d in manifest.files.items() if n.split("/")[0] in (TOKENS, EMBEDDINGS)}
+    said = manifest.model_dump(exclude={"version", "created", "durations", "sizes", "files"})
+    for corpus in said["corpora"]:
         del corpus["seconds"]
-    same = {name: digest for name, digest in manifest.files.items() if "/" in name}
-    return found | {"files": {n: d for n, d in same.items() if not n.startswith("keywords/")}}
+    vectors = {corpus: found.tobytes() for corpus, (_, found) in index(folder).items()}
+    return contents(folder) | {"manifest": said, "files": files, "index": vectors}
 
 
 def different(folder: Path, expected: Mapping[str, object]) -> list[str]:
     """The names of what is not as expected."""
-    found = contents(folder)
+    found = everything(folder)
     names = sorted(found.keys() | expected.keys())
     return [name for name in names if found.get(name) != expected.get(name)]
 
@@ -250,7 +210,7 @@ def meets(build: Build, moment: Moment) -> bool:
 
 def test_a_build_killed_at_any_moment_goes_on_where_it_was(world: World, tmp_path: Path) -> None:
     random = Random(2)
-    moments = [*STAGES, *(random.uniform(0.0, world.seconds) for _ in range(24))]
+    moments = [*STAGES, *(random.uniform(0.0, world.seconds) for _ in range(20))]
     random.shuffle(moments)
     folder, log = tmp_path / "kept", tmp_path / "log"
     job = Job(folder, world.source, log, DELAY)
@@ -275,6 +235,7 @@ def test_a_build_killed_at_any_moment_goes_on_where_it_was(world: World, tmp_pat
         assert world.new <= _noted(log, "read") <= world.new + kills
         killed += kills
         shutil.rmtree(folder)
+    print("KILLED", killed)
     assert killed >= 25
 
 
@@ -288,7 +249,7 @@ def test_a_first_build_that_is_killed_goes_on_too(world: World, tmp_path: Path) 
         with pytest.raises(MissingStore):
             Manifest.read(folder)
     finished(Job(folder, world.source, log))
-    assert different(folder, contents(tmp_path / "other")) == []
+    assert different(folder, everything(tmp_path / "other")) == []
     assert leftovers(folder) == set()
 
 
@@ -303,7 +264,7 @@ def test_whatever_change_to_the_folder_a_kill_prevents_every_version_is_whole(
     _write(source / "farm" / "0.txt", random)
     shutil.copytree(before, after)
     finished(Job(after, source, log))
-    expected = contents(after)
+    expected = everything(after)
     folder = shutil.copytree(before, tmp_path / "kept")
     whole = {manifest.version: files(before / manifest.version) for manifest in versions(before)}
     for fatal in count(1):
@@ -325,7 +286,7 @@ def test_whatever_change_to_the_folder_a_kill_prevents_every_version_is_whole(
 
 def test_after_a_kill_an_earlier_version_can_be_made_live(world: World, tmp_path: Path) -> None:
     folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
-    newest, older = versions(folder)
+    older = versions(folder)[1]
     build = Build(Job(folder, world.source, log))
     assert build.reaches("Writing the vector index")
     assert build.kill()
@@ -365,3 +326,27 @@ def test_the_lock_of_a_killed_build_keeps_nobody_out(world: World, tmp_path: Pat
         rollback(folder)
     assert build.kill()
     assert rollback(folder).version == versions(folder)[1].version
+
+
+class Interrupted(HashEmbedder):
+    """Ends the build after some batches."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.embedded >= 40:
+            raise KeyboardInterrupt
+        return super().embed(texts)
+
+
+def test_the_work_of_a_killed_build_outlives_a_build_of_other_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("create.vectorise.COMMIT_EVERY", BATCH)
+    texts = {f"farm/{number}.txt": f"Sheep number {number}." for number in range(50)}
+    source = write_sources(tmp_path / "texts", texts)
+    other = write_sources(tmp_path / "lines", {"town/a.jsonl": json_lines({"one": "Trade."})})
+    with pytest.raises(KeyboardInterrupt):
+        build_tiny(source, tmp_path / "kept", Interrupted())
+    build_tiny(other, tmp_path / "kept", HashEmbedder(), kind="jsonl")
+    build_tiny(source, tmp_path / "kept", embedder := HashEmbedder())
+    assert embedder.embedded == 50 - 40
+    assert leftovers(tmp_path / "kept") == set()

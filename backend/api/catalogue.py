@@ -172,11 +172,11 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
             providers=dict.fromkeys(services.providers, "ready"),
         ).model_dump(mode="json")
 
-    @blueprint.get("/passages/<id>", summary="One passage", responses={200: PassageOut})
+    @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})
     def get_passage(path: ById) -> dict[str, object]:
         return passage_out(serve().store.passage(path.id)).model_dump(mode="json")
 
-    @blueprint.get("/documents/<id>", summary="One document", responses={200: DocumentOut})
+    @blueprint.get("/documents/<any_id:id>", summary="One document", responses={200: DocumentOut})
     def get_document(path: ById) -> dict[str, object]:
         services = serve()
         document = services.store.document(path.id)

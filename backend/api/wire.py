@@ -120,6 +120,8 @@ class CitationOut(BaseModel):
     corpus: str
     title: str
     page: int
+    section: str | None
+    speaker: str | None
     date: str | None
     url: str | None
     start: int
@@ -433,6 +435,8 @@ def _citation(citation: Citation) -> CitationOut:
         corpus=passage.corpus,
         title=passage.title,
         page=passage.page,
+        section=passage.section or None,
+        speaker=passage.speaker or None,
         date=passage.date or None,
         url=passage.url or None,
         start=citation.start,

@@ -161,8 +161,10 @@ def read_collection(folder: Path, name: str) -> Iterator[ChromaRecord]:
             names = sorted(collection.name for collection in client.list_collections())
             chosen = name or (names[0] if len(names) == 1 else "")
             if chosen not in names:
+                known = ", ".join(names) or "none"
+                missing = f"no collection {name!r}" if name else f"{len(names)} collections"
                 raise SourceError(
-                    f"{folder} has no Chroma collection {name!r}. Give one of: {', '.join(names)}."
+                    f"{folder} has {missing}. Name one with --from-collection; it has: {known}."
                 )
             yield from _records(client.get_collection(chosen, embedding_function=None))
         finally:

@@ -31,17 +31,19 @@ def chroma_reader(
 def locate(
     source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
 ) -> Sources:
-    """Each folder is one source. Raises SourceError for what is not a Chroma folder."""
-    for path in source:
-        if not (path / "chroma.sqlite3").is_file():
-            raise SourceError(f"{path} is not a Chroma folder: it has no chroma.sqlite3.")
+    """The folder as one source. Raises SourceError for what is not a Chroma folder."""
+    if len(source) > 1:
+        raise SourceError("Give one Chroma folder; ids of two could be the same.")
+    (path,) = source
+    if not (path / "chroma.sqlite3").is_file():
+        raise SourceError(f"{path} is not a Chroma folder: it has no chroma.sqlite3.")
     rule = (
         Rule(checked_id(given["corpus"], "--corpus"))
         if given["corpus"]
         else Rule(corpus_field=given["corpus_field"] or CORPUS_FIELD)
     )
-    files = [SourceFile(path, path.resolve().name, path.resolve().name, rule) for path in source]
-    return Sources(tuple(sorted(files, key=lambda file: file.name)), (), {})
+    name = path.resolve().name
+    return Sources((SourceFile(path, name, name, rule),), (), {})
 
 
 create_chroma_store = store_command("chroma", chroma_reader, locate)

@@ -30,6 +30,9 @@ class ChromaReader:
             if not record.text.strip():
                 yield Skipped("it holds no text", record.id)
                 continue
+            if not record.vector.any():
+                yield Skipped("its vector is zero", record.id)
+                continue
             yield EmbeddedDraft(
                 text=record.text,
                 title=str(record.metadata.get("title") or ""),

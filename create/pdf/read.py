@@ -55,6 +55,7 @@ def _read(path: Path) -> Read:
     # 60 ms to import, which a command that reads no PDF should not wait for
     from pypdfium2 import PdfDocument, PdfiumError
 
+    path.stat()  # of a missing file pypdfium2 would say only the path
     try:
         document = PdfDocument(path)
     except PdfiumError as error:
