@@ -90,6 +90,7 @@ def build(
                 staging,
                 embedder,
                 lambda done, total: progress("Reading files", done, total),
+                every=options.force,
             )
             contents = Contents(
                 options.collection, plan, _labels(sources, live), _origins(live, options)

@@ -52,7 +52,7 @@ def _common(
     ] = "",
     corpus: Annotated[str, typer.Option(help="The one corpus all documents belong to")] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files [UTF-8]")] = "",
-    force: Annotated[bool, typer.Option(help="Build even if nothing has changed")] = False,
+    force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
     every_file: Annotated[bool, typer.Option(help="List every file, not only remarks")] = False,
     report: Annotated[
         Path | None, typer.Option(help="Write the report as JSON to this file")

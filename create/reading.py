@@ -32,9 +32,12 @@ def read_sources(
     staging: Staging,
     embedder: Embedder,
     progress: Progress,
+    *,
+    every: bool = False,
 ) -> Plan:
     """Read the files that neither the live version nor the staging area has as they are now.
 
+    With `every` those that the live version has are read again too.
     Documents of other origins are kept. Raises SourceError if no file of this origin gives one.
     """
     origin = preparation.origin
@@ -53,7 +56,7 @@ def read_sources(
                 fingerprint = known[file.name].fingerprint
                 reason = f"cannot be read now ({error.strerror}); what was read before is kept"
                 known[file.name] = replace(known[file.name], remarks=(("", reason),))
-        if file.name in known and known[file.name].fingerprint == fingerprint:
+        if not every and file.name in known and known[file.name].fingerprint == fingerprint:
             kept.append(file.name)
         else:
             new.append(file.name)

@@ -16,7 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 
 from backend.stores.manifest import Manifest
 from create.build import BuildReport
@@ -81,7 +81,8 @@ def _few(remarks: tuple[str, ...], most: int = 5) -> list[str]:
 
 def _corpora(manifest: Manifest) -> Table:
     names = ("Documents", "Passages", "Characters", "Words", "Tokens", "Bytes", "Seconds")
-    table = Table("Corpus", *names, title=manifest.collection)
+    corpus_column = Column("Corpus", overflow="fold", min_width=14)
+    table = Table(corpus_column, *names, title=manifest.collection)
     for corpus in manifest.corpora:
         counts = (
             corpus.documents,

@@ -57,7 +57,7 @@ def test_ids_given_by_the_client_come_back(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("question", "code"),
     [
-        ("How long should I roast a whole chicken at 200C?", "no_evidence"),
+        ("What is quantum chromodynamics?", "no_evidence"),
         ("What was decided in Shelby County v. Holder?", "unknown_name"),
         ("What did Miller v. California decide about obscenity?", "unknown_name"),
         ("the", "no_subject"),

@@ -104,7 +104,7 @@ def test_a_corpus_that_gives_fewer_candidates_than_asked_for_is_reported(
     result = search(
         services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
     )
-    assert "legislation_nz: 88 of 200 candidates asked for; it holds no more." in result.warnings
+    assert "legislation_nz: 102 of 200 candidates asked for; it holds no more." in result.warnings
 
 
 def test_quota_gives_every_corpus_the_same_number_of_places(services: Services) -> None:
