@@ -53,7 +53,7 @@ class Target(BaseModel):
         0.4, ge=0, le=1, description="Share of question words from which it counts as evidence"
     )
     answer_threshold: Share = Field(
-        0.34,
+        0.334,
         ge=0,
         le=1,
         description="Mean of the best cosine and the best `fused` score needed for an answer",
