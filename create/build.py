@@ -7,12 +7,13 @@ one, make it live in one step. A build that is killed goes on where it was.
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from backend.embedding import Embedder
 from backend.stores.manifest import Manifest, Origin
-from backend.stores.versions import STAGING, locked
+from backend.stores.versions import STAGING, locked, remove_old, versions
 from create.chunking import Chunking, chunking
 from create.corpora import Sources, label_of
 from create.layout import Changes, changes
@@ -99,12 +100,15 @@ def build(
             did = changes(_digests(live), plan.documents)
             if live and _is_same(live, contents, embedder) and not options.force:
                 manifest, embedded, unchanged = live.manifest, 0, True
+                # the build that made it live may have been killed before it cleaned up
+                others = (m.version for m in versions(folder) if m.version != manifest.version)
+                remove_old(folder, {manifest.version, *islice(others, 1)})
             else:
                 site = Site(folder, live, staging, embedder, progress, fresh=options.force)
                 manifest, embedded = write_version(site, contents)
                 make_live(folder, manifest, live)
                 unchanged = False
-            staging.remove()
+            staging.finish(options.origin)
         finally:
             staging.close()
             if live:

@@ -127,16 +127,14 @@ class Materials:
 
     def reader(self, writer: TokenWriter) -> Callable[[Placed], Ready]:
         """A function that brings a document into the form in which it is written."""
-        translate = (
-            writer.translator(self.live.tokens) if self._live and not self._reanalyse else None
-        )
+        table = self._words()
+        translate = writer.translator(table) if table else None
 
         def ready(place: Placed) -> Ready:
             if not place.found.kept:
                 return self._staged(place, writer)
             document, passages = self.live.records.stored_document(place.found.number)
-            table = None if translate is None else self.live.tokens
-            if translate is None or table is None:
+            if table is None or translate is None:
                 term_ids = [_analysed(passage.text, writer) for passage in passages]
             else:
                 term_ids = [
@@ -152,6 +150,15 @@ class Materials:
             )
 
         return ready
+
+    def _words(self) -> TokenTable | None:
+        """The words of the live version, or None if they must be found anew."""
+        if self._live is None or self._reanalyse:
+            return None
+        try:
+            return self._live.tokens
+        except DamagedStore:
+            return None
 
     def _staged(self, place: Placed, writer: TokenWriter) -> Ready:
         staged = self._staging.document(place.found.number)

@@ -262,8 +262,24 @@ class Staging:
         """Close the file and leave it for the next build."""
         self._connection.close()
 
+    def finish(self, origin: str) -> None:
+        """Forget what the sources of an origin gave: it is live. Nothing left, the file goes too.
+
+        The work of an unfinished build of other sources stays.
+        """
+        owned = "SELECT number FROM documents WHERE origin = ?"
+        with self._connection:
+            for statement in (
+                f"DELETE FROM passages WHERE document IN ({owned})",
+                "DELETE FROM documents WHERE origin = ?",
+                "DELETE FROM sources WHERE origin = ?",
+            ):
+                self._connection.execute(statement, (origin,))
+        if not self._connection.execute("SELECT 1 FROM sources LIMIT 1").fetchone():
+            self.remove()
+
     def remove(self) -> None:
-        """Close and delete the file: what it held is live."""
+        """Close and delete the file."""
         self._connection.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)

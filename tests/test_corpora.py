@@ -78,11 +78,11 @@ def test_a_file_among_several_sources_is_refused(tmp_path: Path) -> None:
         by_folder(roots, TXT, "")
 
 
-def test_two_sources_of_one_name_do_not_hide_each_others_files(tmp_path: Path) -> None:
+def test_two_sources_with_a_file_of_one_name_are_refused(tmp_path: Path) -> None:
     roots = [tree(tmp_path / "one/farm", "x.txt"), tree(tmp_path / "two/farm", "x.txt")]
-    for sources in (by_folder(roots, TXT, ""), by_rule(roots, TXT, Rule("farm"))):
-        names = [file.name for file in sources.files]
-        assert len(set(names)) == len(names) == 2
+    for find in (lambda: by_folder(roots, TXT, ""), lambda: by_rule(roots, TXT, Rule("farm"))):
+        with pytest.raises(SourceError, match=r"would both be called 'farm/x\.txt'"):
+            find()
 
 
 def test_files_beside_the_folders_and_of_other_kinds_are_reported(tmp_path: Path) -> None:

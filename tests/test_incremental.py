@@ -15,7 +15,7 @@ from backend.stores.filters import Range
 from backend.stores.manifest import Manifest
 from backend.stores.store import EmbeddedStore
 from backend.stores.verify import verify
-from create.corpora import Rule, Sources, by_folder, by_mapping, by_rule
+from create.corpora import Sources, by_folder, by_mapping
 from create.layout import Changes
 from create.write import REBUILD_SHARE
 from tests.hash_embedder import HashEmbedder
@@ -366,19 +366,6 @@ def test_the_ids_of_files_that_collide_depend_on_nothing_else(
 _IDS = "SELECT id, source FROM documents"
 
 
-def test_two_sources_with_files_of_one_name_are_both_kept(
-    tmp_path: Path, hashes: HashEmbedder
-) -> None:
-    roots = [
-        write_sources(tmp_path / "one" / "docs", {"x.txt": "First."}),
-        write_sources(tmp_path / "two" / "docs", {"x.txt": "Second."}),
-    ]
-    sources = by_rule(roots, READERS["txt"].suffixes, Rule("texts"))
-    build_tiny(sources, tmp_path / "c", hashes)
-    assert len(document_ids(tmp_path / "c")) == 2
-    assert build_tiny(sources, tmp_path / "c", hashes).unchanged
-
-
 WORDS = "sheep wool cow milk trade silk ship port §12 42 USC law court king day".split()
 
 
@@ -555,6 +542,7 @@ def test_a_forced_build_of_a_damaged_collection_keeps_the_version_before(
     (folder / live / "records.sqlite").unlink()
     build_tiny(source, folder, hashes, force=True)
     assert (folder / before).exists()
+    assert not (folder / live).exists()
     build_tiny(two_origins, folder, hashes, kind="csv", force=True)
     assert len(document_ids(folder)) == 7
     assert not _problems(folder)

@@ -125,7 +125,7 @@ class Manifest(_Part):
 
     def write(self, folder: Path) -> None:
         """Replace the manifest in `folder` in one atomic step."""
-        temporary = folder / f".{FILE_NAME}.{os.getpid()}"
+        temporary = folder / f".{FILE_NAME}.partial"
         with temporary.open("w", encoding="utf-8") as file:
             file.write(json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False))
             file.write("\n")

@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -18,7 +19,7 @@ from backend.stores.manifest import Manifest
 from backend.stores.records import Records
 from backend.stores.tokens import FloatArray, IntArray, TokenTable
 from backend.stores.vectors import Vectors
-from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
+from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
 from backend.text import ANALYSER_VERSION
 
 
@@ -94,12 +95,13 @@ class EmbeddedStore:
                 f"({self.manifest.analyser}, not {ANALYSER_VERSION}). Build the collection again."
             )
         version = folder / self.manifest.version
+        using = _in_use(version)
         self._records = Records(version / RECORDS)
         self._keywords = Keywords(version / KEYWORDS)
         self.tokens = TokenTable.read(version / TOKENS)
         self._embeddings = Embeddings.read(version / EMBEDDINGS)
         self._vectors = Vectors(version / CHROMA, [c.id for c in self.manifest.corpora])
-        self._finalizer = weakref.finalize(self, _release, self._records, self._vectors)
+        self._finalizer = weakref.finalize(self, _release, self._records, self._vectors, using)
         self.corpora = tuple(
             Corpus(c.id, c.label, c.documents, c.passages) for c in self.manifest.corpora
         )
@@ -185,9 +187,21 @@ class EmbeddedStore:
         self._finalizer()
 
 
-def _release(records: Records, vectors: Vectors) -> None:
+def _in_use(version: Path) -> ExitStack:
+    using = ExitStack()
+    try:
+        using.enter_context(in_use(version))
+    except OSError as error:
+        raise DamagedStore(
+            f"{version} cannot be opened ({error}). Run `atlas store repair`."
+        ) from error
+    return using
+
+
+def _release(records: Records, vectors: Vectors, using: ExitStack) -> None:
     records.close()
     vectors.close()
+    using.close()
 
 
 def _best(rows: IntArray, scores: FloatArray, depth: int) -> Hits:

@@ -5,7 +5,9 @@ Importing Chroma takes a second, so that waits until a store is opened or writte
 
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
 
 Progress = Callable[[int], None]
+_OPENING = threading.RLock()  # Chroma counts the clients of a folder without a lock
 HNSW: "CreateHNSWConfiguration" = {
     "space": "cosine",
     # the default of 100 finds 77% of the true 200 nearest in 180,000 passages, 1000 finds 98%;
@@ -62,9 +65,15 @@ def _client(folder: Path) -> "Client":
     from chromadb.api.client import Client
     from chromadb.config import Settings
 
-    client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    with _OPENING:
+        client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
     assert isinstance(client, Client)  # its declared type lacks `close`
     return client
+
+
+def _close(client: "Client") -> None:
+    with _OPENING:
+        client.close()
 
 
 def _name(corpus: str) -> str:
@@ -76,7 +85,7 @@ def write_vectors(folder: Path, corpora: Iterable[CorpusVectors], progress: Prog
     client = _client(folder)
     for corpus, ids, vectors in corpora:
         _upsert(_create(client, corpus), ids, vectors, progress)
-    client.close()
+    _close(client)
     _compact(folder)
 
 
@@ -91,7 +100,7 @@ def change_vectors(
 
     `corpora` are all that shall be, with their new or replaced vectors; others are dropped.
     """
-    shutil.copytree(source, folder)
+    _copy(source, folder)
     client = _client(folder)
     wanted = {_name(corpus.corpus) for corpus in corpora}
     present = {found.name: found for found in client.list_collections()}
@@ -103,8 +112,18 @@ def change_vectors(
                 present[_name(corpus)].delete(ids=list(ids[start : start + BATCH]))
     for corpus, ids, vectors in corpora:
         _upsert(present.get(_name(corpus)) or _create(client, corpus), ids, vectors, progress)
-    client.close()
+    _close(client)
     _compact(folder)
+
+
+def _copy(source: Path, folder: Path) -> None:
+    """Copy an index that others may be opening: Chroma writes into its SQLite file then."""
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns(f"{DATABASE}*"))
+    with (
+        closing(sqlite3.connect(source / DATABASE)) as present,
+        closing(sqlite3.connect(folder / DATABASE)) as copy,
+    ):
+        present.backup(copy)
 
 
 def count_vectors(folder: Path) -> dict[str, int]:
@@ -113,7 +132,7 @@ def count_vectors(folder: Path) -> dict[str, int]:
     counts = {
         found.name.removeprefix(_name("")): found.count() for found in client.list_collections()
     }
-    client.close()
+    _close(client)
     return counts
 
 
@@ -168,7 +187,7 @@ def read_collection(folder: Path, name: str) -> Iterator[ChromaRecord]:
                 )
             yield from _records(client.get_collection(chosen, embedding_function=None))
         finally:
-            client.close()
+            _close(client)
 
 
 def _records(collection: Any) -> Iterator[ChromaRecord]:
@@ -202,6 +221,7 @@ class Vectors:
         present = {collection.name for collection in self._client.list_collections()}
         missing = [corpus for corpus in corpora if _name(corpus) not in present]
         if missing:
+            _close(self._client)  # left open, the next to open this folder would be given it
             raise DamagedStore(
                 f"{folder} has no vectors for {', '.join(missing)}. Run `atlas store repair`."
             )
@@ -245,4 +265,4 @@ class Vectors:
 
     def close(self) -> None:
         """Release the files."""
-        self._client.close()
+        _close(self._client)

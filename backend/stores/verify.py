@@ -59,13 +59,22 @@ def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == manifest.files[name]
 
 
+def check_files(version: Path, manifest: Manifest, part: str) -> None:
+    """Raise DamagedStore if a file of a part is not as it was written."""
+    for name in manifest.files:
+        if name.split("/")[0] == part:
+            try:
+                whole = is_as_written(version, manifest, name)
+            except OSError as error:
+                raise DamagedStore(f"{name} cannot be read ({error.strerror})") from error
+            _require(whole, f"{name} is not as it was written")
+
+
 def _finding(
     version: Path, manifest: Manifest, part: str, check: _Check, damaged: Sequence[str]
 ) -> Finding:
     try:
-        for name in manifest.files:
-            if name.split("/")[0] == part:
-                _require(is_as_written(version, manifest, name), f"{name} is not as it was written")
+        check_files(version, manifest, part)
         _require(not damaged, f"cannot be checked: {' and '.join(damaged)} must be whole for that")
         return Finding(part, check(version, manifest))
     except (AtlasError, OSError) as error:

@@ -7,6 +7,8 @@
 <collection>/.build.lock              held while building, repairing or rolling back
 """
 
+import fcntl
+import os
 import re
 import shutil
 from collections.abc import Collection, Iterator
@@ -89,9 +91,38 @@ def rollback(folder: Path, version: str = "") -> Manifest:
         return others[chosen]
 
 
+@contextmanager
+def in_use(version: Path) -> Iterator[None]:
+    """Keep `remove_old` from removing a version, in this process and others."""
+    descriptor = os.open(version, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def remove_old(folder: Path, kept: Collection[str]) -> None:
-    """Remove all versions but `kept`, and what killed builds left behind."""
-    for path in folder.iterdir():
-        old = _VERSION.fullmatch(path.name) and path.name not in kept
-        if old or _PARTIAL.fullmatch(path.name):
+    """Remove all versions but `kept`, and what killed builds left behind.
+
+    A version that is in use stays until the next time: Chroma opens its file again when more is
+    asked of it at once.
+    """
+    for path in list(folder.iterdir()):
+        if _VERSION.fullmatch(path.name) and path.name not in kept and not _is_in_use(path):
+            # a kill must not leave half a version that looks like a whole one
+            path.rename(path.with_name(f".{path.name}.partial"))
+    for path in list(folder.iterdir()):
+        if _PARTIAL.fullmatch(path.name):
             shutil.rmtree(path)
+
+
+def _is_in_use(version: Path) -> bool:
+    descriptor = os.open(version, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
