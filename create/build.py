@@ -94,7 +94,7 @@ def build(
                 every=options.force,
             )
             contents = Contents(
-                options.collection, plan, _labels(sources, live), _origins(live, options)
+                options.collection, plan, _labels(sources, live, options), _origins(live, options)
             )
             files = _file_reports(sources, plan, live, staging, options.origin)
             did = changes(_digests(live), plan.documents)
@@ -125,12 +125,14 @@ def _digests(live: Live | None) -> dict[tuple[str, str, str], bytes]:
     return {f.identity: f.provenance.digest for f in live.found()} if live else {}
 
 
-def _labels(sources: Sources, live: Live | None) -> dict[str, str]:
-    """Labels of the present sources; those that another origin chose stay."""
-    chosen = (
-        {c.id: c.label for c in live.manifest.corpora if c.label != label_of(c.id)} if live else {}
-    )
-    return chosen | dict(sources.labels)
+def _labels(sources: Sources, live: Live | None, options: Options) -> dict[str, str]:
+    """Labels of the present sources; those of corpora that another origin fills stay."""
+    if live is None:
+        return dict(sources.labels)
+    others = {f.corpus for f in live.found() if f.provenance.origin != options.origin}
+    chosen = {c.id: c.label for c in live.manifest.corpora if c.id in others}
+    plain = {corpus: label for corpus, label in chosen.items() if label != label_of(corpus)}
+    return plain | dict(sources.labels)
 
 
 def _origins(live: Live | None, options: Options) -> dict[str, Origin]:

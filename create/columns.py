@@ -20,12 +20,17 @@ LAST_PAGE = 5000
 """The highest `page` of a record that is taken for a page number."""
 
 TextColumn = Annotated[
-    str, typer.Option(help=f"Fields of the text, joined by commas [first of {', '.join(TEXT)}]")
+    str,
+    typer.Option(
+        help=f"Fields of the text, joined by commas (default: first of {', '.join(TEXT)})"
+    ),
 ]
-IdColumn = Annotated[str, typer.Option(help=f"Field of the record's id [first of {', '.join(ID)}]")]
+IdColumn = Annotated[
+    str, typer.Option(help=f"Field of the record's id (default: first of {', '.join(ID)})")
+]
 TitleColumn = Annotated[str, typer.Option(help="Field of the title")]
 MetadataColumns = Annotated[
-    str, typer.Option(help="Fields kept as metadata, joined by commas [all]")
+    str, typer.Option(help="Fields kept as metadata, joined by commas (default: all)")
 ]
 Rename = Annotated[
     str,

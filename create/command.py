@@ -32,10 +32,11 @@ def _common(
     collection: Annotated[str, typer.Option(help="Name of the collection to build")],
     splitter: Annotated[Splitter, typer.Option(help="How documents are cut")] = "recursive",
     chunk_size: Annotated[
-        int | None, typer.Option(help="Length of a passage [1000; fixed: 800]")
+        int | None, typer.Option(help="Length of a passage (default: 1000; fixed: 800)")
     ] = None,
     chunk_overlap: Annotated[
-        int | None, typer.Option(help="Length repeated from the passage before [100; fixed: 120]")
+        int | None,
+        typer.Option(help="Length repeated from the passage before (default: 100; fixed: 120)"),
     ] = None,
     chunk_unit: Annotated[
         Unit, typer.Option(help="Lengths are in characters or in the model's tokens")
@@ -45,13 +46,14 @@ def _common(
         bool, typer.Option(help="Passages may run over the end of a speech or section")
     ] = False,
     corpora: Annotated[
-        Path | None, typer.Option(help=f"Mapping of files to corpora [{FILE_NAME} in SOURCE]")
+        Path | None,
+        typer.Option(help=f"Mapping of files to corpora (default: {FILE_NAME} in SOURCE)"),
     ] = None,
     corpus_field: Annotated[
         str, typer.Option(help="Metadata field that names each document's corpus")
     ] = "",
     corpus: Annotated[str, typer.Option(help="The one corpus all documents belong to")] = "",
-    encoding: Annotated[str, typer.Option(help="Encoding of text files [UTF-8]")] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files (default: UTF-8)")] = "",
     force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
     every_file: Annotated[bool, typer.Option(help="List every file, not only remarks")] = False,
     report: Annotated[
@@ -99,6 +101,7 @@ def create(
 ) -> BuildReport:
     """Build or update a collection as the options of a command say."""
     settings = load_settings(chroma_collection_name=given["collection"])
+    _check(given)
     cut = chunking(
         given["splitter"],
         given["chunk_size"],
@@ -125,9 +128,6 @@ def located(
         if not path.exists():
             raise SourceError(f"{path} does not exist. Give a file or a folder of sources.")
     mapping = given["corpora"] or _mapping_beside(source)
-    ways = [bool(given["corpora"]), bool(given["corpus_field"]), bool(given["corpus"])]
-    if sum(ways) > 1:
-        raise SourceError("--corpora, --corpus-field and --corpus exclude each other. Give one.")
     suffixes, encoding = reader.suffixes, given["encoding"]
     if given["corpus"]:
         corpus = checked_id(given["corpus"], "--corpus")
@@ -140,6 +140,15 @@ def located(
             raise SourceError(f"With {mapping} give one folder as the source.")
         return by_mapping(source[0], mapping, suffixes, encoding)
     return by_folder(source, suffixes, encoding)
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Raise SourceError for options that contradict each other or cannot be followed."""
+    ways = [bool(given["corpora"]), bool(given["corpus_field"]), bool(given["corpus"])]
+    if sum(ways) > 1:
+        raise SourceError("--corpora, --corpus-field and --corpus exclude each other. Give one.")
+    if given["report"] and not given["report"].parent.is_dir():
+        raise SourceError(f"--report {given['report']}: there is no such folder. Make it first.")
 
 
 def _mapping_beside(source: Sequence[Path]) -> Path | None:

@@ -123,7 +123,11 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     corpora = _read_mapping(mapping)
     files, left_out = [], []
     for path, name, reason in _walked(root, suffixes):
-        if path == mapping or any(_matches(name, pattern) for pattern in corpora.ignore):
+        if (
+            name == FILE_NAME
+            or path == mapping
+            or any(_matches(name, pattern) for pattern in corpora.ignore)
+        ):
             continue
         match = _first_match(name, corpora.corpus)
         if match is None:

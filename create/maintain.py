@@ -127,7 +127,8 @@ def _made_anew(
         )
         repaired, embedded = write_version(site, _contents(live, lambda _: True))
         go_live(folder, repaired)
-        # the damaged version must not be one to go back to
+        # the damaged version must not be one to go back to, even if it is in use and stays
+        (folder / manifest.version / FILE_NAME).unlink(missing_ok=True)
         remove_old(folder, {m.version for m in versions(folder)} - {manifest.version})
         return repaired, embedded
 

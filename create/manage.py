@@ -24,7 +24,9 @@ from create.types import COMMANDS
 
 store_app = typer.Typer(help="Look after built collections.", no_args_is_help=True)
 
-Collection = Annotated[str, typer.Argument(help="Name of a collection [the configured one]")]
+Collection = Annotated[
+    str, typer.Argument(help="Name of a collection (default: the configured one)")
+]
 
 
 @store_app.command("list")
@@ -82,7 +84,9 @@ def repair_command(collection: Collection = "") -> None:
 @store_app.command("rollback")
 def rollback_command(
     collection: Collection = "",
-    version: Annotated[str, typer.Option(help="The version [the one before the live one]")] = "",
+    version: Annotated[
+        str, typer.Option(help="The version (default: the one before the live one)")
+    ] = "",
 ) -> None:
     """Make an earlier version live again."""
     manifest = rollback(_settings(collection).collection_folder, version)

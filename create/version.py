@@ -52,6 +52,7 @@ class Contents:
             PREPARATION_VERSION,
             embedder.fingerprint,
             cuts,
+            [(s.origin, s.name, s.fingerprint.hex()) for s in self.plan.sources],
             {corpus: self.labels.get(corpus, "") for corpus in corpora},
         )
 

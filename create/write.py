@@ -2,13 +2,14 @@
 
 import hashlib
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from backend.errors import SourceError
+from backend.errors import DamagedStore, SourceError
 from backend.stores.embeddings import Embeddings
 from backend.stores.keywords import Entry, write_keywords
 from backend.stores.record_writer import RecordWriter, SourceRow, metadata_values
@@ -115,10 +116,14 @@ def write_index(
     corpora = list(_by_corpus(ids, embeddings, passages))
     progress(0, len(ids))
     if live:
-        tombstones = _changed(folder / CHROMA, corpora, embeddings, live, advance)
+        try:
+            tombstones = _changed(folder / CHROMA, corpora, embeddings, live, advance)
+        except (DamagedStore, OSError):
+            tombstones = None  # a live index that is damaged is no start for another
         if tombstones is not None:
             progress(len(ids), len(ids))
             return tombstones
+        shutil.rmtree(folder / CHROMA, ignore_errors=True)
     done = 0
     write_vectors(folder / CHROMA, corpora, advance)
     return 0

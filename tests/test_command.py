@@ -112,8 +112,8 @@ def test_the_help_of_a_type_shows_every_option_with_its_whole_help(kind: str) ->
 
 def test_the_help_of_looking_after_collections_is_whole() -> None:
     for command, text in (
-        ("verify", "Name of a collection [the configured one]"),
-        ("rollback", "The version [the one before the live one]"),
+        ("verify", "Name of a collection (default: the configured one)"),
+        ("rollback", "The version (default: the one before the live one)"),
     ):
         result = CliRunner().invoke(app, ["store", command, "--help"], env={"COLUMNS": "600"})
         assert text in " ".join(result.output.split())

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from backend.cli import main
 from backend.errors import DamagedStore, EmbedderMismatch, SourceError
 from backend.stores.manifest import Manifest
+from backend.stores.store import EmbeddedStore
 from backend.stores.verify import verify
 from backend.stores.versions import locked, rollback, versions
 from create.corpora import Rule, Sources, by_folder, by_rule
@@ -316,6 +317,20 @@ def test_vectors_of_an_earlier_version_are_not_trusted_if_they_are_damaged(
     lose("embeddings")(live(folder))
     repair(folder, HashEmbedder(), silent)
     assert np.allclose(all_vectors(folder), before, atol=1e-6)
+
+
+def test_a_damaged_version_that_is_in_use_is_not_one_to_go_back_to(
+    folder: Path, two: list[str], source: Path
+) -> None:
+    flip(live(folder) / "embeddings" / "vectors.npy", 130)
+    served = EmbeddedStore(folder)
+    repaired, _, _ = repair(folder, HashEmbedder(), silent)
+    assert [m.version for m in versions(folder)] == [repaired.version, two[0]]
+    assert served.document("farm.cows").text == "Cows give milk."
+    assert rollback(folder).version == two[0]
+    served.close()
+    build_tiny(source, folder, HashEmbedder())
+    assert not (folder / two[1]).exists()
 
 
 def test_a_repair_keeps_labels_and_origins(folder: Path, source: Path) -> None:

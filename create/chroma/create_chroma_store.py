@@ -17,7 +17,7 @@ CORPUS_FIELD = "corpus"
 
 def chroma_reader(
     from_collection: Annotated[
-        str, typer.Option(help="The Chroma collection [the only one of the folder]")
+        str, typer.Option(help="The Chroma collection (default: the only one of the folder)")
     ] = "",
 ) -> ChromaReader:
     """Build a collection from a Chroma folder: ids and vectors are kept, nothing is embedded.
@@ -32,6 +32,8 @@ def locate(
     source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
 ) -> Sources:
     """The folder as one source. Raises SourceError for what is not a Chroma folder."""
+    if given.get("corpora"):
+        raise SourceError("--corpora is for files; records have --corpus-field or --corpus.")
     if len(source) > 1:
         raise SourceError("Give one Chroma folder; ids of two could be the same.")
     (path,) = source

@@ -26,7 +26,8 @@ def csv_reader(
     metadata_columns: MetadataColumns = "",
     rename: Rename = "",
     delimiter: Annotated[
-        str, typer.Option(help="What separates values; `tab` for tabs [as in the first line]")
+        str,
+        typer.Option(help="What separates values; `tab` for tabs (default: as in the first line)"),
     ] = "",
     quotes: Annotated[bool, typer.Option(help="Values may stand in double quotes")] = True,
 ) -> CsvReader:

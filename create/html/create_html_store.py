@@ -38,8 +38,8 @@ def html_reader(
 ) -> HtmlReader:
     """Build a collection from web pages, without their menus and footers.
 
-    SOURCE can also be a list of addresses, a file `.txt` or `.urls` with one a line and `[corpus]`
-    above those of a corpus. They are fetched as `robots.txt` allows.
+    SOURCE can also be a list of addresses, a file `.txt` or `.urls` with one a line, those of a
+    corpus below its id in square brackets. They are fetched as `robots.txt` allows.
     """
     return HtmlReader(whole_page)
 
