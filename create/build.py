@@ -78,7 +78,7 @@ def build(
     """
     started = time.monotonic()
     with locked(folder):
-        live = open_live(folder)
+        live = open_live(folder, or_none=options.force)
         staging = Staging(folder / STAGING)
         try:
             preparation = Preparation(

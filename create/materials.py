@@ -14,6 +14,7 @@ from backend.stores.manifest import Manifest
 from backend.stores.record_writer import PassageRow, Provenance
 from backend.stores.records import Records
 from backend.stores.tokens import IntArray, TokenTable, TokenWriter
+from backend.stores.verify import check_files
 from backend.stores.versions import EMBEDDINGS, RECORDS, TOKENS
 from backend.text import Span, identifier_parts, words
 from create.layout import Found, Placed
@@ -41,16 +42,29 @@ class Live:
     def __init__(self, folder: Path, manifest: Manifest):
         self.manifest = manifest
         self.folder = folder / manifest.version
+        self._check(RECORDS)
         self.records = Records(self.folder / RECORDS)
+
+    def _check(self, part: str) -> None:
+        # what is taken over gets a new digest: damage would never be found again
+        try:
+            check_files(self.folder, self.manifest, part)
+        except DamagedStore as error:
+            raise DamagedStore(
+                f"{self.manifest.collection} is damaged: {error}. Run `atlas store repair "
+                f"{self.manifest.collection}`."
+            ) from error
 
     @cached_property
     def embeddings(self) -> Embeddings:
         """Its vectors. Raises DamagedStore."""
+        self._check(EMBEDDINGS)
         return Embeddings.read(self.folder / EMBEDDINGS)
 
     @cached_property
     def tokens(self) -> TokenTable:
         """Its words. Raises DamagedStore."""
+        self._check(TOKENS)
         return TokenTable.read(self.folder / TOKENS)
 
     @cached_property
@@ -70,12 +84,19 @@ class Live:
         self.records.close()
 
 
-def open_live(folder: Path) -> Live | None:
-    """The live version, or None if there is none that can be read."""
+def open_live(folder: Path, *, or_none: bool) -> Live | None:
+    """The live version, or None if there is none.
+
+    Raises DamagedStore if its documents are damaged, unless it may be None then.
+    """
     try:
         return Live(folder, Manifest.read(folder))
-    except (MissingStore, DamagedStore):
+    except MissingStore:
         return None
+    except DamagedStore:
+        if or_none:
+            return None
+        raise
 
 
 @dataclass(frozen=True)
@@ -109,12 +130,18 @@ class Materials:
             return [Cut(digest, length, False, number) for number, digest, length in staged]
         first, end = self.live.first_rows[place.found.number : place.found.number + 2]
         rows = range(int(first), int(end))
-        try:
-            digests = [self.live.embeddings.digests[row].tobytes() for row in rows]
-            return [Cut(digest, 0, True, row) for row, digest in zip(rows, digests, strict=True)]
-        except DamagedStore:
+        if self._embeddings is None:
             texts = [passage.text for passage in self.live.records.passages(rows)]
             return [Cut(text_digest(t), 0, True, r) for r, t in zip(rows, texts, strict=True)]
+        return [Cut(self._embeddings.digests[row].tobytes(), 0, True, row) for row in rows]
+
+    @cached_property
+    def _embeddings(self) -> Embeddings | None:
+        """Those of the live version, or None if they are damaged."""
+        try:
+            return self.live.embeddings
+        except DamagedStore:
+            return None
 
     def texts(self, cuts: Sequence[Cut]) -> list[str]:
         """The texts of passages, in order."""

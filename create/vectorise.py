@@ -8,6 +8,8 @@ import numpy as np
 from backend.embedding import Embedder
 from backend.errors import DamagedStore
 from backend.stores.embeddings import Embeddings
+from backend.stores.manifest import Manifest
+from backend.stores.verify import check_files
 from backend.stores.versions import EMBEDDINGS, versions
 from create.layout import Placed
 from create.materials import Cut, Materials
@@ -28,11 +30,12 @@ class Known:
         self._rows: dict[bytes, tuple[int, int]] = {}
         for manifest in versions(folder):
             if manifest.embedding.fingerprint == fingerprint:
-                self._take(folder / manifest.version / EMBEDDINGS)
+                self._take(folder / manifest.version, manifest)
 
-    def _take(self, folder: Path) -> None:
+    def _take(self, version: Path, manifest: Manifest) -> None:
         try:
-            found = Embeddings.read(folder)
+            check_files(version, manifest, EMBEDDINGS)
+            found = Embeddings.read(version / EMBEDDINGS)
         except DamagedStore:
             return
         number = len(self._versions)

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from backend.embedding import Embedder
+from backend.errors import DamagedStore, MissingStore
 from backend.stores.embeddings import Embeddings
 from backend.stores.manifest import SCHEMA_VERSION, EmbeddingModel, Manifest, Origin
-from backend.stores.versions import go_live, new_name, remove_old
+from backend.stores.versions import go_live, new_name, remove_old, versions
 from backend.text import ANALYSER_VERSION
 from create.layout import content_digest
 from create.materials import Live, Materials
@@ -112,9 +113,18 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
 
 def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
     """Make a written version live in one step, and remove all but it and the one before."""
+    kept = {previous.manifest.version} if previous else _older(folder)
     go_live(folder, manifest)
-    before = {previous.manifest.version} if previous else set()
-    remove_old(folder, {manifest.version, *before})
+    remove_old(folder, {manifest.version, *kept})
+
+
+def _older(folder: Path) -> set[str]:
+    """What there is to go back to where the live version is damaged."""
+    try:
+        damaged = {Manifest.read(folder).version}
+    except (MissingStore, DamagedStore):
+        damaged = set()
+    return {found.version for found in versions(folder)} - damaged
 
 
 def _manifest(

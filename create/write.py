@@ -9,12 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from backend.errors import DamagedStore, SourceError
+from backend.errors import SourceError
 from backend.stores.embeddings import Embeddings
 from backend.stores.keywords import Entry, write_keywords
 from backend.stores.record_writer import RecordWriter, SourceRow, metadata_values
 from backend.stores.tokens import TokenTable, TokenWriter
-from backend.stores.vectors import CorpusVectors, change_vectors, count_vectors, write_vectors
+from backend.stores.vectors import (
+    CorpusVectors,
+    change_vectors,
+    count_vectors,
+    steady_files,
+    write_vectors,
+)
+from backend.stores.verify import check_files
 from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, PARTS, RECORDS, TOKENS
 from backend.text import content_words, words
 from create.layout import Placed
@@ -118,7 +125,7 @@ def write_index(
     if live:
         try:
             tombstones = _changed(folder / CHROMA, corpora, embeddings, live, advance)
-        except (DamagedStore, OSError):
+        except Exception:  # Chroma raises errors of many kinds for what it cannot read
             tombstones = None  # a live index that is damaged is no start for another
         if tombstones is not None:
             progress(len(ids), len(ids))
@@ -137,6 +144,7 @@ def _changed(
     advance: Callable[[int], None],
 ) -> int | None:
     """Copy and change the live index; None if too much has changed, or the copy is not whole."""
+    check_files(live.folder, live.manifest, CHROMA)
     before = dict(zip(live.records.passage_ids(), _digests(live.embeddings), strict=True))
     now = dict(zip((id_ for c in corpora for id_ in c.ids), _digests(embeddings), strict=True))
     owner = {id_: corpus.corpus for corpus in corpora for id_ in corpus.ids}
@@ -159,14 +167,13 @@ def _changed(
 
 
 def digests_of_files(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file of the parts that never change once they are written."""
+    """SHA-256 of every file that never changes once it is written."""
     digests = {}
     for part in PARTS:
-        if part != CHROMA:
-            for path in _files(folder / part):
-                with path.open("rb") as file:
-                    name = path.relative_to(folder).as_posix()
-                    digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        for path in steady_files(folder / part) if part == CHROMA else _files(folder / part):
+            with path.open("rb") as file:
+                name = path.relative_to(folder).as_posix()
+                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
     return digests
 
 

@@ -35,7 +35,6 @@ from tests.tiny import (
 
 NOTHING = Changes(added=0, changed=0, unchanged=3, removed=0)
 PARAGRAPHS = 12
-TRUSTED = "a build trusts what it takes over; `atlas store verify` and `repair` find and mend it"
 
 
 @pytest.fixture
@@ -487,7 +486,6 @@ def damage_vectors(folder: Path) -> None:
     path.write_bytes(blob)
 
 
-@pytest.mark.xfail(strict=True, reason=TRUSTED)
 def test_a_build_does_not_take_over_damaged_vectors(
     source: Path, folder: Path, hashes: HashEmbedder
 ) -> None:
@@ -527,7 +525,6 @@ def test_a_build_from_sources_mends_what_the_live_version_has_lost(
     assert contents(folder) == whole
 
 
-@pytest.mark.xfail(strict=True, reason=TRUSTED)
 def test_a_build_does_not_forget_other_origins_where_the_live_documents_are_lost(
     two_origins: Path, source: Path, folder: Path, hashes: HashEmbedder
 ) -> None:
@@ -538,7 +535,6 @@ def test_a_build_does_not_forget_other_origins_where_the_live_documents_are_lost
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-@pytest.mark.xfail(strict=True, reason=TRUSTED)
 def test_a_forced_build_of_a_damaged_collection_keeps_the_version_before(
     two_origins: Path, source: Path, folder: Path, hashes: HashEmbedder
 ) -> None:

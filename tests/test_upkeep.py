@@ -309,10 +309,6 @@ def test_without_any_vectors_all_are_embedded(folder: Path) -> None:
     assert damaged(folder) == []
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a build trusts the vectors of earlier versions; `verify` checks the live one",
-)
 def test_vectors_of_an_earlier_version_are_not_trusted_if_they_are_damaged(
     folder: Path, two: list[str]
 ) -> None:

@@ -32,6 +32,7 @@ HNSW: "CreateHNSWConfiguration" = {
     "max_neighbors": 16,
 }
 DATABASE = "chroma.sqlite3"
+_FILLED = "index_metadata.pickle"
 BATCH = 5000  # Chroma refuses more than 5461 at once
 OVERFETCH = 16  # Chroma returns ties in any order; the caller orders them by id and cuts
 
@@ -134,6 +135,16 @@ def count_vectors(folder: Path) -> dict[str, int]:
     }
     _close(client)
     return counts
+
+
+def steady_files(folder: Path) -> list[Path]:
+    """The files of an index that opening it does not change.
+
+    Chroma touches its database, and writes the files of an index that it has not filled (below
+    1000 vectors) again each time.
+    """
+    filled = (path.parent for path in folder.glob(f"*/{_FILLED}"))
+    return sorted(path for each in filled for path in each.iterdir())
 
 
 def _create(client: "Client", corpus: str) -> Any:
