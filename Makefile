@@ -61,9 +61,8 @@ $(PHOENIX_VENV)/.installed: constraints-phoenix.txt
 	@touch $@
 
 store: install ## Build the bundled demo collection if it is the configured one and missing
-	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ] && \
-	    [ ! -e "$$($(SETTING) collection_folder)/manifest.json" ]; then \
-	    $(BIN)/atlas create files $(DEMO) --collection $(DEMO_NAME); fi
+	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ]; then \
+	    $(BIN)/atlas create files $(DEMO) --collection $(DEMO_NAME) --if-missing; fi
 
 demo-pdf: install ## Write two small PDFs and build them: a tour of the pipeline
 	$(BIN)/python -m create.pdf.demo $(PDF_DEMO)

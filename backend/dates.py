@@ -61,10 +61,6 @@ _MARKED = _pattern(
     rf"(?:(?:probably|possibly|perhaps|copyright) |© ?)?(?P<about>{_CIRCA})?(?:the )?"
     r"(?:(?:early|mid|late)[ -](?:the )?)?(?P<date>.+?)(?: ?(?P<mark>[?~%]|\(\?\)))?\.?"
 )
-_DOUBT = _pattern(
-    r"[?~%]|\bca?(?:\.? ?\d|\.? [a-z])|"
-    r"\b(?:circa|about|around|approx\w*|probably|possibly|perhaps|or)\b"
-)
 _CHARACTERS = str.maketrans(dict.fromkeys("[]") | dict.fromkeys("‒—―−", "–") | {"‐": "-", "‑": "-"})
 
 
@@ -86,11 +82,6 @@ def bounds(text: str) -> tuple[str, str] | None:
         except ValueError:
             pass  # the 21 of 1954-21 is not a month but a season
     return _written(text) if len(text) <= _LONGEST else None
-
-
-def is_uncertain(text: str) -> bool:
-    """Whether `text` is a date that its source doubts: `1954?`, `c. 1954`, `1954 or 1955`."""
-    return bool(_DOUBT.search(text)) and bounds(text) is not None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -10,6 +10,7 @@
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
     │   ├── MissingStore        names the command that builds it
+    │   │   └── OutdatedStore   written by another version of Atlas
     │   ├── DamagedStore        a part is missing or of another version
     │   ├── EmbedderMismatch    the store was built with another model
     │   ├── MissingModel        the embedding model cannot be loaded
@@ -60,6 +61,10 @@ class InvalidTarget(ConfigurationError):
 
 class MissingStore(ConfigurationError):
     """No manifest where the collection should be."""
+
+
+class OutdatedStore(MissingStore):
+    """A collection in the format of another version of Atlas: for this one, as good as missing."""
 
 
 class DamagedStore(ConfigurationError):

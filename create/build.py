@@ -122,14 +122,14 @@ def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
 
 
 def _digests(live: Live | None) -> dict[tuple[str, str, str], bytes]:
-    return {f.identity: f.provenance.digest for f in live.found()} if live else {}
+    return {f.identity: f.provenance.digest for f in live.found} if live else {}
 
 
 def _labels(sources: Sources, live: Live | None, options: Options) -> dict[str, str]:
     """Labels of the present sources; those of corpora that another origin fills stay."""
     if live is None:
         return dict(sources.labels)
-    others = {f.corpus for f in live.found() if f.provenance.origin != options.origin}
+    others = {f.corpus for f in live.found if f.provenance.origin != options.origin}
     chosen = {c.id: c.label for c in live.manifest.corpora if c.id in others}
     plain = {corpus: label for corpus, label in chosen.items() if label != label_of(corpus)}
     return plain | dict(sources.labels)

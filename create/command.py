@@ -12,8 +12,9 @@ import typer
 from rich.console import Console
 
 from backend.embedding.open import open_embedder
-from backend.errors import AtlasError, SourceError
+from backend.errors import AtlasError, MissingStore, SourceError
 from backend.settings import load_settings
+from backend.stores.manifest import Manifest
 from create.build import BuildReport, Options, build
 from create.chunking import Splitter, Unit, chunking
 from create.corpora import FILE_NAME, Rule, Sources, by_folder, by_mapping, by_rule, checked_id
@@ -54,6 +55,9 @@ def _common(
     ] = "",
     corpus: Annotated[str, typer.Option(help="The one corpus all documents belong to")] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files (default: UTF-8)")] = "",
+    if_missing: Annotated[
+        bool, typer.Option(help="Do nothing if the collection is there and can be read")
+    ] = False,
     force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
     every_file: Annotated[bool, typer.Option(help="List every file, not only remarks")] = False,
     report: Annotated[
@@ -75,6 +79,8 @@ def store_command(
     def command(**given: Any) -> None:
         console = Console(stderr=True)
         try:
+            if given["if_missing"] and _is_built(given["collection"]):
+                return
             chosen = {name: given.pop(name) for name in own}
             report = create(kind, factory(**chosen), locate or located, given | chosen, console)
         except AtlasError as error:
@@ -151,6 +157,15 @@ def _check(given: Mapping[str, Any]) -> None:
         raise SourceError(f"--report {given['report']}: there is no such folder. Make it first.")
 
 
+def _is_built(collection: str) -> bool:
+    """Whether there is a collection that this Atlas can read. Raises DamagedStore."""
+    try:
+        Manifest.read(load_settings(chroma_collection_name=collection).collection_folder)
+    except MissingStore:
+        return False
+    return True
+
+
 def _mapping_beside(source: Sequence[Path]) -> Path | None:
     path = source[0] / FILE_NAME
     return path if path.is_file() else None
@@ -160,7 +175,7 @@ def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """What was given, so that the same command can run again from any folder."""
     plain: dict[str, Any] = {}
     for name, value in given.items():
-        if name in {"collection", "force", "every_file", "report", "refresh"}:
+        if name in {"collection", "if_missing", "force", "every_file", "report", "refresh"}:
             continue
         if isinstance(value, list):
             plain[name] = [str(Path(item).resolve()) for item in value]

@@ -134,9 +134,9 @@ def _made_anew(
 
 
 def _contents(live: Live, keep: Callable[[str], bool]) -> Contents:
-    documents = [found for found in live.found() if keep(found.corpus)]
+    documents = [found for found in live.found if keep(found.corpus)]
     named = {(found.provenance.origin, found.source) for found in documents}
-    gone = {(f.provenance.origin, f.source) for f in live.found() if not keep(f.corpus)}
+    gone = {(f.provenance.origin, f.source) for f in live.found if not keep(f.corpus)}
     # a source with a dropped document is read again by the next build, which finds it missing
     sources = [
         source for source in live.records.sources() if (source.origin, source.name) not in gone

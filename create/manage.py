@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from backend.embedding.open import open_embedder
-from backend.errors import DamagedStore, MissingStore, SourceError
+from backend.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from backend.settings import Settings, load_settings
 from backend.stores.manifest import Manifest, Origin
 from backend.stores.verify import Finding, verify
@@ -127,10 +127,10 @@ def _live_version(folder: Path) -> tuple[str, str]:
     """
     try:
         return Manifest.read(folder).version, ""
+    except (OutdatedStore, DamagedStore) as error:
+        return "", str(error)
     except MissingStore:
         return "", ""
-    except DamagedStore as error:
-        return "", str(error)
 
 
 def _remedy(folder: Path) -> str:

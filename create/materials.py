@@ -72,7 +72,8 @@ class Live:
         """The first passage row of each document, and the number of rows last."""
         return np.cumsum([0, *self.records.passage_counts()])
 
-    def found(self) -> list[Found]:
+    @cached_property
+    def found(self) -> Sequence[Found]:
         """All its documents, as kept."""
         return [
             Found(corpus, source, provenance, kept=True, number=index)
@@ -85,7 +86,7 @@ class Live:
 
 
 def open_live(folder: Path, *, or_none: bool) -> Live | None:
-    """The live version, or None if there is none.
+    """The live version, or None if there is none that this Atlas can read.
 
     Raises DamagedStore if its documents are damaged, unless it may be None then.
     """

@@ -217,4 +217,4 @@ def _first_line(text: str) -> str:
 
 def _parts(path: Path) -> list[Path]:
     """The file itself, or all files of a folder that is one source."""
-    return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    return sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]

@@ -49,14 +49,14 @@ def read_sources(
     for done, file in enumerate(sources.files, start=1):
         try:
             fingerprint = preparation.fingerprint(file)
+            same = not every and file.name in known and known[file.name].fingerprint == fingerprint
         except OSError as error:
-            fingerprint = b"unreadable"
-            if file.name in known:
+            fingerprint, same = b"unreadable", file.name in known
+            if same:
                 # a disk that is away for a moment must not empty the collection
-                fingerprint = known[file.name].fingerprint
                 reason = f"cannot be read now ({error.strerror}); what was read before is kept"
                 known[file.name] = replace(known[file.name], remarks=(("", reason),))
-        if not every and file.name in known and known[file.name].fingerprint == fingerprint:
+        if same:
             kept.append(file.name)
         else:
             new.append(file.name)
@@ -91,9 +91,7 @@ def _kept(live: Live | None, origin: str, names: set[str]) -> Iterable[Found]:
     if live is None:
         return []
     return [
-        found
-        for found in live.found()
-        if found.provenance.origin != origin or found.source in names
+        found for found in live.found if found.provenance.origin != origin or found.source in names
     ]
 
 

@@ -12,7 +12,7 @@ from backend.stores.manifest import Manifest
 from backend.stores.verify import check_files
 from backend.stores.versions import EMBEDDINGS, versions
 from create.layout import Placed
-from create.materials import Cut, Materials
+from create.materials import Cut, Live, Materials
 from create.staging import Staging
 
 COMMIT_EVERY = 256  # passages embedded between two commits
@@ -23,19 +23,22 @@ Progress = Callable[[int, int], None]
 class Known:
     """Vectors of the versions on disk that the same model made, and of the staging area."""
 
-    def __init__(self, folder: Path, fingerprint: str, staging: Staging):
+    def __init__(self, folder: Path, fingerprint: str, staging: Staging, live: Live | None):
         self._fingerprint = fingerprint
         self._staging = staging
         self._versions: list[Embeddings] = []
         self._rows: dict[bytes, tuple[int, int]] = {}
         for manifest in versions(folder):
             if manifest.embedding.fingerprint == fingerprint:
-                self._take(folder / manifest.version, manifest)
+                self._take(folder / manifest.version, manifest, live)
 
-    def _take(self, version: Path, manifest: Manifest) -> None:
+    def _take(self, version: Path, manifest: Manifest, live: Live | None) -> None:
         try:
-            check_files(version, manifest, EMBEDDINGS)
-            found = Embeddings.read(version / EMBEDDINGS)
+            if live and live.folder == version:
+                found = live.embeddings  # their files are not read twice
+            else:
+                check_files(version, manifest, EMBEDDINGS)
+                found = Embeddings.read(version / EMBEDDINGS)
         except DamagedStore:
             return
         number = len(self._versions)

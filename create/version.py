@@ -75,7 +75,7 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     """Write a version and give its manifest, which nothing names yet, and the texts embedded."""
     started = time.monotonic()
     materials = Materials(site.live, site.staging, reanalyse=site.reanalyse)
-    known = Known(site.folder, site.embedder.fingerprint, site.staging)
+    known = Known(site.folder, site.embedder.fingerprint, site.staging, site.live)
     digests, embedded = embed_missing(
         contents.plan.documents,
         materials,

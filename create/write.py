@@ -4,7 +4,6 @@ import hashlib
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +33,6 @@ REBUILD_SHARE = 0.2
 and each makes a search a little longer."""
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Written:
-    """The parts of a version that was written into `folder`."""
-
-    counter: Counter
-    ids: Sequence[str]
-    embeddings: Embeddings
-    tombstones: int
 
 
 def write_records(

@@ -275,13 +275,15 @@ def test_a_collection_name_cannot_lead_out_of_its_folder(name: str) -> None:
         load_settings(chroma_collection_name=name)
 
 
-@pytest.mark.parametrize("manifest", ["garbage", '{"schema_version": 0}'])
+@pytest.mark.parametrize(
+    ("manifest", "force"), [("garbage", True), ('{"schema_version": 1}', False)]
+)
 def test_a_build_replaces_a_manifest_it_cannot_read(
-    source: Path, tmp_path: Path, embedder: LocalEmbedder, manifest: str
+    source: Path, tmp_path: Path, embedder: LocalEmbedder, manifest: str, force: bool
 ) -> None:
     build_from(source, tmp_path / "c", embedder)
     (tmp_path / "c" / "manifest.json").write_text(manifest)
-    again = build_from(source, tmp_path / "c", embedder, force=True)
+    again = build_from(source, tmp_path / "c", embedder, force=force)
     assert len(ids(tmp_path / "c")) == again.manifest.passages
 
 

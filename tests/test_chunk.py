@@ -148,13 +148,17 @@ def test_neighbours_share_at_most_the_overlap(case: Case) -> None:
 
 
 @with_examples
-def test_pages_and_sections_are_crossed_only_where_that_was_chosen(case: Case) -> None:
+def test_pages_speeches_and_sections_are_crossed_only_where_that_was_chosen(case: Case) -> None:
     source, chosen = case
     walls: set[int] = set()
     if not chosen.across_pages and chosen.splitter != "whole":
         walls.update(source.pages)
-    if not chosen.across_sections and chosen.splitter == "structural":
-        walls.update(segment.start for segment in source.segments)
+    if not chosen.across_sections and chosen.splitter != "whole":
+        speaker = ""
+        for segment in source.segments:
+            if chosen.splitter == "structural" or segment.speaker != speaker:
+                walls.add(segment.start)
+            speaker = segment.speaker
     assert not any(start < wall < end for start, end in spans_of(case) for wall in walls)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.dates import OPEN_END, OPEN_START, bounds, is_uncertain
+from backend.dates import OPEN_END, OPEN_START, bounds
 
 DAYS = st.dates(min_value=date(1000, 1, 1))
 PIECES = (
@@ -256,26 +256,6 @@ def test_what_can_be_a_season_or_two_years_is_both() -> None:
 )
 def test_numbers_identifiers_names_and_titles_are_no_dates(text: str) -> None:
     assert bounds(text) is None
-    assert not is_uncertain(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    (
-        "1954?|1954~|[1954?]|c. 1954|c1954|ca. May 1954|probably 1954|1953 or 1954|"
-        "between 1953 and c. 1954|19th century?"
-    ).split("|"),
-)
-def test_a_date_that_its_source_doubts_is_uncertain(text: str) -> None:
-    assert is_uncertain(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["1954", "1954-05-17", "[1954]", "19th century", "19th c.", "1953/1954", "before 1954"]
-)
-def test_a_coarse_date_is_not_uncertain(text: str) -> None:
-    assert bounds(text)
-    assert not is_uncertain(text)
 
 
 def test_a_long_text_is_no_date_even_if_it_begins_like_one() -> None:

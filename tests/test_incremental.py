@@ -240,6 +240,21 @@ def test_a_new_version_is_built_from_what_a_skipped_file_says_only_once(
     assert again.files == first.files
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_that_cannot_be_read_now_keeps_its_documents(
+    source: Path, folder: Path, hashes: HashEmbedder, force: bool
+) -> None:
+    sources = by_folder([source], READERS["txt"].suffixes, "")
+    (source / "farm" / "cows.txt").unlink()  # as if its disk went away after it was listed
+    report = build_tiny(sources, folder, hashes, force=force)
+    assert (report.changes, report.embedded) == (NOTHING, 0)
+    (cows,) = [file for file in report.files if file.source == "farm/cows.txt"]
+    assert (cows.documents, *cows.remarks) == (
+        1,
+        "cannot be read now (No such file or directory); what was read before is kept",
+    )
+
+
 TABLE = "id,text\nr1,Ships carry wool.\nr2,Ships carry cloth.\n"
 
 

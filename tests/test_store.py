@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from backend.embedding.local import LocalEmbedder
-from backend.errors import DamagedStore, EmbedderMismatch, MissingStore, NotFound
+from backend.errors import DamagedStore, EmbedderMismatch, MissingStore, NotFound, OutdatedStore
 from backend.services import open_services
 from backend.settings import Settings
 from backend.stores.filters import Range
@@ -134,12 +134,17 @@ def test_a_truncated_record_file_is_an_error(
         EmbeddedStore(folder)
 
 
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"schema_version": 99}', '{"schema_version": 1}']
-)
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"schema_version": 2}'])
 def test_an_unreadable_manifest_is_an_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(DamagedStore):
+        Manifest.read(tmp_path)
+
+
+@pytest.mark.parametrize("schema", [1, 99])
+def test_a_manifest_of_another_atlas_says_what_to_do(tmp_path: Path, schema: int) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"schema_version": schema}))
+    with pytest.raises(OutdatedStore, match=f"{schema}; this Atlas reads 2.*atlas create"):
         Manifest.read(tmp_path)
 
 

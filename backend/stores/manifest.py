@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from backend.errors import DamagedStore, MissingStore
+from backend.errors import DamagedStore, MissingStore, OutdatedStore
 
 SCHEMA_VERSION = 2
 FILE_NAME = "manifest.json"
@@ -138,7 +138,7 @@ class Manifest(_Part):
     def read(cls, folder: Path) -> Self:
         """Read the manifest of the collection in `folder`.
 
-        Raises MissingStore without one, DamagedStore for one that this version cannot read.
+        Raises MissingStore without one, OutdatedStore for one of another schema, and DamagedStore.
         """
         path = folder / FILE_NAME
         try:
@@ -154,10 +154,10 @@ class Manifest(_Part):
                 f"{path} is not valid JSON ({error}). Run `atlas store repair {folder.name}`."
             ) from error
         found = content.get("schema_version") if isinstance(content, dict) else None
-        if found != SCHEMA_VERSION:
-            raise DamagedStore(
-                f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION}. "
-                "Build the collection again with `atlas create`."
+        if isinstance(found, int) and found != SCHEMA_VERSION:
+            raise OutdatedStore(
+                f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION}. Build the "
+                "collection again with `atlas create`, or the bundled demo with `make store`."
             )
         try:
             return cls.model_validate(content)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from backend.errors import SourceError
 from create.columns import Columns
 from create.jsonl.read import JsonlReader
 from create.source import Draft, Read, Skipped
@@ -36,17 +35,6 @@ class BeirReader:
             return
         for read in _RECORDS.read(path, encoding):
             yield _with_record_id(read) if isinstance(read, Draft) else read
-
-
-def corpus_file(folder: Path) -> Path:
-    """The corpus of a benchmark folder. Raises SourceError unless there is exactly one."""
-    found = [folder / name for name in CORPUS_FILES if (folder / name).is_file()]
-    if len(found) != 1:
-        raise SourceError(
-            f"{folder} holds {len(found)} of {' and '.join(CORPUS_FILES)}. A folder is one "
-            "benchmark: keep one of them in it."
-        )
-    return found[0]
 
 
 def _with_record_id(draft: Draft) -> Draft:
