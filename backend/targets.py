@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from backend.errors import InvalidTarget, UnknownTarget
 
 Share = float
+Reranker = Literal["fused", "relative", "lexical", "rrf", "weighted", "none"]
 MAX_DAYS = 36_500  # a century; the calendar ends somewhere
 
 
@@ -31,14 +32,35 @@ class Target(BaseModel):
     large_retrieval_size_single_corpus: int = Field(
         500, ge=1, le=1000, description="Candidates per corpus and leg when corpora are chosen"
     )
-    reranker: Literal["fused", "lexical"] = Field(
-        "fused", description="How candidates are scored: `fused` or `lexical` (the ATLAS table)"
+    reranker: Reranker = Field(
+        "fused",
+        description="How candidates are scored: `fused` (weighted sum of signals), `relative` (the "
+        "same, scaled to the candidates), `lexical` (the ATLAS table), `rrf`, `weighted` (shares "
+        "of meaning and words), `none` (by meaning alone)",
     )
     weight_semantic: float = Field(0.6, ge=0, description="Weight of cosine similarity in `fused`")
     weight_bm25: float = Field(0.6, ge=0, description="Weight of BM25 in `fused`")
     weight_phrase: float = Field(0.3, ge=0, description="Weight of adjacent word pairs in `fused`")
     weight_proximity: float = Field(0.3, ge=0, description="Weight of closeness in `fused`")
     weight_title: float = Field(0.3, ge=0, description="Weight of the title match in `fused`")
+    weight_neighbours: float = Field(
+        0.0, ge=0, description="Weight of the passages before and after in `fused`"
+    )
+    lexical_exact: float = Field(
+        0.5, ge=0, description="Weight of the verbatim question in `lexical`"
+    )
+    lexical_frequency: float = Field(
+        0.3, ge=0, description="Weight of the question's words' frequency in `lexical`"
+    )
+    lexical_proximity: float = Field(0.2, ge=0, description="Weight of closeness in `lexical`")
+    lexical_metadata: float = Field(
+        0.5, ge=0, description="Added for each matching metadata field in `lexical`"
+    )
+    rrf_k: float = Field(60.0, ge=0, description="Constant of reciprocal rank fusion in `rrf`")
+    rrf_weight_dense: float = Field(1.0, ge=0, description="Weight of the dense leg in `rrf`")
+    rrf_weight_lexical: float = Field(1.0, ge=0, description="Weight of the keyword leg in `rrf`")
+    mix_dense: float = Field(0.7, ge=0, description="Share of meaning in `weighted`")
+    mix_lexical: float = Field(0.3, ge=0, description="Share of words in `weighted`")
     balance: Literal["rank", "floor", "quota"] = Field(
         "rank",
         description="Places per corpus: by `rank`, a `floor` of one each, or an equal `quota`",

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from backend import __version__
 from backend.api.wire import DocumentOut, PassageOut, document_out, passage_out
 from backend.domain import LEGS
-from backend.search.rerank import FUSED_WEIGHTS
+from backend.search.rerankers.fused import FUSED_WEIGHTS
 from backend.services import Serve
 from backend.stores.manifest import Field as FieldStatistics
 from backend.stores.manifest import Origin

@@ -1,6 +1,5 @@
 """Search, stage by stage."""
 
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -11,15 +10,17 @@ from numpy.typing import NDArray
 from backend.domain import LEGS, CheckedPassage, Passage, RankedPassage
 from backend.embedding import Embedder
 from backend.search.balance import choose
+from backend.search.candidates import Candidates
+from backend.search.clock import Clock
 from backend.search.evidence import Confidence, Freshness, check, confidence, freshness
 from backend.search.query import Query, parse_query
 from backend.search.request import SearchRequest
-from backend.search.rerank import Ranking, fused, rerank
+from backend.search.rerank import Ranking, rerank
+from backend.search.rerankers.fused import fused
 from backend.search.retrieve import CorpusHits, pooled, retrieve
-from backend.search.signals.measure import SignalTable, measure
+from backend.search.signals.measure import measure
 from backend.search.signals.occurrences import weigh
 from backend.stores.store import Store
-from backend.stores.tokens import IntArray
 from backend.targets import Target
 from backend.text import Word, names, words
 from backend.tracing import TracedDocument, Tracer
@@ -69,47 +70,21 @@ class SearchResult:
 def search(searcher: Searcher, request: SearchRequest, target: Target) -> SearchResult:
     """Find, measure, rank and choose the passages that speak to the question."""
     with searcher.tracer.span("search", "CHAIN") as span:
-        clock = _Clock()
-        depth = _depth(request, target)
-        query = parse_query(request.question)
-        vector = _embed(searcher, query)
-        clock.lap("embed")
-        scope = searcher.store.scope(request.filters) if request.filters else None
-        hits = retrieve(
-            searcher.store,
-            searcher.tracer,
-            searcher.executor,
-            query,
-            vector,
-            request.corpora,
-            depth,
-            scope,
-        )
-        clock.lap("retrieve")
-        table, ranking = _rank(searcher, query, vector, pooled(hits), request, target)
+        clock = Clock()
+        candidates = gather(searcher, request, target, clock)
+        ranking = _rank(searcher, candidates, request, target)
         clock.lap("rank")
         ranked = _balance(searcher, ranking, request, target)
-        weights = _term_weights(searcher, query)
-        checked = check(query, ranked, weights, target)
+        weights = _term_weights(searcher, candidates.query)
+        checked = check(candidates.query, ranked, weights, target)
         clock.lap("select")
-        result = SearchResult(
-            query=query,
-            passages=tuple(checked),
-            per_corpus=_counts(hits, checked),
-            confidence=confidence(checked, float(fused(table).max(initial=0.0))),
-            freshness=freshness(checked, request.freshness_days, request.today),
-            depth=depth,
-            term_weights=weights,
-            unknown_names=_unknown_names(searcher, request.question, checked),
-            warnings=_warnings(hits, depth, narrowed=scope is not None),
-            timings_ms=clock.laps,
-        )
+        result = _result(searcher, request, target, candidates, checked, weights, clock)
         span.input(request.question)
         span.output([{"id": item.passage.id, "score": item.ranked.score} for item in checked])
         span.set(
             search_type="hybrid",
             search_k=request.limit,
-            large_retrieval_size=depth,
+            large_retrieval_size=result.depth,
             pooling=searcher.embedder.info.pooling,
             corpus_filter="all" if request.every_corpus else ",".join(request.corpora),
             **{f"candidates.{c}": counts.candidates for c, counts in result.per_corpus.items()},
@@ -118,6 +93,55 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> Search
         for warning in result.warnings:
             span.warn(warning)
         return result
+
+
+def gather(
+    searcher: Searcher, request: SearchRequest, target: Target, clock: Clock | None = None
+) -> Candidates:
+    """The candidates of every corpus with all their signals; nothing is ranked yet."""
+    clock = clock or Clock()
+    store = searcher.store
+    query = parse_query(request.question)
+    vector = _embed(searcher, query)
+    clock.lap("embed")
+    hits = retrieve(
+        store,
+        searcher.tracer,
+        searcher.executor,
+        query,
+        vector,
+        request.corpora,
+        _depth(request, target),
+        store.scope(request.filters) if request.filters else None,
+    )
+    clock.lap("retrieve")
+    table = measure(query, vector, pooled(hits), store.vectors, store.tokens, searcher.mean_length)
+    clock.lap("measure")
+    return Candidates(query, vector, hits, table)
+
+
+def _result(
+    searcher: Searcher,
+    request: SearchRequest,
+    target: Target,
+    candidates: Candidates,
+    checked: Sequence[CheckedPassage],
+    weights: Mapping[str, float],
+    clock: Clock,
+) -> SearchResult:
+    depth = _depth(request, target)
+    return SearchResult(
+        query=candidates.query,
+        passages=tuple(checked),
+        per_corpus=_counts(candidates.hits, checked),
+        confidence=confidence(checked, float(fused(candidates.table).max(initial=0.0))),
+        freshness=freshness(checked, request.freshness_days, request.today),
+        depth=depth,
+        term_weights=weights,
+        unknown_names=_unknown_names(searcher, request.question, checked),
+        warnings=_warnings(candidates.hits, depth, narrowed=bool(request.filters)),
+        timings_ms=clock.laps,
+    )
 
 
 def _embed(searcher: Searcher, query: Query) -> NDArray[np.float32]:
@@ -130,29 +154,23 @@ def _embed(searcher: Searcher, query: Query) -> NDArray[np.float32]:
 
 
 def _rank(
-    searcher: Searcher,
-    query: Query,
-    vector: NDArray[np.float32],
-    rows: IntArray,
-    request: SearchRequest,
-    target: Target,
-) -> tuple[SignalTable, Ranking]:
+    searcher: Searcher, candidates: Candidates, request: SearchRequest, target: Target
+) -> Ranking:
     with searcher.tracer.span("rerank", "RERANKER") as span:
-        store = searcher.store
-        table = measure(
-            query, vector, rows, store.vectors(rows), store.tokens, searcher.mean_length
-        )
-        ranking = rerank(table, target)
-        span.set(candidates=len(rows))
+        ranking = rerank(candidates, target)
+        span.set(candidates=len(ranking.rows))
         if span.recorded:
+            store = searcher.store
             kept = [int(row) for row in ranking.rows[: request.limit]]
             traced = zip(
                 store.passage_ids(kept), ranking.scores, store.passages(kept), strict=False
             )
             span.reranked(
-                query.text, target.reranker, [TracedDocument(i, s, p) for i, s, p in traced]
+                candidates.query.text,
+                target.reranker,
+                [TracedDocument(i, s, p) for i, s, p in traced],
             )
-        return table, ranking
+        return ranking
 
 
 def _balance(
@@ -240,14 +258,3 @@ def _warnings(hits: Sequence[CorpusHits], depth: int, *, narrowed: bool) -> tupl
         for corpus in hits
         if len(corpus.dense.rows) < depth
     )
-
-
-class _Clock:
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.laps[stage] = round((now - self._last) * 1000, 3)
-        self._last = now

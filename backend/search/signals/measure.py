@@ -1,6 +1,6 @@
 """All signals of all candidates, in one table."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,15 @@ from backend.search.signals.coverage import coverage
 from backend.search.signals.exact import exact
 from backend.search.signals.frequency import frequency
 from backend.search.signals.metadata import metadata_matches
+from backend.search.signals.neighbours import neighbours, with_neighbours
 from backend.search.signals.occurrences import locate, weigh
 from backend.search.signals.phrase import phrase
 from backend.search.signals.proximity import proximity
 from backend.search.signals.title import title
 from backend.stores.tokens import FloatArray, IntArray, TokenTable
+
+VectorsOf = Callable[[IntArray], NDArray[np.float32]]
+"""Gives the unit vectors (n, d) of passages."""
 
 
 @dataclass(frozen=True)
@@ -39,21 +43,26 @@ def measure(
     query: Query,
     vector: NDArray[np.float32],
     rows: IntArray,
-    vectors: NDArray[np.float32],
+    vectors_of: VectorsOf,
     table: TokenTable,
     mean_length: float,
 ) -> SignalTable:
-    """Measure the candidates `rows` with their unit `vectors` (n, d) against the question."""
+    """Measure the candidates `rows`, ascending, against the question and its unit `vector`."""
     documents = table.document_of[rows]
     terms = weigh(query, table)
-    hits = locate(terms, rows, table)
+    around = with_neighbours(rows, table.document_of)
+    hits_around = locate(terms, around, table)
+    at = np.searchsorted(around, rows)
+    hits = hits_around.only(at)
     matches = metadata_matches(terms, documents, table)
-    similarity = np.einsum("nd,d->n", vectors, vector, dtype=np.float64)
+    similarity = np.einsum("nd,d->n", vectors_of(around), vector, dtype=np.float64)
+    semantic = np.clip(similarity, 0.0, 1.0)
+    keyword = bm25(hits_around, terms, mean_length)
     return SignalTable(
         rows=rows,
         signals={
-            "semantic": np.clip(similarity, 0.0, 1.0),
-            "bm25": bm25(hits, terms, mean_length),
+            "semantic": semantic[at],
+            "bm25": keyword[at],
             "phrase": phrase(hits, terms, query),
             "exact": exact(query, rows, table),
             "frequency": frequency(hits),
@@ -61,6 +70,7 @@ def measure(
             "coverage": coverage(hits, terms),
             "title": title(terms, documents, table.titles),
             "metadata": matches / (matches + 1),
+            "neighbours": neighbours(rows, around, (semantic + keyword) / 2, table.document_of),
         },
         matches=matches,
     )

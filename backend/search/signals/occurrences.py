@@ -40,6 +40,20 @@ class Occurrences:
     counts: IntArray
     length: IntArray
 
+    def only(self, rows: IntArray) -> "Occurrences":
+        """Those in some of the candidates, ascending, which are numbered from 0 then."""
+        number = np.full(len(self.length), -1)
+        number[rows] = np.arange(len(rows))
+        row = number[self.row]
+        kept = np.flatnonzero(row >= 0)
+        return Occurrences(
+            row=row[kept],
+            position=self.position[kept],
+            term=self.term[kept],
+            counts=self.counts[rows],
+            length=self.length[rows],
+        )
+
 
 def weigh(query: Query, table: TokenTable) -> Terms:
     """Inverse passage frequency, idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)).

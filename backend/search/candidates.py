@@ -1,0 +1,34 @@
+"""What a search has found before anything is ranked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.search.query import Query
+from backend.search.retrieve import CorpusHits
+from backend.search.signals.measure import SignalTable
+from backend.stores.tokens import FloatArray
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of all corpora: who found them, and every signal of each.
+
+    `vector` is the question's, of unit length.
+    """
+
+    query: Query
+    vector: NDArray[np.float32]
+    hits: Sequence[CorpusHits]
+    table: SignalTable
+
+
+def min_max(values: FloatArray) -> FloatArray:
+    """(value - smallest) / (largest - smallest) over all candidates; 0 where all are equal."""
+    if not len(values):
+        return values
+    smallest, largest = values.min(), values.max()
+    scaled: FloatArray = (values - smallest) / ((largest - smallest) or 1.0)
+    return scaled

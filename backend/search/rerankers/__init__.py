@@ -1,0 +1,1 @@
+"""Ways to order candidates, one a file: each gives every candidate a score."""

@@ -1,0 +1,25 @@
+"""The ATLAS table: plain-text signals only."""
+
+import numpy as np
+
+from backend.search.candidates import Candidates
+from backend.search.signals.measure import SignalTable
+from backend.stores.tokens import FloatArray
+from backend.targets import Target
+
+
+def lexical(table: SignalTable, target: Target) -> FloatArray:
+    """0.5 exact + 0.3 frequency + 0.2 proximity + 0.5 per matching metadata field, by default.
+
+    It ignores meaning: on public test sets it ranks below its own input (chunkeval 0.684 nDCG@10
+    where `fused` has 0.785). Above 1 when metadata matches.
+    """
+    scores = target.lexical_metadata * table.matches.astype(np.float64)
+    for name in ("exact", "frequency", "proximity"):
+        scores += getattr(target, f"lexical_{name}") * table.signals[name]
+    return scores
+
+
+def atlas_table(candidates: Candidates, target: Target) -> FloatArray:
+    """`lexical` with the weights of the target."""
+    return lexical(candidates.table, target)
