@@ -17,6 +17,16 @@ VOCABULARY = "vocabulary.json"
 BLOCK = 20_000  # passages whose words are counted at once
 
 
+def sorted_unique(values: IntArray) -> IntArray:
+    """The distinct values, none negative, ascending.
+
+    Sorting is some twenty times faster here than np.unique, which hashes since NumPy 2.3.
+    """
+    ordered = np.sort(values)
+    distinct: IntArray = ordered[np.diff(ordered, prepend=-1) > 0]
+    return distinct
+
+
 class Gathered(NamedTuple):
     """Values of several ragged rows, concatenated.
 
@@ -223,8 +233,6 @@ def _passage_frequency(words: Ragged, parts: Ragged, terms: int) -> IntArray:
     for start in range(0, len(passages), BLOCK):
         block = passages[start : start + BLOCK]
         found = [of.take(block) for of in (words, parts)]
-        pairs = np.sort(np.concatenate([of.row * terms + of.value for of in found]))
-        # sorting finds repeated pairs some twenty times faster than np.unique, which hashes
-        first = np.diff(pairs, prepend=-1) > 0
-        frequency += np.bincount(pairs[first] % terms, minlength=terms).astype(np.int32)
+        pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in found]))
+        frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
     return frequency

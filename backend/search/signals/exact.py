@@ -3,14 +3,23 @@
 import numpy as np
 
 from backend.search.query import Query
+from backend.search.signals.occurrences import Occurrences
 from backend.stores.tokens import FloatArray, IntArray, TokenTable
 
 
-def exact(query: Query, rows: IntArray, table: TokenTable) -> FloatArray:
+def exact(query: Query, hits: Occurrences, rows: IntArray, table: TokenTable) -> FloatArray:
     """1 where all words of the question stand in the passage one after the other, else 0.
 
     Words are compared by their stems, punctuation and case do not count.
     """
+    result = np.zeros(len(rows))
+    # only passages with every informative word can hold the whole question
+    full = np.flatnonzero((hits.counts > 0).all(axis=1))
+    result[full] = _verbatim(query, rows[full], table)
+    return result
+
+
+def _verbatim(query: Query, rows: IntArray, table: TokenTable) -> FloatArray:
     result = np.zeros(len(rows))
     sequence = [table.vocabulary.get(word, -1) for word in query.words]
     if not sequence or min(sequence) < 0:

@@ -64,7 +64,7 @@ def measure(
             "semantic": semantic[at],
             "bm25": keyword[at],
             "phrase": phrase(hits, terms, query),
-            "exact": exact(query, rows, table),
+            "exact": exact(query, hits, rows, table),
             "frequency": frequency(hits),
             "proximity": proximity(hits, terms),
             "coverage": coverage(hits, terms),

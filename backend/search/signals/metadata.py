@@ -3,7 +3,7 @@
 import numpy as np
 
 from backend.search.signals.occurrences import Terms
-from backend.stores.tokens import IntArray, TokenTable
+from backend.stores.tokens import IntArray, TokenTable, sorted_unique
 
 
 def metadata_matches(terms: Terms, documents: IntArray, table: TokenTable) -> IntArray:
@@ -20,6 +20,6 @@ def metadata_matches(terms: Terms, documents: IntArray, table: TokenTable) -> In
     found = np.bincount(words.row[asked], minlength=len(owned.value))
     matched = (lengths > 0) & (found == lengths)
     fields = int(table.value_field.max(initial=0)) + 1
-    pairs = np.unique(owned.row[matched] * fields + table.value_field[owned.value[matched]])
+    pairs = sorted_unique(owned.row[matched] * fields + table.value_field[owned.value[matched]])
     counts: IntArray = np.bincount(pairs // fields, minlength=len(unique))[back]
     return counts

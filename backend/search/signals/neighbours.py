@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from backend.stores.tokens import FloatArray, IntArray
+from backend.stores.tokens import FloatArray, IntArray, sorted_unique
 
 
 def with_neighbours(rows: IntArray, document_of: IntArray) -> IntArray:
@@ -11,7 +11,7 @@ def with_neighbours(rows: IntArray, document_of: IntArray) -> IntArray:
     owner = np.concatenate([document_of[rows]] * 3)
     inside = (around >= 0) & (around < len(document_of))
     around, owner = around[inside], owner[inside]
-    return np.unique(around[document_of[around] == owner])
+    return sorted_unique(around[document_of[around] == owner])
 
 
 def neighbours(rows: IntArray, around: IntArray, fit: FloatArray, owner: IntArray) -> FloatArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backend.search.query import Query
-from backend.stores.tokens import FloatArray, IntArray, TokenTable
+from backend.stores.tokens import FloatArray, Gathered, IntArray, Ragged, TokenTable
 
 
 @dataclass(frozen=True)
@@ -73,23 +73,28 @@ def locate(terms: Terms, rows: IntArray, table: TokenTable) -> Occurrences:
     index = np.full(len(table.vocabulary) + 1, -1, dtype=np.int16)
     known = np.flatnonzero(terms.ids >= 0)
     index[terms.ids[known]] = known
+    words, parts = _hits(table.words, rows, index), _hits(table.parts, rows, index)
     width = len(terms.ids)
-
-    words = table.words.take(rows)
-    term = index[words.value]
-    hit = np.flatnonzero(term >= 0)
-    counts = np.bincount(words.row[hit] * width + term[hit], minlength=len(rows) * width)
-
-    parts = table.parts.take(rows)
-    part_term = index[parts.value]
-    part_hit = np.flatnonzero(part_term >= 0)
-    counts += np.bincount(
-        parts.row[part_hit] * width + part_term[part_hit], minlength=len(rows) * width
-    )
+    cells = np.concatenate([of.row * width + of.value for of in (words, parts)])
     return Occurrences(
-        row=words.row[hit],
-        position=words.position[hit],
-        term=term[hit].astype(np.int64),
-        counts=counts.reshape(len(rows), width),
+        row=words.row,
+        position=words.position,
+        term=words.value,
+        counts=np.bincount(cells, minlength=len(rows) * width).reshape(len(rows), width),
         length=table.words.lengths(rows) + table.parts.lengths(rows),
     )
+
+
+def _hits(ragged: Ragged, rows: IntArray, index: IntArray) -> Gathered:
+    """The terms of `rows` that `index` maps to one of the question's, as that.
+
+    Row and position are worked out for hits only: one word in a hundred is one.
+    """
+    lengths = ragged.lengths(rows)
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    total = int(ends[-1]) if len(ends) else 0
+    term = index[ragged.flat[np.repeat(ragged.offsets[rows] - starts, lengths) + np.arange(total)]]
+    hit = np.flatnonzero(term >= 0)
+    row = np.searchsorted(ends, hit, side="right")
+    return Gathered(row, hit - starts[row], term[hit].astype(np.int64))

@@ -4,7 +4,7 @@ import numpy as np
 
 from backend.search.query import Query
 from backend.search.signals.occurrences import Occurrences, Terms
-from backend.stores.tokens import FloatArray
+from backend.stores.tokens import FloatArray, sorted_unique
 
 
 def phrase(hits: Occurrences, terms: Terms, query: Query) -> FloatArray:
@@ -23,7 +23,7 @@ def phrase(hits: Occurrences, terms: Terms, query: Query) -> FloatArray:
         (hits.row[1:] == hits.row[:-1]) & (hits.position[1:] == hits.position[:-1] + 1)
     )
     pair = hits.term[adjacent] * width + hits.term[adjacent + 1]
-    seen = np.unique(hits.row[adjacent] * (width * width) + pair)
+    seen = sorted_unique(hits.row[adjacent] * (width * width) + pair)
     np.add.at(result, seen // (width * width), weight[seen % (width * width)])
     result /= weight.sum()
     return result
