@@ -1,13 +1,17 @@
 """Search as a whole: balance, filters, totality of the order, and what it reports."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from backend.search.flow import search
+from backend.domain import LEGS, Passage
+from backend.search.flow import gather, search
 from backend.search.query import parse_query
 from backend.search.retrieve import retrieve
 from backend.services import Services
 from backend.stores.filters import Range
+from backend.text import words
 from tests.conftest import request_for
 
 QUESTION = "What rights does a person have on arrest by the police?"
@@ -60,6 +64,62 @@ def test_a_metadata_filter_binds_both_legs(services: Services) -> None:
             assert all(p.date.startswith("196") for p in services.store.passages(rows))
 
 
+@pytest.mark.parametrize(
+    ("question", "holds"),
+    [
+        ('Does "privacy" matter?', lambda text: " privaci " in text),
+        ('"cruel and unusual" punishment', lambda text: " cruel and unusu " in text),
+        ("arrest by the police -warrant", lambda text: " warrant " not in text),
+        ('police -"right to silence"', lambda text: " right to silenc " not in text),
+    ],
+)
+def test_quoted_phrases_and_excluded_words_bind_both_legs(
+    services: Services, question: str, holds: Callable[[str], bool]
+) -> None:
+    request = request_for(services, question)
+    found = gather(services.searcher, request, services.targets["k10_extractive"])
+    rows = [row for hits in found.hits for leg in LEGS for row in hits.leg(leg).rows]
+    assert rows
+    passages = services.store.passages(rows)
+    stems = [" ".join(word.term for word in words(passage.text)) for passage in passages]
+    assert all(holds(f" {text} ") for text in stems)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "of"),
+    [
+        ("document_id", "legal_us.katz-v-united-states-1967", lambda p: p.document_id),
+        ("section", "Facts", lambda p: p.section),
+        ("content_type", "pdf", lambda p: p.metadata["content_type"]),
+    ],
+)
+def test_documents_sections_and_content_types_can_be_asked_for(
+    services: Services, field: str, value: str, of: Callable[[Passage], str]
+) -> None:
+    request = request_for(services, QUESTION, filters={field: (value,)})
+    found = gather(services.searcher, request, services.targets["k10_extractive"])
+    rows = [row for hits in found.hits for leg in LEGS for row in hits.leg(leg).rows]
+    assert rows
+    assert all(value in of(passage) for passage in services.store.passages(rows))
+
+
+def test_exact_search_compares_every_vector(services: Services) -> None:
+    target = services.targets["k10_extractive"].model_copy(
+        update={"large_retrieval_size_all_corpus": 20}
+    )
+    request = request_for(services, QUESTION, exact=True)
+    found = gather(services.searcher, request, target)
+    everything = np.arange(services.store.manifest.passages)
+    similarity = services.store.vectors(everything) @ found.vector
+    for number, hits in enumerate(found.hits):
+        own = everything[services.store.corpus_of(everything) == number]
+        best = own[np.argsort(-similarity[own], kind="stable")][:20]
+        assert hits.dense.rows.tolist() == best.tolist()
+    quick = gather(services.searcher, request_for(services, QUESTION), target)
+    for one, other in zip(found.hits, quick.hits, strict=True):
+        assert one.lexical.rows.tolist() == other.lexical.rows.tolist()
+
+
 def test_a_filter_that_nothing_meets_gives_no_passage(services: Services) -> None:
     request = request_for(services, QUESTION, filters={"author": ("nobody",)})
     result = search(services.searcher, request, services.targets["k10_extractive"])
@@ -75,7 +135,7 @@ def test_every_candidate_has_every_signal_between_0_and_1(services: Services) ->
         result = search(services.searcher, request, target)
         assert len(result.passages) == 100
         for item in result.passages:
-            assert len(item.ranked.signals) == 9
+            assert len(item.ranked.signals) == 10
             assert all(0.0 <= value <= 1.0 for value in item.ranked.signals.values())
 
 

@@ -12,7 +12,9 @@ from pydantic import BaseModel
 
 from backend.answer.flow import Answer, AskRequest, References, Token, ask
 from backend.api.problems import problem_of
-from backend.api.wire import AnswerOut, AskBody, answer_out, ask_request, ranked_passage_out
+from backend.api.wire.requests import AskBody, ask_request
+from backend.api.wire.responses import answer_out, ranked_passage_out
+from backend.api.wire.schemas import AnswerOut
 from backend.errors import Cancelled
 from backend.services import Serve, Services
 

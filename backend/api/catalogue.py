@@ -8,7 +8,8 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
 from backend import __version__
-from backend.api.wire import DocumentOut, PassageOut, document_out, passage_out
+from backend.api.wire.responses import document_out, passage_out
+from backend.api.wire.schemas import DocumentOut, PassageOut
 from backend.domain import LEGS
 from backend.search.rerankers.fused import FUSED_WEIGHTS
 from backend.services import Serve

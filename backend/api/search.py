@@ -6,7 +6,9 @@ from datetime import date
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 
-from backend.api.wire import SearchBody, SearchOut, search_out, search_request
+from backend.api.wire.requests import SearchBody, search_request
+from backend.api.wire.responses import search_out
+from backend.api.wire.schemas import SearchOut
 from backend.search.flow import search
 from backend.services import Serve
 

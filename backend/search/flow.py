@@ -20,7 +20,7 @@ from backend.search.rerankers.fused import fused
 from backend.search.retrieve import CorpusHits, pooled, retrieve
 from backend.search.signals.measure import measure
 from backend.search.signals.occurrences import weigh
-from backend.stores.store import Store
+from backend.stores.store import Scope, Store
 from backend.targets import Target
 from backend.text import Word, names, words
 from backend.tracing import TracedDocument, Tracer
@@ -112,12 +112,19 @@ def gather(
         vector,
         request.corpora,
         _depth(request, target),
-        store.scope(request.filters) if request.filters else None,
+        _scope(searcher, request, query),
     )
     clock.lap("retrieve")
     table = measure(query, vector, pooled(hits), store.vectors, store.tokens, searcher.mean_length)
     clock.lap("measure")
     return Candidates(query, vector, hits, table)
+
+
+def _scope(searcher: Searcher, request: SearchRequest, query: Query) -> Scope | None:
+    """The passages the request allows; None if it allows all and need not compare every one."""
+    if not (request.filters or query.required or query.excluded or request.exact):
+        return None
+    return searcher.store.scope(request.filters, query.required, query.excluded)
 
 
 def _result(
@@ -139,7 +146,7 @@ def _result(
         depth=depth,
         term_weights=weights,
         unknown_names=_unknown_names(searcher, request.question, checked),
-        warnings=_warnings(candidates.hits, depth, narrowed=bool(request.filters)),
+        warnings=_warnings(candidates, request, depth),
         timings_ms=clock.laps,
     )
 
@@ -251,10 +258,12 @@ def _counts(
     }
 
 
-def _warnings(hits: Sequence[CorpusHits], depth: int, *, narrowed: bool) -> tuple[str, ...]:
-    reason = "the filter leaves no more" if narrowed else "it holds no more"
+def _warnings(candidates: Candidates, request: SearchRequest, depth: int) -> tuple[str, ...]:
+    query = candidates.query
+    narrowed = request.filters or query.required or query.excluded
+    reason = "what was asked for leaves no more" if narrowed else "it holds no more"
     return tuple(
         f"{corpus.corpus}: {len(corpus.dense.rows)} of {depth} candidates asked for; {reason}."
-        for corpus in hits
+        for corpus in candidates.hits
         if len(corpus.dense.rows) < depth
     )

@@ -13,7 +13,7 @@ class SearchRequest:
 
     `every_corpus` says that no corpus was chosen, which decides the retrieval depth. `limit` is
     the number of passages wanted. A source older than `freshness_days` before `today` is stale;
-    0 means never.
+    0 means never. With `exact` every vector is compared instead of asking the index.
     """
 
     question: str
@@ -23,3 +23,4 @@ class SearchRequest:
     today: date
     filters: Mapping[str, Condition] = field(default_factory=dict)
     freshness_days: int = 0
+    exact: bool = False

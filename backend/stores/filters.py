@@ -24,17 +24,43 @@ Filter = Mapping[str, Condition]
 """For each field either a range, or the values of which one must match."""
 
 
+DOCUMENT_ID = "document_id"
+PASSAGE_FIELDS = ("section", "speaker")
+"""Of a passage, not of its whole document; metadata of these names counts as well."""
+
+
 def where(filters: Filter) -> tuple[str, list[str | float]]:
-    """The SQL condition on table `documents` for all of `filters`, and the values it binds."""
-    clauses, values = ["1"], []
+    """The SQL condition on table `documents` for all of `filters`, and the values it binds.
+
+    For PASSAGE_FIELDS the table `passages` must be there too.
+    """
+    clauses, values = ["1"], list[str | float]()
     for field, condition in filters.items():
         clause, bound = _condition(condition)
-        clauses.append(
+        alternatives = [
             "EXISTS (SELECT 1 FROM metadata m WHERE m.document = documents.document "
             f"AND m.field = ? AND {clause})"
-        )
+        ]
         values += [field, *bound]
+        if not isinstance(condition, Range):
+            if field == DOCUMENT_ID:
+                alternatives += ["documents.id = ?"] * len(condition)
+                values += condition
+            elif field in PASSAGE_FIELDS:
+                # several speakers are joined by `; `, the headings of a section by ` > `
+                alternatives += [f"{_NAMES[field]} LIKE ? ESCAPE '!'"] * len(condition)
+                values += [_PATTERNS[field].format(_literal(value)) for value in condition]
+        clauses.append(f"({' OR '.join(alternatives)})")
     return " AND ".join(clauses), values
+
+
+_NAMES = {"speaker": "'; ' || passages.speaker || ';'", "section": "passages.section"}
+_PATTERNS = {"speaker": "%; {};%", "section": "%{}%"}
+
+
+def _literal(value: str) -> str:
+    """Without the characters that mean something to LIKE."""
+    return value.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def _condition(condition: Condition) -> tuple[str, list[str | float]]:

@@ -77,15 +77,25 @@ class Keywords:
         if not terms or (within is not None and not within):
             return KeywordHits([], [])
         must, should = tantivy.Occur.Must, tantivy.Occur.Should
-        words = [
-            (should, tantivy.Query.term_query(self._schema, "body", term, "freq")) for term in terms
-        ]
+        words = [(should, self._term(term)) for term in terms]
         # a constant score of 0: a filter must not change the order
         filters = [tantivy.Query.term_query(self._schema, "corpus", corpus, "basic")]
         if within is not None:
             filters.append(tantivy.Query.term_set_query(self._schema, "document", list(within)))
         clauses = [(must, tantivy.Query.const_score_query(query, 0.0)) for query in filters]
         query = tantivy.Query.boolean_query([(must, tantivy.Query.boolean_query(words)), *clauses])
-        hits = self._searcher.search(query, limit=depth + OVERFETCH, count=False).hits
+        return self._search(query, depth + OVERFETCH)
+
+    def holding(self, terms: Sequence[str]) -> list[int]:
+        """The rows of all passages with every one of `terms`, ascending; all without any."""
+        every = [(tantivy.Occur.Must, self._term(term)) for term in terms]
+        query = tantivy.Query.boolean_query(every) if every else tantivy.Query.all_query()
+        return sorted(self._search(query, max(self.count, 1)).rows)
+
+    def _term(self, term: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, "body", term, "freq")
+
+    def _search(self, query: tantivy.Query, limit: int) -> KeywordHits:
+        hits = self._searcher.search(query, limit=limit, count=False).hits
         rows = self._searcher.fast_field_values("row", [address for _, address in hits])
         return KeywordHits(cast("list[int]", rows), [float(score) for score, _ in hits])

@@ -111,6 +111,12 @@ class Records:
         query = f"SELECT document FROM documents WHERE {condition} ORDER BY document"
         return [index for (index,) in self._rows(query, values)]
 
+    def matching_passages(self, filters: Filter) -> list[int]:
+        """Rows of the passages that meet every condition, ascending."""
+        condition, values = where(filters)
+        query = f"SELECT row FROM passages JOIN documents USING (document) WHERE {condition}"
+        return sorted(row for (row,) in self._rows(query, values))
+
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""
         return [

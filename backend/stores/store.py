@@ -13,21 +13,31 @@ from numpy.typing import NDArray
 from backend.domain import Corpus, Document, Passage
 from backend.errors import DamagedStore
 from backend.stores.embeddings import Embeddings
-from backend.stores.filters import Filter
+from backend.stores.filters import PASSAGE_FIELDS, Filter
 from backend.stores.keywords import Keywords
 from backend.stores.manifest import Manifest
 from backend.stores.records import Records
 from backend.stores.tokens import FloatArray, IntArray, TokenTable
 from backend.stores.vectors import Vectors
 from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
-from backend.text import ANALYSER_VERSION
+from backend.text import ANALYSER_VERSION, distinct
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The only documents a search may touch, as ascending indices."""
+    """The only passages a search may find: their rows, and indices of their documents, ascending.
 
+    Within a scope both legs are exact: its passages are compared one by one.
+    """
+
+    rows: IntArray
     documents: IntArray
+
+
+Phrases = Sequence[Sequence[str]]
+"""Each the stems of words that stand one after the other."""
+
+COMPARED_AT_ONCE = 16_384  # vectors; those of more would fill the memory
 
 
 class Hits(NamedTuple):
@@ -44,13 +54,19 @@ class Store(Protocol):
     corpora: tuple[Corpus, ...]
     tokens: TokenTable
 
-    def scope(self, filters: Filter) -> Scope:
-        """The documents that meet every condition of `filters`."""
+    def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
+        """The passages that meet every condition of `filters`.
+
+        They hold every phrase that is `required` and none that is `excluded`.
+        """
 
     def nearest(
         self, corpus: str, vector: NDArray[np.float32], depth: int, scope: Scope | None
     ) -> Hits:
-        """The `depth` passages of `corpus` closest to the unit vector, by cosine."""
+        """The `depth` passages of `corpus` closest to the unit vector, by cosine.
+
+        Without a scope the index is asked, which may miss a few; with one it is exact.
+        """
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
         """The `depth` passages of `corpus` with the best keyword score for `terms`."""
@@ -128,30 +144,69 @@ class EmbeddedStore:
                 f"Run `atlas store repair {self.manifest.collection}`."
             )
 
-    def scope(self, filters: Filter) -> Scope:
+    def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         """See Store."""
-        return Scope(np.array(self._records.matching_documents(filters), dtype=np.int64))
+        of_passages = {field: c for field, c in filters.items() if field in PASSAGE_FIELDS}
+        of_documents = {field: c for field, c in filters.items() if field not in PASSAGE_FIELDS}
+        allowed = np.zeros(self.manifest.documents, dtype=bool)
+        allowed[self._records.matching_documents(of_documents)] = True
+        rows = np.flatnonzero(allowed[self.tokens.document_of])
+        if of_passages:
+            rows = np.intersect1d(rows, self._records.matching_passages(of_passages))
+        for phrase in required:
+            rows = np.intersect1d(rows, self._holding(phrase))
+        for phrase in excluded:
+            rows = np.setdiff1d(rows, self._holding(phrase))
+        return Scope(rows, np.unique(self.tokens.document_of[rows]))
+
+    def _holding(self, phrase: Sequence[str]) -> IntArray:
+        rows = np.array(self._keywords.holding(distinct(phrase)), dtype=np.int64)
+        return self.tokens.holding(rows, phrase)
 
     def nearest(
         self, corpus: str, vector: NDArray[np.float32], depth: int, scope: Scope | None
     ) -> Hits:
         """See Store."""
-        found = self._vectors.nearest(corpus, vector, depth, self._ids_within(corpus, scope))
+        if scope is not None:
+            return self._compared(self._own(corpus, scope.rows), vector, depth)
+        found = self._vectors.nearest(corpus, vector, depth)
         rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
         return _best(rows, found.similarities, depth)
 
+    def _own(self, corpus: str, rows: IntArray) -> IntArray:
+        number = next(i for i, known in enumerate(self.corpora) if known.id == corpus)
+        own: IntArray = rows[self._corpus_of[rows] == number]
+        return own
+
+    def _compared(self, rows: IntArray, vector: NDArray[np.float32], depth: int) -> Hits:
+        """The nearest of `rows`, found by comparing every one."""
+        similarities = np.empty(len(rows))
+        for start in range(0, len(rows), COMPARED_AT_ONCE):
+            block = slice(start, start + COMPARED_AT_ONCE)
+            similarities[block] = self._embeddings.vectors[rows[block]] @ vector
+        if len(rows) > depth:
+            # ties with the last are kept, for the row decides between them
+            enough = similarities >= np.partition(similarities, -depth)[-depth]
+            rows, similarities = rows[enough], similarities[enough]
+        return _best(rows, similarities, depth)
+
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
         """See Store."""
-        within = scope.documents.tolist() if scope else None
-        found = self._keywords.matching(corpus, terms, depth, within)
-        return _best(np.array(found.rows, dtype=np.int64), np.array(found.scores), depth)
-
-    def _ids_within(self, corpus: str, scope: Scope | None) -> list[str] | None:
-        if scope is None:
-            return None
-        number = next(i for i, known in enumerate(self.corpora) if known.id == corpus)
-        allowed = np.isin(self.tokens.document_of, scope.documents) & (self._corpus_of == number)
-        return [self._ids[row] for row in np.flatnonzero(allowed)]
+        allowed = None if scope is None else self._own(corpus, scope.rows)
+        if allowed is not None and not len(allowed):
+            return _best(np.empty(0, dtype=np.int64), np.empty(0), depth)
+        whole = scope is None or len(scope.documents) == self.manifest.documents
+        within = None if whole or scope is None else scope.documents.tolist()
+        asked = depth
+        while True:
+            found = self._keywords.matching(corpus, terms, asked, within)
+            rows, scores = np.array(found.rows, dtype=np.int64), np.array(found.scores)
+            if allowed is not None:
+                inside = np.isin(rows, allowed)
+                rows, scores = rows[inside], scores[inside]
+            if len(rows) >= depth or len(found.rows) < asked:
+                return _best(rows, scores, depth)
+            asked *= 4
 
     def corpus_of(self, rows: IntArray) -> IntArray:
         """See Store."""

@@ -1,7 +1,7 @@
 """The words of every passage as integer arrays: what the ranking signals read."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -99,6 +99,21 @@ class TokenTable:
         """Mean number of words and identifier parts in a passage; 1 for an empty table."""
         total = len(self.words.flat) + len(self.parts.flat)
         return max(total / max(self.passages, 1), 1.0)
+
+    def holding(self, rows: IntArray, stems: Sequence[str]) -> IntArray:
+        """Those of the passages `rows` in which `stems` stand one after the other."""
+        sequence = [self.vocabulary.get(stem, -1) for stem in stems]
+        if not sequence or min(sequence) < 0:
+            return rows[:0]
+        words = self.words.take(rows)
+        # start from the rarest word: few places are left to compare
+        anchor = int(np.argmin(self.passage_frequency[sequence]))
+        starts = np.flatnonzero(words.value == sequence[anchor]) - anchor
+        starts = starts[(starts >= 0) & (starts + len(sequence) <= len(words.value))]
+        for offset, term in enumerate(sequence):
+            starts = starts[words.value[starts + offset] == term]
+        whole = words.row[starts] == words.row[starts + len(sequence) - 1]
+        return rows[sorted_unique(words.row[starts[whole]])]
 
     def write(self, folder: Path) -> None:
         """Write every array into a new folder."""

@@ -245,21 +245,10 @@ class Vectors:
         """Vectors stored for `corpus`."""
         return self._collections[corpus].count()
 
-    def nearest(
-        self,
-        corpus: str,
-        vector: NDArray[np.float32],
-        depth: int,
-        within: Sequence[str] | None = None,
-    ) -> Neighbours:
-        """Up to `depth` + OVERFETCH neighbours of `vector`, only `within` these ids if given."""
-        if within is not None and not within:
-            return Neighbours([], np.empty(0))
+    def nearest(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Neighbours:
+        """Up to `depth` + OVERFETCH neighbours of `vector`."""
         found = self._collections[corpus].query(
-            query_embeddings=vector[None, :],
-            ids=list(within) if within is not None else None,
-            n_results=depth + OVERFETCH,
-            include=["distances"],
+            query_embeddings=vector[None, :], n_results=depth + OVERFETCH, include=["distances"]
         )
         distances = found["distances"]
         return Neighbours(found["ids"][0], 1.0 - np.asarray(distances[0] if distances else []))

@@ -1,0 +1,180 @@
+"""Answers, results and documents as they are sent."""
+
+from dataclasses import asdict
+from typing import Any
+
+from backend.answer.flow import Answer
+from backend.api.wire.requests import SearchBody
+from backend.api.wire.schemas import (
+    AnswerOut,
+    CitationOut,
+    ConfidenceOut,
+    CorpusCountsOut,
+    DocumentOut,
+    FreshnessOut,
+    PassageOut,
+    RankedPassageOut,
+    ReasonOut,
+    RetrievalOut,
+    SearchOut,
+    SentenceOut,
+    UsageOut,
+    ValidationOut,
+)
+from backend.domain import LEGS, AnswerSentence, CheckedPassage, Citation, Document, Passage
+from backend.search.flow import SearchResult
+from backend.services import Services
+
+
+def answer_out(answer: Answer, services: Services, *, include_context: bool) -> AnswerOut:
+    """An answer as it is sent."""
+    request = answer.request
+    answered = answer.outcome.decision == "ANSWER"
+    citations = answer.verification.citations if answered else ()
+    sentences = answer.verification.sentences if answered else ()
+    provider = services.providers[request.target.llm_provider]
+    verification = answer.verification
+    return AnswerOut(
+        qa_id=request.qa_id,
+        session_id=request.session_id,
+        trace_id=answer.trace_id,
+        target=request.target_name,
+        composite_target=request.run_name,
+        question=request.search.question,
+        decision=answer.outcome.decision,
+        reason=ReasonOut(code=answer.outcome.code, message=answer.outcome.message),
+        answer=answer.text or None,
+        sentences=[_sentence(sentence, citations) for sentence in sentences],
+        citations=[_citation(citation) for citation in citations],
+        validation=ValidationOut(
+            citation_valid=verification.valid,
+            errors=list(verification.errors),
+            warnings=list(verification.warnings),
+            sentence_groundedness=verification.sentence_groundedness,
+            answer_grounded=verification.answer_grounded,
+        ),
+        retrieval=retrieval_out(answer.result, services, request.target_name, citations),
+        passages=(
+            [ranked_passage_out(item) for item in answer.result.passages]
+            if include_context
+            else None
+        ),
+        timings_ms=dict(answer.timings_ms),
+        usage=UsageOut(provider=provider.name, model=provider.model, **asdict(answer.usage)),
+        cache_hit=False,
+    )
+
+
+def search_out(
+    result: SearchResult, body: SearchBody, services: Services, total_ms: float
+) -> SearchOut:
+    """A search result as it is sent."""
+    name, _ = services.target(body.target)
+    return SearchOut(
+        question=result.query.text,
+        target=name,
+        passages=[ranked_passage_out(item) for item in result.passages],
+        retrieval=retrieval_out(result, services, name, ()),
+        timings_ms={**result.timings_ms, "total": total_ms},
+    )
+
+
+def retrieval_out(
+    result: SearchResult, services: Services, target: str, citations: tuple[Citation, ...]
+) -> RetrievalOut:
+    """How the passages of `result` were found, and how many of each corpus were cited."""
+    chosen = services.targets[target]
+    return RetrievalOut(
+        legs=list(LEGS),
+        corpora=list(result.per_corpus),
+        depth=result.depth,
+        reranker=chosen.reranker,
+        balance=chosen.balance,
+        per_corpus={
+            corpus: CorpusCountsOut(
+                **asdict(counts),
+                cited=len({c.passage.id for c in citations if c.passage.corpus == corpus}),
+            )
+            for corpus, counts in result.per_corpus.items()
+        },
+        confidence=ConfidenceOut(**asdict(result.confidence)),
+        freshness=FreshnessOut(**asdict(result.freshness)),
+        warnings=list(result.warnings),
+    )
+
+
+def passage_out(passage: Passage) -> PassageOut:
+    """A passage as it is sent."""
+    return PassageOut(**_passage_fields(passage))
+
+
+def ranked_passage_out(item: CheckedPassage) -> RankedPassageOut:
+    """A ranked passage as it is sent."""
+    return RankedPassageOut(
+        **_passage_fields(item.passage),
+        score=item.ranked.score,
+        signals=dict(item.ranked.signals),
+        valid=item.valid,
+        overlap=item.overlap,
+        highlights=[asdict(highlight) for highlight in item.highlights],
+    )
+
+
+def document_out(document: Document, passages: list[Passage]) -> DocumentOut:
+    """A document as it is sent."""
+    return DocumentOut(
+        document_id=document.id,
+        corpus=document.corpus,
+        title=document.title,
+        text=document.text,
+        metadata=dict(document.metadata),
+        source=document.source,
+        passages=[passage_out(passage) for passage in passages],
+    )
+
+
+def _passage_fields(passage: Passage) -> dict[str, Any]:
+    return {
+        "passage_id": passage.id,
+        "document_id": passage.document_id,
+        "corpus": passage.corpus,
+        "title": passage.title,
+        "text": passage.text,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+        "line": passage.line,
+        "section": passage.section or None,
+        "speaker": passage.speaker or None,
+        "date": passage.date or None,
+        "url": passage.url or None,
+        "metadata": dict(passage.metadata),
+        "marker": passage.marker,
+    }
+
+
+def _citation(citation: Citation) -> CitationOut:
+    passage = citation.passage
+    return CitationOut(
+        marker=citation.marker,
+        passage_id=passage.id,
+        document_id=passage.document_id,
+        corpus=passage.corpus,
+        title=passage.title,
+        page=passage.page,
+        section=passage.section or None,
+        speaker=passage.speaker or None,
+        date=passage.date or None,
+        url=passage.url or None,
+        start=citation.start,
+        end=citation.end,
+        quote=citation.quote,
+    )
+
+
+def _sentence(sentence: AnswerSentence, citations: tuple[Citation, ...]) -> SentenceOut:
+    return SentenceOut(
+        text=sentence.text,
+        citations=[citations.index(citation) for citation in sentence.citations],
+        grounded=sentence.grounded,
+    )

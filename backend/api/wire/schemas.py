@@ -1,0 +1,178 @@
+"""What responses look like."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from backend.domain import MetadataValue
+
+
+class PassageOut(BaseModel):
+    """A passage, with the score and signals that placed it."""
+
+    passage_id: str
+    document_id: str
+    corpus: str
+    title: str
+    text: str
+    start: int = Field(description="First character in the document's text")
+    end: int = Field(description="Character after the last")
+    page: int
+    line: int
+    section: str | None = Field(description="Path of headings where the passage begins")
+    speaker: str | None = Field(description="Who speaks in it; several joined by `; `")
+    date: str | None
+    url: str | None
+    metadata: dict[str, MetadataValue]
+    marker: str = Field(description="Citation token of the passage")
+
+
+class RankedPassageOut(PassageOut):
+    """A passage in a result."""
+
+    score: float
+    signals: dict[str, float] = Field(description="Each in [0, 1]")
+    valid: bool = Field(description="Whether it passed the evidence check")
+    overlap: float = Field(description="Share of the question's words it holds")
+    highlights: list[dict[str, int]] = Field(description="Spans in `text` that speak most to it")
+
+
+class CitationOut(BaseModel):
+    """A verified citation: `quote` is the document's text from `start` to `end`."""
+
+    marker: str
+    passage_id: str
+    document_id: str
+    corpus: str
+    title: str
+    page: int
+    section: str | None
+    speaker: str | None
+    date: str | None
+    url: str | None
+    start: int
+    end: int
+    quote: str
+
+
+class SentenceOut(BaseModel):
+    """A sentence of the answer; `citations` are indices into the answer's citations."""
+
+    text: str
+    citations: list[int]
+    grounded: bool
+
+
+class ValidationOut(BaseModel):
+    """The outcome of citation verification."""
+
+    citation_valid: bool
+    errors: list[str]
+    warnings: list[str]
+    sentence_groundedness: float
+    answer_grounded: bool
+
+
+class CorpusCountsOut(BaseModel):
+    """Passages of one corpus at each stage."""
+
+    candidates: int
+    dense: int
+    lexical: int
+    kept: int
+    cited: int
+
+
+class ConfidenceOut(BaseModel):
+    """Similarity of the kept passages, and how much of the question the collection speaks to."""
+
+    max: float
+    mean: float
+    gap: float | None
+    hit_count: int
+    support: float
+    low: bool
+
+
+class FreshnessOut(BaseModel):
+    """Dates of the kept passages."""
+
+    oldest: str | None
+    newest: str | None
+    freshness_days: int
+    violations: int
+    stale: bool
+
+
+class RetrievalOut(BaseModel):
+    """How the passages were found."""
+
+    legs: list[str]
+    corpora: list[str]
+    depth: int
+    reranker: str
+    balance: str
+    per_corpus: dict[str, CorpusCountsOut]
+    confidence: ConfidenceOut
+    freshness: FreshnessOut
+    warnings: list[str]
+
+
+class ReasonOut(BaseModel):
+    """Why the decision fell as it did."""
+
+    code: str
+    message: str
+
+
+class UsageOut(BaseModel):
+    """Who wrote, and the tokens it took."""
+
+    provider: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class AnswerOut(BaseModel):
+    """The answer to a question; `answer` is null unless the decision is ANSWER."""
+
+    qa_id: str
+    session_id: str
+    trace_id: str
+    target: str
+    composite_target: str
+    question: str
+    decision: Literal["ANSWER", "ABSTAIN", "BLOCK"]
+    reason: ReasonOut
+    answer: str | None
+    sentences: list[SentenceOut]
+    citations: list[CitationOut]
+    validation: ValidationOut
+    retrieval: RetrievalOut
+    passages: list[RankedPassageOut] | None = Field(description="With include_context only")
+    timings_ms: dict[str, float]
+    usage: UsageOut
+    cache_hit: bool
+
+
+class SearchOut(BaseModel):
+    """Ranked passages without an answer."""
+
+    question: str
+    target: str
+    passages: list[RankedPassageOut]
+    retrieval: RetrievalOut
+    timings_ms: dict[str, float]
+
+
+class DocumentOut(BaseModel):
+    """A document with its whole text."""
+
+    document_id: str
+    corpus: str
+    title: str
+    text: str
+    metadata: dict[str, MetadataValue]
+    source: str
+    passages: list[PassageOut]
