@@ -91,11 +91,15 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage with the score that placed it and the signals behind the score."""
+    """A passage with the score that placed it and the signals behind the score.
+
+    `duplicates` are the ids of candidates that say nearly the same and were left out for it.
+    """
 
     passage: Passage
     score: float
     signals: Mapping[str, float]
+    duplicates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

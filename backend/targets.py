@@ -68,6 +68,28 @@ class Target(BaseModel):
     max_passages_per_document: int = Field(
         3, ge=1, le=100, description="Passages one document may have among the kept"
     )
+    near_duplicate: Share = Field(
+        0.8,
+        ge=0.1,
+        le=1,
+        description="Share of common word runs from which two passages count as the same text; "
+        "of those one is kept",
+    )
+    content_type_caps: str = Field(
+        "",
+        pattern=r"^([\w.-]+:\d+(,[\w.-]+:\d+)*)?$",
+        description="Passages a content type may have among the kept, such as `pdf:1,html:3`; "
+        "more if places would stay empty",
+    )
+    content_type_cap_exceptions: str = Field(
+        "", description="Words, with commas between; a question with one of them has no such caps"
+    )
+    diversity: Literal["none", "mmr"] = Field(
+        "none", description="`mmr` prefers passages unlike those before them"
+    )
+    mmr_share: Share = Field(
+        0.7, ge=0, le=1, description="Weight of the score in `mmr`; the rest is unlikeness"
+    )
     similarity_threshold: Share = Field(
         0.35, ge=0, le=1, description="Cosine from which a passage counts as evidence"
     )

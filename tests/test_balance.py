@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.search.balance import choose
+from backend.search.balance import Pool, choose, type_caps
+from backend.search.query import parse_query
 from backend.targets import Target
 
 BALANCES = st.sampled_from(["rank", "floor", "quota"])
@@ -28,11 +29,33 @@ def kept(
 ) -> list[int]:
     """The kept positions; every candidate is a document of its own unless `documents` says."""
     return choose(
-        [ord(corpus) for corpus in corpora],
-        [ord(document) for document in documents] or list(range(len(corpora))),
+        pool(
+            [ord(corpus) for corpus in corpora],
+            [ord(document) for document in documents] or list(range(len(corpora))),
+        ),
         corpus_count or len(set(corpora)),
         limit,
+        {},
         target(balance, cap),
+    )
+
+
+def pool(
+    corpora: Sequence[int],
+    documents: Sequence[int],
+    *,
+    groups: Sequence[int] = (),
+    types: Sequence[str] = (),
+    parts: Sequence[int] = (),
+) -> Pool:
+    """Candidates that all differ, of one type and one part of the question, unless given."""
+    count = len(corpora)
+    return Pool(
+        corpora,
+        documents,
+        groups or range(count),
+        types or [""] * count,
+        parts or [0] * count,
     )
 
 
@@ -45,7 +68,8 @@ def choose_from(
 ) -> list[int]:
     """Choose from generated candidates of five corpora."""
     documents = [corpus * 10 + number for corpus, number in candidates]
-    return choose([corpus for corpus, _ in candidates], documents, 5, limit, target(balance, cap))
+    corpora = [corpus for corpus, _ in candidates]
+    return choose(pool(corpora, documents), 5, limit, {}, target(balance, cap))
 
 
 def test_rank_keeps_the_best_whatever_their_corpus() -> None:
@@ -137,3 +161,36 @@ def test_the_cap_holds_unless_places_would_stay_empty(
     chosen = Counter(candidates[at] for at in choose_from(candidates, limit, balance, cap))
     within = sum(min(count, cap) for count in chosen.values())
     assert within == min(limit, available)
+
+
+def test_of_a_group_one_passage_is_kept_even_if_places_stay_empty() -> None:
+    found = pool([1] * 5, range(5), groups=[0, 0, 2, 0, 2])
+    assert choose(found, 1, 4, {}, Target()) == [0, 2]
+
+
+def test_a_content_type_keeps_to_its_cap_unless_places_would_stay_empty() -> None:
+    found = pool([1] * 5, range(5), types=["pdf", "pdf", "txt", "pdf", "txt"])
+    assert choose(found, 1, 3, {"pdf": 1}, Target()) == [0, 2, 4]
+    assert choose(found, 1, 4, {"pdf": 1}, Target()) == [0, 1, 2, 4]
+    assert choose(found, 1, 3, {}, Target()) == [0, 1, 2]
+
+
+def test_every_part_of_a_question_keeps_its_best_passage() -> None:
+    found = pool([1] * 5, range(5), parts=[0, 0, 0, 1, 1])
+    assert choose(found, 1, 3, {}, Target()) == [0, 1, 3]
+    assert choose(found, 1, 1, {}, Target()) == [0]
+
+
+@pytest.mark.parametrize(
+    ("question", "caps"),
+    [
+        ("What does the agreement say?", {"pdf": 1, "html": 3}),
+        ("Which roles does it name?", {}),
+        ("What does the PDF say?", {}),
+    ],
+)
+def test_caps_on_types_are_lifted_for_questions_with_an_exception(
+    question: str, caps: dict[str, int]
+) -> None:
+    target = Target(content_type_caps="pdf:1,html:3", content_type_cap_exceptions="policy, role")
+    assert type_caps(parse_query(question), target) == caps

@@ -1,41 +1,80 @@
-"""Choosing the passages to keep: some from every corpus, not too many from one document."""
+"""Choosing the passages to keep: some from every corpus, not too many of one kind, none twice."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
 
+from backend.search.query import Query
 from backend.targets import Target
+from backend.text import content_terms
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Candidates, best first; every sequence has a value for each of them.
+
+    Passages of one `group` say nearly the same. `parts` are numbers of the part of the question
+    that each speaks to best, `types` the content types of their documents.
+    """
+
+    corpora: Sequence[int]
+    documents: Sequence[int]
+    groups: Sequence[int]
+    types: Sequence[str]
+    parts: Sequence[int]
+
+
+_Cap = Callable[[Hashable], float]
+"""How many of one corpus, document, group, type or part may be kept."""
 
 
 def choose(
-    corpora: Sequence[int], documents: Sequence[int], corpus_count: int, limit: int, target: Target
+    pool: Pool, corpus_count: int, limit: int, type_caps: Mapping[str, int], target: Target
 ) -> list[int]:
-    """Positions to keep, ascending, of candidates given best first.
+    """Positions to keep, ascending.
 
-    Each corpus is first promised 0 (`rank`), 1 (`floor`) or limit // corpora (`quota`) places for
-    its best passages; the other places, and those a corpus cannot fill, go by rank. A document
-    gets at most `target.max_passages_per_document`, unless places would stay empty.
+    Each part of the question is first promised one place; then each corpus 0 (`rank`), 1
+    (`floor`) or limit // corpora (`quota`) places for its best passages; the other places, and
+    those a corpus cannot fill, go by rank. A document gets at most
+    `target.max_passages_per_document` and a content type its cap, unless places would stay
+    empty. Of a group one passage is kept in any case.
     """
     promised = {"rank": 0, "floor": 1, "quota": limit // max(corpus_count, 1)}[target.balance]
+    once: dict[str, _Cap] = {"groups": lambda _: 1}
+    spread = once | {"documents": lambda _: target.max_passages_per_document}
+    varied = spread | {"types": lambda kind: type_caps.get(str(kind), inf)}
     kept: list[int] = []
-    per_corpus: Counter[int] = Counter()
-    per_document: Counter[int] = Counter()
-
-    def take(wanted: int, cap: int) -> None:
-        for position, (corpus, document) in enumerate(zip(corpora, documents, strict=True)):
-            if len(kept) == limit:
-                return
-            if (
-                per_document[document] < cap
-                and per_corpus[corpus] < wanted
-                and position not in seen
-            ):
-                seen.add(position)
-                kept.append(position)
-                per_corpus[corpus] += 1
-                per_document[document] += 1
-
-    seen: set[int] = set()
-    take(promised, target.max_passages_per_document)
-    take(limit, target.max_passages_per_document)
-    take(limit, limit)
+    if len(set(pool.parts)) > 1:
+        _take(pool, kept, limit, varied | {"parts": lambda _: 1})
+    _take(pool, kept, limit, varied | {"corpora": lambda _: promised})
+    for caps in (varied, spread, once):
+        _take(pool, kept, limit, caps)
     return sorted(kept)
+
+
+def type_caps(query: Query, target: Target) -> dict[str, int]:
+    """The caps on content types for a question; none if it names an exception or a capped type."""
+    caps = {
+        kind: int(count)
+        for kind, _, count in (
+            pair.rpartition(":") for pair in target.content_type_caps.split(",") if pair
+        )
+    }
+    lifted = content_terms(f"{target.content_type_cap_exceptions} {' '.join(caps)}")
+    return {} if lifted & set(query.terms) else caps
+
+
+def _take(pool: Pool, kept: list[int], limit: int, caps: Mapping[str, _Cap]) -> None:
+    """Keep the best that are not kept yet and break no cap, until there are `limit`."""
+    values = {name: getattr(pool, name) for name in caps}
+    counts = {name: Counter(of[position] for position in kept) for name, of in values.items()}
+    seen = set(kept)
+    for position in range(len(pool.corpora)):
+        if len(kept) == limit:
+            return
+        own = [(name, of[position]) for name, of in values.items()]
+        if position not in seen and all(counts[n][value] < caps[n](value) for n, value in own):
+            kept.append(position)
+            for name, value in own:
+                counts[name][value] += 1

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from backend.domain import LEGS, CheckedPassage, Passage, RankedPassage
 from backend.embedding import Embedder
-from backend.search.balance import choose
+from backend.search.balance import Pool, choose, type_caps
 from backend.search.candidates import Candidates
 from backend.search.clock import Clock
+from backend.search.duplicates import groups
 from backend.search.evidence import Confidence, Freshness, check, confidence, freshness
+from backend.search.mmr import mmr_order
 from backend.search.query import Query, parse_query
 from backend.search.request import SearchRequest
 from backend.search.rerank import Ranking, rerank
@@ -74,7 +76,7 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> Search
         candidates = gather(searcher, request, target, clock)
         ranking = _rank(searcher, candidates, request, target)
         clock.lap("rank")
-        ranked = _balance(searcher, ranking, request, target)
+        ranked = _balance(searcher, candidates.query, ranking, request, target)
         weights = _term_weights(searcher, candidates.query)
         checked = check(candidates.query, ranked, weights, target)
         clock.lap("select")
@@ -181,21 +183,21 @@ def _rank(
 
 
 def _balance(
-    searcher: Searcher, ranking: Ranking, request: SearchRequest, target: Target
+    searcher: Searcher,
+    query: Query,
+    ranking: Ranking,
+    request: SearchRequest,
+    target: Target,
 ) -> list[RankedPassage]:
     with searcher.tracer.span("balance", "CHAIN") as span:
         store = searcher.store
-        rows = ranking.rows
-        chosen = choose(
-            store.corpus_of(rows).tolist(),
-            store.tokens.document_of[rows].tolist(),
-            len(request.corpora),
-            request.limit,
-            target,
-        )
-        passages = store.passages([int(row) for row in rows[chosen]])
+        ranking = _varied(store, ranking, request, target)
+        pool = _pool(store, ranking, request, target)
+        chosen = choose(pool, len(request.corpora), request.limit, type_caps(query, target), target)
+        passages = store.passages([int(row) for row in ranking.rows[chosen]])
         span.set(
             policy=target.balance,
+            diversity=target.diversity,
             search_k=request.limit,
             max_passages_per_document=target.max_passages_per_document,
             kept=len(chosen),
@@ -206,9 +208,51 @@ def _balance(
                 passage,
                 round(float(ranking.scores[position]), 6),
                 ranking.table.of(int(ranking.order[position])),
+                _duplicates(store, ranking, pool, position),
             )
             for passage, position in zip(passages, chosen, strict=True)
         ]
+
+
+def _varied(store: Store, ranking: Ranking, request: SearchRequest, target: Target) -> Ranking:
+    """The ranking, its best candidates in the order that the target's diversity wants."""
+    if target.diversity == "none":
+        return ranking
+    best = ranking.rows[: _considered(request)]
+    order = mmr_order(
+        ranking.scores[: len(best)], store.vectors(best), target.mmr_share, request.limit
+    )
+    order = np.concatenate([order, np.arange(len(best), len(ranking.order))])
+    return Ranking(ranking.table, ranking.order[order], ranking.scores[order])
+
+
+def _pool(store: Store, ranking: Ranking, request: SearchRequest, target: Target) -> Pool:
+    rows = ranking.rows
+    best = rows[: _considered(request)]
+    return Pool(
+        corpora=store.corpus_of(rows).tolist(),
+        documents=store.tokens.document_of[rows].tolist(),
+        groups=[
+            *groups(best, store.tokens, target.near_duplicate),
+            *range(len(best), len(rows)),
+        ],
+        types=store.content_types(rows) if target.content_type_caps else [""] * len(rows),
+        parts=[0] * len(rows),
+    )
+
+
+def _considered(request: SearchRequest) -> int:
+    """How many of the best candidates are compared with each other."""
+    return max(100, 5 * request.limit)
+
+
+def _duplicates(store: Store, ranking: Ranking, pool: Pool, position: int) -> tuple[str, ...]:
+    same = [
+        int(ranking.rows[other])
+        for other, group in enumerate(pool.groups)
+        if group == pool.groups[position] and other != position
+    ]
+    return tuple(store.passage_ids(same))
 
 
 def _depth(request: SearchRequest, target: Target) -> int:

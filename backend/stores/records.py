@@ -64,6 +64,14 @@ class Records:
         """The corpus of every document, by its index."""
         return [c for (c,) in self._rows("SELECT corpus FROM documents ORDER BY document")]
 
+    def content_types(self) -> list[str]:
+        """The content type of every document, by its index; empty where none is known."""
+        query = (
+            "SELECT (SELECT value FROM metadata m WHERE m.document = d.document "
+            "AND field = 'content_type') FROM documents d ORDER BY document"
+        )
+        return [str(value or "") for (value,) in self._rows(query)]
+
     def passage_corpora(self) -> list[str]:
         """The corpus of every passage, by row."""
         query = "SELECT corpus FROM passages JOIN documents USING (document) ORDER BY row"

@@ -74,6 +74,9 @@ class Store(Protocol):
     def corpus_of(self, rows: IntArray) -> IntArray:
         """Index into `corpora` of each passage."""
 
+    def content_types(self, rows: IntArray) -> list[str]:
+        """The content type of each passage's document."""
+
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         """Unit vectors of passages, shape (n, d)."""
 
@@ -123,6 +126,7 @@ class EmbeddedStore:
         )
         self._ids = self._records.passage_ids()
         self._check_counts(version)
+        self._content_types = self._records.content_types()
         self._rows: Mapping[str, int] = {id_: row for row, id_ in enumerate(self._ids)}
         index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
         of_document = np.array([index[c] for c in self._records.document_corpora()], dtype=np.int16)
@@ -212,6 +216,10 @@ class EmbeddedStore:
         """See Store."""
         corpora: IntArray = self._corpus_of[rows]
         return corpora
+
+    def content_types(self, rows: IntArray) -> list[str]:
+        """See Store."""
+        return [self._content_types[document] for document in self.tokens.document_of[rows]]
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         """See Store."""

@@ -117,6 +117,7 @@ def ranked_passage_out(item: CheckedPassage) -> RankedPassageOut:
         valid=item.valid,
         overlap=item.overlap,
         highlights=[asdict(highlight) for highlight in item.highlights],
+        duplicates=list(item.ranked.duplicates),
     )
 
 

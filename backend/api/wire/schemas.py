@@ -35,6 +35,9 @@ class RankedPassageOut(PassageOut):
     valid: bool = Field(description="Whether it passed the evidence check")
     overlap: float = Field(description="Share of the question's words it holds")
     highlights: list[dict[str, int]] = Field(description="Spans in `text` that speak most to it")
+    duplicates: list[str] = Field(
+        description="Ids of passages left out because they say nearly the same"
+    )
 
 
 class CitationOut(BaseModel):

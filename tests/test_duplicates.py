@@ -1,0 +1,59 @@
+"""Passages that say nearly the same, and orders that avoid them."""
+
+import numpy as np
+import pytest
+
+from backend.search.duplicates import groups
+from backend.search.mmr import mmr_order
+from tests.three_passages import table_of
+
+SPEECH = "one two three four five six seven eight nine ten"  # seven runs of four words
+OTHER = "sheep give wool and cows give milk"
+
+
+def groups_of(*texts: str, share: float = 0.8) -> list[int]:
+    table = table_of(texts, [""] * len(texts), ())
+    return groups(np.arange(len(texts)), table, share)
+
+
+def test_reprints_belong_to_the_first_of_them() -> None:
+    assert groups_of(SPEECH, OTHER, SPEECH.title() + "!", OTHER) == [0, 1, 0, 1]
+
+
+def test_an_excerpt_is_the_same_as_the_whole() -> None:
+    assert groups_of(SPEECH, "two three four five six") == [0, 0]
+    assert groups_of("two three four five six", f"{SPEECH} {OTHER}") == [0, 0]
+
+
+def test_the_share_of_common_runs_decides() -> None:
+    # the changed word is in four of seven runs, so three are common
+    changed = SPEECH.replace("five", "fünf")
+    assert groups_of(SPEECH, changed, share=3 / 7) == [0, 0]
+    assert groups_of(SPEECH, changed, share=0.5) == [0, 1]
+
+
+def test_passages_of_less_than_a_run_are_like_no_other() -> None:
+    assert groups_of("two words", "two words", "", "") == [0, 1, 2, 3]
+
+
+def test_runs_do_not_reach_over_the_end_of_a_passage() -> None:
+    assert groups_of("one two three", "four five six", "three four five six seven") == [0, 1, 2]
+
+
+def test_likeness_is_to_the_first_not_to_others_like_it() -> None:
+    # the second is like both others, which are not like each other
+    first, last = "one two three four five", "three four five six seven"
+    assert groups_of(first, "one two three four five six seven", last, share=1.0) == [0, 0, 2]
+
+
+@pytest.mark.parametrize(("share", "order"), [(1.0, [0, 1, 2]), (0.5, [0, 2, 1]), (0.0, [0, 2, 1])])
+def test_mmr_prefers_what_is_unlike_the_chosen(share: float, order: list[int]) -> None:
+    vectors = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
+    # share 0.5, second place: 0.5 * 0.8 - 0.5 * 1 = -0.1 against 0.5 * 0.6 - 0.5 * 0 = 0.3
+    assert mmr_order(np.array([0.9, 0.8, 0.6]), vectors, share, 3).tolist() == order
+
+
+def test_mmr_leaves_the_rest_in_their_order() -> None:
+    vectors = np.ones((4, 1), dtype=np.float32)
+    assert mmr_order(np.array([0.9, 0.8, 0.7, 0.6]), vectors, 0.5, 1).tolist() == [0, 1, 2, 3]
+    assert mmr_order(np.empty(0), np.empty((0, 1), np.float32), 0.5, 3).tolist() == []
