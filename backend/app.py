@@ -11,6 +11,7 @@ from werkzeug.exceptions import BadRequest
 from werkzeug.routing import BaseConverter
 
 from backend import __version__
+from backend.api.admin import admin_blueprint
 from backend.api.ask import ask_blueprint
 from backend.api.catalogue import catalogue_blueprint
 from backend.api.problems import Problem, problem_response, validation_response
@@ -59,6 +60,7 @@ def create_app(
     app.register_api(ask_blueprint(serve))
     app.register_api(search_blueprint(serve))
     app.register_api(catalogue_blueprint(serve, problem))
+    app.register_api(admin_blueprint(serve))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments
     app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, "index.html"))

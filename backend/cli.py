@@ -3,18 +3,18 @@
 import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from backend.client import filters_of, post, print_answer, print_passages
 from backend.errors import AtlasError, NotFound
 from backend.evaluation.labelset import Label, Split, load_labels
 from backend.evaluation.runner import Summary, run, summarise
@@ -35,6 +35,11 @@ for _kind, _command in COMMANDS.items():
 app.add_typer(create_app, name="create")
 app.add_typer(store_app, name="store")
 
+Question = Annotated[str, typer.Argument()]
+CorpusChoice = Annotated[
+    list[str] | None, typer.Option("--corpus", help="Only this corpus; repeatable")
+]
+TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
 PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 LABELS = ROOT / "create" / "samples" / "labels.jsonl"
 
@@ -98,31 +103,38 @@ def phoenix_command(
 
 @app.command("ask")
 def ask_command(
-    question: Annotated[str, typer.Argument()],
-    corpus: Annotated[list[str] | None, typer.Option(help="Only this corpus; repeatable")] = None,
-    target: Annotated[str | None, typer.Option(help="Name of a target")] = None,
+    question: Question, corpus: CorpusChoice = None, target: TargetChoice = None
 ) -> None:
     """Ask the running server and print the answer with its sources."""
-    settings = _settings()
-    address = f"http://{settings.atlas_host}:{settings.atlas_port}"
     body = {"question": question, "corpus_filter": corpus or "all", "target": target}
-    try:
-        response = httpx.post(f"{address}/api/ask", json=body, timeout=120)
-    except httpx.TransportError as error:
-        raise AtlasError(
-            f"No server answers at {address} ({error}). Start it: `make run`."
-        ) from error
-    try:
-        document = response.json()
-    except ValueError as error:
-        raise AtlasError(f"What answers at {address} is not Atlas. Check ATLAS_PORT.") from error
-    if response.is_error:
-        raise AtlasError(document["detail"])
-    print(document["answer"] or f"No answer: {document['reason']['message']}")
-    for line in dict.fromkeys(_source_line(citation) for citation in document["citations"]):
-        print(line)
-    for warning in document["validation"]["warnings"]:
-        print(f"  Note: {warning}")
+    print_answer(Console(highlight=False), post(_settings(), "/api/ask", body))
+
+
+@app.command("search")
+def search_command(
+    question: Question,
+    corpus: CorpusChoice = None,
+    target: TargetChoice = None,
+    limit: Annotated[int | None, typer.Option("-k", help="Passages wanted")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="FIELD=VALUE or FIELD=FROM..TO; repeatable")
+    ] = None,
+    signals: Annotated[bool, typer.Option(help="Show every signal")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
+) -> None:
+    """Search the running server and print the passages, what speaks to the question marked."""
+    body = {
+        "question": question,
+        "corpus_filter": corpus or "all",
+        "target": target,
+        "k": limit,
+        "filters": filters_of(where or ()),
+    }
+    found = post(_settings(), "/api/search", body)
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        print_passages(Console(highlight=False), found, with_signals=signals)
 
 
 @app.command("eval")
@@ -160,11 +172,6 @@ def _check_labels_fit(services: Services, questions: Sequence[Label], labels: Pa
             services.store.document(gold)
         except NotFound as error:
             raise AtlasError(f"The labels {labels} are not for this collection: {error}") from error
-
-
-def _source_line(citation: Mapping[str, str | None]) -> str:
-    known = (citation[field] for field in ("marker", "title", "date", "url"))
-    return "  " + "  ".join(part for part in known if part)
 
 
 def _table(title: str, summaries: dict[str, Summary]) -> Table:

@@ -6,7 +6,8 @@
     │   ├── UnknownCorpus       lists the known corpora
     │   ├── UnknownFilterField  lists the known fields
     │   ├── UnknownTarget       lists the known targets
-    │   └── NotFound            no such passage or document
+    │   ├── NotFound            no such passage or document
+    │   └── NotAllowed          only for the administrator
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
     │   ├── MissingStore        names the command that builds it
@@ -49,6 +50,10 @@ class UnknownTarget(RequestError):
 
 class NotFound(RequestError):
     """No passage or document with that id."""
+
+
+class NotAllowed(RequestError):
+    """A change that needs the administrator's token."""
 
 
 class ConfigurationError(AtlasError):

@@ -5,17 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import get_args
 
+from pydantic import ValidationError
+
 from backend.domain import Corpus
 from backend.embedding import Embedder, PoolingChoice
 from backend.embedding.open import open_embedder
-from backend.errors import ConfigurationError, EmbedderMismatch, UnknownCorpus, UnknownTarget
+from backend.errors import (
+    ConfigurationError,
+    EmbedderMismatch,
+    RequestError,
+    UnknownCorpus,
+    UnknownTarget,
+)
 from backend.llm import Provider
 from backend.llm.extractive import ExtractiveProvider
 from backend.search.flow import Searcher
 from backend.settings import Settings, environment_target
 from backend.stores.manifest import Manifest
 from backend.stores.store import EmbeddedStore, Store
-from backend.targets import Target, load_target, target_names
+from backend.targets import RANKING_KEYS, Target, load_target, target_names
 from backend.tracing import Tracer
 
 RETRIEVAL_THREADS = 8
@@ -30,7 +38,7 @@ class Services:
     tracer: Tracer
     searcher: Searcher
     providers: Mapping[str, Provider]
-    targets: Mapping[str, Target]
+    targets: dict[str, Target]
 
     @property
     def default_corpora(self) -> tuple[str, ...]:
@@ -45,6 +53,25 @@ class Services:
                 f"There is no target {chosen!r}. Known targets: {', '.join(self.targets)}."
             )
         return chosen, self.targets[chosen]
+
+    def configure_reranker(self, name: str | None, changes: Mapping[str, object]) -> Target:
+        """Change how a target ranks, until the server ends; the target as it is then.
+
+        Requests that have begun are not affected. Raises UnknownTarget, or RequestError for a key
+        that says nothing about ranking or a value that a target file could not have.
+        """
+        chosen, target = self.target(name)
+        unknown = [key for key in changes if key not in RANKING_KEYS]
+        if unknown:
+            raise RequestError(
+                f"{', '.join(unknown)} cannot be set here. Known: {', '.join(RANKING_KEYS)}."
+            )
+        try:
+            self.targets[chosen] = Target.model_validate(target.model_dump() | dict(changes))
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise RequestError(f"{first['loc'][0]}={first['input']!r}: {first['msg']}.") from error
+        return self.targets[chosen]
 
     def composite_target(self, name: str) -> str:
         """The name of a run: target and collection."""

@@ -86,6 +86,10 @@ class Settings(BaseSettings):
     )
     phoenix_project_name: str = Field("atlas", description="Phoenix project the traces go to")
     trace_content: bool = Field(True, description="Whether traces hold questions and texts")
+    atlas_admin_token: SecretStr = Field(
+        SecretStr(""),
+        description="Token that allows changes to a running server; empty: nobody may",
+    )
     atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR"
     )

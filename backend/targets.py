@@ -114,6 +114,14 @@ class Target(BaseModel):
     )
 
 
+RANKING_KEYS = tuple(
+    name
+    for name in Target.model_fields
+    if name.split("_")[0] in {"reranker", "weight", "lexical", "rrf", "mix"}
+)
+"""What may be changed while a server runs: which reranker, and its weights."""
+
+
 def load_target(folder: Path, name: str, defaults: Mapping[str, object]) -> Target:
     """Read `folder/name.txt` over `defaults` (settings of the environment).
 

@@ -147,6 +147,7 @@ def test_the_openapi_document_lists_every_route(client: FlaskClient) -> None:
         "/api/corpora",
         "/api/targets",
         "/api/config",
+        "/api/config/reranker",
         "/api/health",
         "/api/passages/{id}",
         "/api/documents/{id}",
@@ -315,3 +316,56 @@ def test_a_question_about_now_is_not_answered_from_superseded_sources(
 
 def test_a_method_that_is_not_allowed_names_those_that_are(client: FlaskClient) -> None:
     assert "POST" in client.get("/api/ask").headers["Allow"]
+
+
+def test_explain_lists_every_candidate_with_its_legs_and_signals(client: FlaskClient) -> None:
+    body = {"question": QUESTION, "explain": True, "corpus_filter": "legal_us"}
+    found = client.post("/api/search", json=body).get_json()
+    counts = found["retrieval"]["per_corpus"]["legal_us"]
+    candidates = found["candidates"]
+    assert [c["rank"] for c in candidates] == list(range(1, counts["candidates"] + 1))
+    for leg in ("dense", "lexical"):
+        ranks = [c["legs"][leg]["rank"] for c in candidates if leg in c["legs"]]
+        assert sorted(ranks) == list(range(1, counts[leg] + 1))
+    assert all(c["legs"] and c["corpus"] == "legal_us" for c in candidates)
+    scores = [c["score"] for c in candidates]
+    assert scores == sorted(scores, reverse=True)
+    by_id = {c["passage_id"]: c for c in candidates}
+    for passage in found["passages"]:
+        assert passage["signals"] == by_id[passage["passage_id"]]["signals"]
+    assert client.post("/api/search", json={"question": QUESTION}).get_json()["candidates"] is None
+
+
+def test_facets_count_the_documents_found_under_the_filter(client: FlaskClient) -> None:
+    body = {"question": QUESTION, "facets": ["status", "date"]}
+    facets = client.post("/api/search", json=body).get_json()["facets"]
+    assert {"value": "repealed", "documents": 1} in facets["status"]
+    assert {"value": "1966", "documents": 1} in facets["date"]
+    pairs = [(-count["documents"], count["value"]) for count in facets["date"]]
+    assert pairs == sorted(pairs)
+    body["filters"] = {"date": {"from": "1960", "to": "1969"}}
+    narrowed = client.post("/api/search", json=body).get_json()["facets"]["date"]
+    assert narrowed
+    assert all("1960" <= count["value"] <= "1969" for count in narrowed)
+    every = client.post("/api/search", json={"question": QUESTION, "facets": True}).get_json()
+    assert {"status", "date", "author", "content_type"} <= every["facets"].keys()
+
+
+def test_unknown_facets_are_refused(client: FlaskClient) -> None:
+    response = client.post("/api/search", json={"question": QUESTION, "facets": ["colour"]})
+    assert response.status_code == 400
+    assert "'colour'" in response.get_json(force=True)["detail"]
+
+
+def test_age_is_counted_from_the_day_the_caller_gives(client: FlaskClient) -> None:
+    body = {"question": "Katz telephone booth", "freshness_days": 366 * 3, "k": 5}
+    now, then = (
+        client.post("/api/search", json=body | extra).get_json()["retrieval"]["freshness"]
+        for extra in ({}, {"as_of": "1968-01-01"})
+    )
+    assert now["violations"] > then["violations"]
+
+
+def test_a_question_that_only_excludes_is_refused(client: FlaskClient) -> None:
+    response = client.post("/api/search", json={"question": "-police -court"})
+    assert response.get_json(force=True)["type"] == "urn:atlas:problem:invalid-question"

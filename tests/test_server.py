@@ -1,6 +1,7 @@
 """The server as a process: starting, streaming over HTTP, stopping, and failing clearly."""
 
 import json
+import re
 import signal
 import socket
 import time
@@ -71,6 +72,18 @@ def test_the_command_line_asks_the_running_server(plain: str, tmp_path: Path) ->
         assert command.process.wait(60) == 0
         wait_for(lambda: len(command.lines) >= 2 or None, 10, "the answer")
     assert "cannot sue for libel" in command.lines[0]
+
+
+def test_the_command_line_searches_the_running_server(plain: str, tmp_path: Path) -> None:
+    environment = {"ATLAS_PORT": plain.rpartition(":")[2]}
+    command = (*ATLAS, "search", "privacy", "--where", "date=1960..1969", "-k", "3", "--signals")
+    with running(*command, environment=environment, folder=tmp_path) as search:
+        assert search.process.wait(60) == 0
+        wait_for(lambda: len(search.lines) >= 12 or None, 10, "the passages")
+    heads = [line for line in search.lines if re.match(r"[123]\. 0\.\d{3}  \[legal_", line)]
+    assert len(heads) == 3
+    assert all(re.search(r"  196\d", head) for head in heads)
+    assert sum(line.startswith("semantic 0.") for line in search.lines) == 3
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

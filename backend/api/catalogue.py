@@ -74,7 +74,7 @@ class ConfigOut(BaseModel):
     sources: dict[str, SourceOut]
     default_target: str
     legs: list[str]
-    fused_weights: dict[str, float]
+    fused_weights: dict[str, float] = Field(description="Those of the default target, as of now")
     providers: list[str]
     tracing: bool
     phoenix_url: str | None
@@ -143,6 +143,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
     def get_config() -> dict[str, object]:
         services = serve()
         manifest, settings = services.store.manifest, services.settings
+        _, target = services.target(None)
         return ConfigOut(
             version=__version__,
             collection=manifest.collection,
@@ -152,7 +153,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
             sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
             default_target=settings.test_target,
             legs=list(LEGS),
-            fused_weights=dict(FUSED_WEIGHTS),
+            fused_weights={name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS},
             providers=list(services.providers),
             tracing=services.tracer.enabled,
             phoenix_url=settings.phoenix_url or None,

@@ -16,6 +16,7 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.UnknownFilterField: 400,
     errors.UnknownTarget: 400,
     errors.NotFound: 404,
+    errors.NotAllowed: 403,
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
     errors.EmbeddingUnavailable: 503,

@@ -6,7 +6,7 @@ from datetime import date
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 
-from backend.api.wire.requests import SearchBody, search_request
+from backend.api.wire.requests import FindBody, facet_fields, find_request
 from backend.api.wire.responses import search_out
 from backend.api.wire.schemas import SearchOut
 from backend.search.flow import search
@@ -18,11 +18,12 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
     blueprint = APIBlueprint("search", __name__, url_prefix="/api", abp_tags=[Tag(name="search")])
 
     @blueprint.post("/search", summary="Find passages", responses={200: SearchOut})
-    def post_search(body: SearchBody) -> dict[str, object]:
+    def post_search(body: FindBody) -> dict[str, object]:
         started = time.perf_counter()
         services = serve()
         _, target = services.target(body.target)
-        result = search(services.searcher, search_request(body, services, date.today()), target)
+        facet_fields(body, services)  # an unknown field is refused before anything is searched
+        result = search(services.searcher, find_request(body, services, date.today()), target)
         total = round((time.perf_counter() - started) * 1000, 3)
         return search_out(result, body, services, total).model_dump(mode="json")
 

@@ -53,6 +53,7 @@ class CorpusCounts:
 class SearchResult:
     """The kept passages, best first, with what is known about them.
 
+    `candidates` and their `ranking` are all that was found, before the choice.
     `term_weights` are the idf of the question's terms, `unknown_names` the words of names in the
     question that no source mentions. Timings are in milliseconds by stage.
     """
@@ -63,6 +64,9 @@ class SearchResult:
     confidence: Confidence
     freshness: Freshness
     depth: int
+    target: Target
+    candidates: Candidates
+    ranking: Ranking
     term_weights: Mapping[str, float]
     unknown_names: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -80,7 +84,7 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> Search
         weights = _term_weights(searcher, candidates.query)
         checked = check(candidates.query, ranked, weights, target)
         clock.lap("select")
-        result = _result(searcher, request, target, candidates, checked, weights, clock)
+        result = _result(searcher, request, target, candidates, ranking, checked, weights, clock)
         span.input(request.question)
         span.output([{"id": item.passage.id, "score": item.ranked.score} for item in checked])
         span.set(
@@ -134,6 +138,7 @@ def _result(
     request: SearchRequest,
     target: Target,
     candidates: Candidates,
+    ranking: Ranking,
     checked: Sequence[CheckedPassage],
     weights: Mapping[str, float],
     clock: Clock,
@@ -146,6 +151,9 @@ def _result(
         confidence=confidence(checked, float(fused(candidates.table).max(initial=0.0))),
         freshness=freshness(checked, request.freshness_days, request.today),
         depth=depth,
+        target=target,
+        candidates=candidates,
+        ranking=ranking,
         term_weights=weights,
         unknown_names=_unknown_names(searcher, request.question, checked),
         warnings=_warnings(candidates, request, depth),

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from backend.domain import Document, Metadata, Passage, Segment
 from backend.errors import DamagedStore, NotFound
@@ -15,6 +16,15 @@ from backend.stores.record_writer import BLOCK, Provenance, SourceRow
 
 CONNECTIONS = 8  # lent for a millisecond at a time
 CACHED_BLOCKS = 256  # of 16,384 characters: the texts of a few questions
+
+
+class ValueCount(NamedTuple):
+    """How many documents have a value of a field."""
+
+    field: str
+    value: str
+    documents: int
+
 
 _PASSAGES = """
 SELECT p.row, p.id, p.document, d.id AS document_id, d.corpus, d.title, p.start, p.end, p.page,
@@ -124,6 +134,23 @@ class Records:
         condition, values = where(filters)
         query = f"SELECT row FROM passages JOIN documents USING (document) WHERE {condition}"
         return sorted(row for (row,) in self._rows(query, values))
+
+    def value_counts(self, documents: Sequence[int], fields: Sequence[str]) -> list[ValueCount]:
+        """How many of `documents` have each value of `fields`, by field, count and value.
+
+        A date within one year counts as that year.
+        """
+        query = """
+            SELECT field, value, COUNT(*) AS documents FROM (
+                SELECT DISTINCT document, field, CASE
+                    WHEN substr(first_day, 1, 4) = substr(last_day, 1, 4)
+                    THEN substr(first_day, 1, 4) ELSE CAST(value AS TEXT) END AS value
+                FROM metadata WHERE document IN (SELECT value FROM json_each(?))
+                AND field IN (SELECT value FROM json_each(?)))
+            GROUP BY field, value ORDER BY field, documents DESC, value
+        """
+        found = self._rows(query, (json.dumps([int(d) for d in documents]), json.dumps([*fields])))
+        return [ValueCount(row["field"], row["value"], row["documents"]) for row in found]
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""

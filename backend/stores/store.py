@@ -16,7 +16,7 @@ from backend.stores.embeddings import Embeddings
 from backend.stores.filters import PASSAGE_FIELDS, Filter
 from backend.stores.keywords import Keywords
 from backend.stores.manifest import Manifest
-from backend.stores.records import Records
+from backend.stores.records import Records, ValueCount
 from backend.stores.tokens import FloatArray, IntArray, TokenTable
 from backend.stores.vectors import Vectors
 from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
@@ -94,6 +94,9 @@ class Store(Protocol):
 
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of one document, in order."""
+
+    def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
+        """How many of `documents` have each value of `fields`, most frequent first."""
 
     def close(self) -> None:
         """Release files and memory."""
@@ -244,6 +247,10 @@ class EmbeddedStore:
     def document_passages(self, id_: str) -> list[Passage]:
         """See Store."""
         return self._records.document_passages(id_)
+
+    def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
+        """See Store."""
+        return self._records.value_counts(documents.tolist(), fields)
 
     def close(self) -> None:
         """See Store."""

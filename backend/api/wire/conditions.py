@@ -1,6 +1,6 @@
 """Filters as they are sent, and the conditions they mean."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,14 +23,19 @@ FilterValue = bool | str | float | list[bool | str | float] | RangeFilter
 
 def conditions(filters: Mapping[str, FilterValue], fields: Collection[str]) -> dict[str, Condition]:
     """The conditions that `filters` mean. Raises RequestError; a field must be one of `fields`."""
-    known = sorted({*fields, DOCUMENT_ID, *PASSAGE_FIELDS})
-    unknown = [field for field in filters if field not in known]
+    asked = known_fields(filters, {*fields, DOCUMENT_ID, *PASSAGE_FIELDS})
+    return {field: _condition(field, filters[field]) for field in asked}
+
+
+def known_fields(asked: Iterable[str], known: Collection[str]) -> list[str]:
+    """`asked`, if all are `known`. Raises UnknownFilterField."""
+    unknown = [field for field in asked if field not in known]
     if unknown:
         raise UnknownFilterField(
-            f"Unknown filter field {', '.join(map(repr, unknown))}. "
-            f"Known fields: {', '.join(known)}."
+            f"Unknown field {', '.join(map(repr, unknown))}. "
+            f"Known fields: {', '.join(sorted(known))}."
         )
-    return {field: _condition(field, value) for field, value in filters.items()}
+    return list(asked)
 
 
 def _condition(field: str, value: FilterValue) -> Condition:

@@ -1,13 +1,14 @@
 """What requests look like, and the questions they become."""
 
 import uuid
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.answer.flow import AskRequest
-from backend.api.wire.conditions import FilterValue, conditions
+from backend.api.wire.conditions import FilterValue, conditions, known_fields
 from backend.domain import ChatTurn
 from backend.errors import InvalidQuestion, RequestError
 from backend.search.query import parse_query
@@ -42,6 +43,16 @@ class SearchBody(_Request):
         None, ge=0, le=MAX_DAYS, description="Older sources count as stale"
     )
     as_of: date | None = Field(None, description="The day their age is counted from; today")
+
+
+class FindBody(SearchBody):
+    """A search for passages alone."""
+
+    facets: bool | list[str] = Field(
+        False, description="Count the metadata of the documents found: some fields, or all"
+    )
+    exact: bool = Field(False, description="Compare every vector instead of asking the index")
+    explain: bool = Field(False, description="List every candidate with its legs and signals")
 
 
 class Turn(_Request):
@@ -93,6 +104,19 @@ def search_request(body: SearchBody, services: Services, today: date) -> SearchR
             target.freshness_days if body.freshness_days is None else body.freshness_days
         ),
     )
+
+
+def find_request(body: FindBody, services: Services, today: date) -> SearchRequest:
+    """Check a search against the collection. Raises RequestError."""
+    return replace(search_request(body, services, today), exact=body.exact)
+
+
+def facet_fields(body: FindBody, services: Services) -> list[str]:
+    """The fields to count. Raises UnknownFilterField."""
+    known = list(services.store.manifest.fields)
+    if isinstance(body.facets, bool):
+        return known if body.facets else []
+    return known_fields(body.facets, known)
 
 
 def ask_request(body: AskBody, services: Services, today: date) -> AskRequest:

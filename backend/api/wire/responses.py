@@ -1,12 +1,14 @@
 """Answers, results and documents as they are sent."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from backend.answer.flow import Answer
-from backend.api.wire.requests import SearchBody
+from backend.api.wire.requests import FindBody, facet_fields
 from backend.api.wire.schemas import (
     AnswerOut,
+    CandidateOut,
     CitationOut,
     ConfidenceOut,
     CorpusCountsOut,
@@ -20,8 +22,11 @@ from backend.api.wire.schemas import (
     SentenceOut,
     UsageOut,
     ValidationOut,
+    ValueOut,
 )
 from backend.domain import LEGS, AnswerSentence, CheckedPassage, Citation, Document, Passage
+from backend.search.explain import explained
+from backend.search.facets import facets
 from backend.search.flow import SearchResult
 from backend.services import Services
 
@@ -53,7 +58,7 @@ def answer_out(answer: Answer, services: Services, *, include_context: bool) -> 
             sentence_groundedness=verification.sentence_groundedness,
             answer_grounded=verification.answer_grounded,
         ),
-        retrieval=retrieval_out(answer.result, services, request.target_name, citations),
+        retrieval=retrieval_out(answer.result, citations),
         passages=(
             [ranked_passage_out(item) for item in answer.result.passages]
             if include_context
@@ -66,30 +71,49 @@ def answer_out(answer: Answer, services: Services, *, include_context: bool) -> 
 
 
 def search_out(
-    result: SearchResult, body: SearchBody, services: Services, total_ms: float
+    result: SearchResult, body: FindBody, services: Services, total_ms: float
 ) -> SearchOut:
     """A search result as it is sent."""
     name, _ = services.target(body.target)
+    fields = facet_fields(body, services)
     return SearchOut(
-        question=result.query.text,
+        question=body.question.strip(),
         target=name,
         passages=[ranked_passage_out(item) for item in result.passages],
-        retrieval=retrieval_out(result, services, name, ()),
+        retrieval=retrieval_out(result, ()),
+        facets=_facets(services, result, fields) if body.facets else None,
+        candidates=(
+            [
+                CandidateOut.model_validate(asdict(candidate))
+                for candidate in explained(services.store, result.candidates, result.ranking)
+            ]
+            if body.explain
+            else None
+        ),
         timings_ms={**result.timings_ms, "total": total_ms},
     )
 
 
-def retrieval_out(
-    result: SearchResult, services: Services, target: str, citations: tuple[Citation, ...]
-) -> RetrievalOut:
+def _facets(
+    services: Services, result: SearchResult, fields: Sequence[str]
+) -> dict[str, list[ValueOut]]:
+    found = facets(services.store, result.ranking, fields)
+    return {
+        field: [ValueOut(value=count.value, documents=count.documents) for count in counts]
+        for field, counts in found.items()
+    }
+
+
+def retrieval_out(result: SearchResult, citations: tuple[Citation, ...]) -> RetrievalOut:
     """How the passages of `result` were found, and how many of each corpus were cited."""
-    chosen = services.targets[target]
     return RetrievalOut(
         legs=list(LEGS),
         corpora=list(result.per_corpus),
         depth=result.depth,
-        reranker=chosen.reranker,
-        balance=chosen.balance,
+        reranker=result.target.reranker,
+        balance=result.target.balance,
+        required=[" ".join(phrase) for phrase in result.query.required],
+        excluded=[" ".join(phrase) for phrase in result.query.excluded],
         per_corpus={
             corpus: CorpusCountsOut(
                 **asdict(counts),

@@ -115,6 +115,8 @@ class RetrievalOut(BaseModel):
     depth: int
     reranker: str
     balance: str
+    required: list[str] = Field(description="Phrases in quotation marks, as stems")
+    excluded: list[str] = Field(description="Words and phrases after a hyphen, as stems")
     per_corpus: dict[str, CorpusCountsOut]
     confidence: ConfidenceOut
     freshness: FreshnessOut
@@ -159,6 +161,31 @@ class AnswerOut(BaseModel):
     cache_hit: bool
 
 
+class LegOut(BaseModel):
+    """Where a leg had a candidate among those of its corpus, from 1, and its own score."""
+
+    rank: int
+    score: float
+
+
+class CandidateOut(BaseModel):
+    """A candidate, kept or not: who found it, and why it is where it is."""
+
+    passage_id: str
+    corpus: str
+    rank: int = Field(description="Place among all candidates, from 1")
+    score: float
+    legs: dict[str, LegOut]
+    signals: dict[str, float]
+
+
+class ValueOut(BaseModel):
+    """A value of a metadata field; a date within one year counts as that year."""
+
+    value: str
+    documents: int
+
+
 class SearchOut(BaseModel):
     """Ranked passages without an answer."""
 
@@ -166,6 +193,12 @@ class SearchOut(BaseModel):
     target: str
     passages: list[RankedPassageOut]
     retrieval: RetrievalOut
+    facets: dict[str, list[ValueOut]] | None = Field(
+        description="Values of the candidates' documents, most frequent first; with `facets` only"
+    )
+    candidates: list[CandidateOut] | None = Field(
+        description="Every candidate, best first; with `explain` only"
+    )
     timings_ms: dict[str, float]
 
 

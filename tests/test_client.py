@@ -1,0 +1,59 @@
+"""Filters as they are typed, and passages as they are printed."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from backend.client import filters_of, print_passages
+from backend.errors import RequestError
+
+
+def test_conditions_become_filters() -> None:
+    conditions = ["court=High Court", "date=1960..1969", "tag=a", "tag=b=c", "seats=..5"]
+    assert filters_of(conditions) == {
+        "court": ["High Court"],
+        "date": {"from": "1960", "to": "1969"},
+        "tag": ["a", "b=c"],
+        "seats": {"to": "5"},
+    }
+
+
+@pytest.mark.parametrize("condition", ["court", "=x", "court="])
+def test_a_condition_without_a_field_or_value_is_refused(condition: str) -> None:
+    with pytest.raises(RequestError, match="neither FIELD=VALUE"):
+        filters_of([condition])
+
+
+def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
+    passage = {
+        "marker": "[a.b p1]",
+        "title": "A [bold]title[/bold]",
+        "date": None,
+        "url": None,
+        "score": 0.5,
+        "section": None,
+        "speaker": "Mr X",
+        "text": "One. Two [red]words. Three.",
+        "highlights": [{"start": 5, "end": 20}],
+        "duplicates": ["a.c:0-9"],
+        "signals": {"semantic": 0.25},
+    }
+    counts = {"a": {"kept": 1, "candidates": 2}}
+    found = {"passages": [passage], "retrieval": {"per_corpus": counts}}
+    console = Console(
+        file=StringIO(), record=True, width=80, force_terminal=True, color_system="standard"
+    )
+    print_passages(console, found, with_signals=True)
+    styled = console.export_text(styles=True, clear=False)
+    assert "\x1b[1;7mTwo [red]words.\x1b[0m" in styled
+    plain = console.export_text()
+    for line in (
+        "1. 0.500  [a.b p1]  A [bold]title[/bold]",
+        "Mr X",
+        "One. Two [red]words. Three.",
+        "semantic 0.250",
+        "Same text: a.c:0-9",
+        "a: 1 of 2",
+    ):
+        assert line in plain.splitlines()
