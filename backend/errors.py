@@ -14,8 +14,9 @@
     │   │   └── OutdatedStore   written by another version of Atlas
     │   ├── DamagedStore        a part is missing or of another version
     │   ├── EmbedderMismatch    the store was built with another model
-    │   ├── MissingModel        the embedding model cannot be loaded
+    │   ├── MissingModel        a model cannot be loaded
     │   └── EmbeddingRefused    the provider will not embed these texts
+    ├── RerankerUnavailable     likewise the provider that reads the best passages again
     ├── EmbeddingUnavailable    the provider cannot be reached, or gives no usable answer
     ├── SourceError             a source folder or file cannot be built
     └── Cancelled               the client went away; nothing is wrong
@@ -81,7 +82,7 @@ class EmbedderMismatch(ConfigurationError):
 
 
 class MissingModel(ConfigurationError):
-    """The embedding model is neither installed nor a folder on disk."""
+    """A model is neither installed nor a folder on disk, or is not of the kind that is needed."""
 
 
 class EmbeddingRefused(ConfigurationError):
@@ -90,6 +91,10 @@ class EmbeddingRefused(ConfigurationError):
 
 class EmbeddingUnavailable(AtlasError):
     """The embedding provider is busy, out of reach or gives no usable answer; later it may."""
+
+
+class RerankerUnavailable(AtlasError):
+    """The reranking model cannot be reached, or gives no usable answer; later it may."""
 
 
 class SourceError(AtlasError):

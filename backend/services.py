@@ -20,6 +20,7 @@ from backend.errors import (
 from backend.llm import Provider
 from backend.llm.extractive import ExtractiveProvider
 from backend.search.flow import Searcher
+from backend.search.rerankers.opened import SECOND_STAGES, open_stages
 from backend.settings import Settings, environment_target
 from backend.stores.manifest import Manifest
 from backend.stores.store import EmbeddedStore, Store
@@ -67,11 +68,18 @@ class Services:
                 f"{', '.join(unknown)} cannot be set here. Known: {', '.join(RANKING_KEYS)}."
             )
         try:
-            self.targets[chosen] = Target.model_validate(target.model_dump() | dict(changes))
+            changed = Target.model_validate(target.model_dump() | dict(changes))
         except ValidationError as error:
             first = error.errors()[0]
             raise RequestError(f"{first['loc'][0]}={first['input']!r}: {first['msg']}.") from error
-        return self.targets[chosen]
+        asked = (changed.reranker, changed.rerank_model)
+        if changed.reranker in SECOND_STAGES and asked not in self.searcher.stages:
+            raise RequestError(
+                f"{changed.reranker} needs a model, which is opened when the server starts: name "
+                f"it in a target file, with RERANKER={changed.reranker} and RERANK_MODEL."
+            )
+        self.targets[chosen] = changed
+        return changed
 
     def composite_target(self, name: str) -> str:
         """The name of a run: target and collection."""
@@ -95,6 +103,13 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     """
     targets = _targets(settings)
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
+    # before the embedding model: once that is loaded, no other model is looked for in the network
+    stages = open_stages(
+        targets.values(),
+        settings.embedding_device,
+        settings.cohere_api_key,
+        settings.cohere_server_url,
+    )
     embedder = embedder or open_embedder(settings)
     tracer = Tracer(
         settings.phoenix_collector_endpoint,
@@ -107,7 +122,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         settings=settings,
         store=store,
         tracer=tracer,
-        searcher=Searcher(store, embedder, executor, tracer, store.tokens.mean_length()),
+        searcher=Searcher(store, embedder, executor, tracer, store.tokens.mean_length(), stages),
         providers={"extractive": ExtractiveProvider(embedder)},
         targets=targets,
     )

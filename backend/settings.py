@@ -66,6 +66,14 @@ class Settings(BaseSettings):
     mistral_timeout_seconds: int = Field(
         60, ge=1, description="Seconds after which a request to Mistral counts as unanswered"
     )
+    cohere_api_key: SecretStr = Field(
+        SecretStr(""), description="Key of a Cohere account, for the reranker `cohere`"
+    )
+    cohere_server_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of Cohere's API, or of a server that speaks it; empty: the public one",
+    )
     test_target: str = Field("k10_extractive", description="Target used when a request names none")
     targets_directory: Path = Field(ROOT / "targets", description="Folder of the target files")
     atlas_host: str = Field("127.0.0.1", description="Address the server listens on")

@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from backend.errors import InvalidTarget, UnknownTarget
 
 Share = float
-Reranker = Literal["fused", "relative", "lexical", "rrf", "weighted", "none"]
+Reranker = Literal[
+    "fused", "relative", "lexical", "rrf", "weighted", "none", "cross-encoder", "cohere"
+]
 MAX_DAYS = 36_500  # a century; the calendar ends somewhere
 
 
@@ -36,7 +38,8 @@ class Target(BaseModel):
         "fused",
         description="How candidates are scored: `fused` (weighted sum of signals), `relative` (the "
         "same, scaled to the candidates), `lexical` (the ATLAS table), `rrf`, `weighted` (shares "
-        "of meaning and words), `none` (by meaning alone)",
+        "of meaning and words), `none` (by meaning alone), "
+        "`cross-encoder` and `cohere` (`fused`, then a model reads the best again)",
     )
     weight_semantic: float = Field(0.6, ge=0, description="Weight of cosine similarity in `fused`")
     weight_bm25: float = Field(0.6, ge=0, description="Weight of BM25 in `fused`")
@@ -61,6 +64,20 @@ class Target(BaseModel):
     rrf_weight_lexical: float = Field(1.0, ge=0, description="Weight of the keyword leg in `rrf`")
     mix_dense: float = Field(0.7, ge=0, description="Share of meaning in `weighted`")
     mix_lexical: float = Field(0.3, ge=0, description="Share of words in `weighted`")
+    rerank_model: str = Field(
+        "",
+        description="Model of `cross-encoder` (name or folder) or `cohere`; empty: "
+        "cross-encoder/ms-marco-MiniLM-L-6-v2 or rerank-v3.5",
+    )
+    rerank_depth: int = Field(
+        30, ge=1, le=200, description="Best candidates that such a model reads"
+    )
+    rerank_characters: int = Field(
+        1000, ge=100, le=20_000, description="Characters it reads of each"
+    )
+    rerank_seconds: float = Field(
+        3.0, gt=0, le=60, description="Seconds after which it reads no more"
+    )
     balance: Literal["rank", "floor", "quota"] = Field(
         "rank",
         description="Places per corpus: by `rank`, a `floor` of one each, or an equal `quota`",
@@ -117,7 +134,8 @@ class Target(BaseModel):
 RANKING_KEYS = tuple(
     name
     for name in Target.model_fields
-    if name.split("_")[0] in {"reranker", "weight", "lexical", "rrf", "mix"}
+    if name.split("_")[0] in {"reranker", "weight", "lexical", "rrf", "mix", "rerank"}
+    and name != "rerank_model"  # models are opened when the server starts
 )
 """What may be changed while a server runs: which reranker, and its weights."""
 

@@ -20,6 +20,7 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
     errors.EmbeddingUnavailable: 503,
+    errors.RerankerUnavailable: 503,
     errors.AtlasError: 500,
 }
 """An error's status is that of the first class in its line of descent."""

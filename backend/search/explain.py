@@ -47,7 +47,7 @@ def explained(store: Store, candidates: Candidates, ranking: Ranking) -> list[Ex
             rank=place + 1,
             score=round(float(ranking.scores[place]), 6),
             legs=legs[rows[place]],
-            signals=ranking.table.of(int(ranking.order[place])),
+            signals=ranking.signals(place),
         )
         for place, id_ in enumerate(store.passage_ids(rows))
     ]

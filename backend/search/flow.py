@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,13 @@ from backend.search.query import Query, parse_query
 from backend.search.request import SearchRequest
 from backend.search.rerank import Ranking, rerank
 from backend.search.rerankers.fused import fused
+from backend.search.rerankers.opened import Stages
+from backend.search.rerankers.second import Limits, read_again
 from backend.search.retrieve import CorpusHits, pooled, retrieve
 from backend.search.signals.measure import measure
 from backend.search.signals.occurrences import weigh
 from backend.stores.store import Scope, Store
+from backend.stores.tokens import IntArray
 from backend.targets import Target
 from backend.text import Word, names, words
 from backend.tracing import TracedDocument, Tracer
@@ -37,6 +41,7 @@ class Searcher:
     executor: Executor
     tracer: Tracer
     mean_length: float
+    stages: Stages
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,7 @@ def _result(
         ranking=ranking,
         term_weights=weights,
         unknown_names=_unknown_names(searcher, request.question, checked),
-        warnings=_warnings(candidates, request, depth),
+        warnings=(*filter(None, [ranking.note]), *_warnings(candidates, request, depth)),
         timings_ms=clock.laps,
     )
 
@@ -175,10 +180,16 @@ def _rank(
 ) -> Ranking:
     with searcher.tracer.span("rerank", "RERANKER") as span:
         ranking = rerank(candidates, target)
+        stage = searcher.stages.get((target.reranker, target.rerank_model))
+        if stage:
+            limits = Limits(target.rerank_depth, target.rerank_characters, target.rerank_seconds)
+            texts_of = partial(_texts, searcher.store)
+            ranking = read_again(stage, candidates.query.text, ranking, texts_of, limits)
+            span.set(model=stage.name, read=len(ranking.relevance))
         span.set(candidates=len(ranking.rows))
         if span.recorded:
-            store = searcher.store
             kept = [int(row) for row in ranking.rows[: request.limit]]
+            store = searcher.store
             traced = zip(
                 store.passage_ids(kept), ranking.scores, store.passages(kept), strict=False
             )
@@ -188,6 +199,10 @@ def _rank(
                 [TracedDocument(i, s, p) for i, s, p in traced],
             )
         return ranking
+
+
+def _texts(store: Store, rows: IntArray) -> list[str]:
+    return [passage.text for passage in store.passages([int(row) for row in rows])]
 
 
 def _balance(
@@ -215,7 +230,7 @@ def _balance(
             RankedPassage(
                 passage,
                 round(float(ranking.scores[position]), 6),
-                ranking.table.of(int(ranking.order[position])),
+                ranking.signals(position),
                 _duplicates(store, ranking, pool, position),
             )
             for passage, position in zip(passages, chosen, strict=True)
@@ -227,11 +242,11 @@ def _varied(store: Store, ranking: Ranking, request: SearchRequest, target: Targ
     if target.diversity == "none":
         return ranking
     best = ranking.rows[: _considered(request)]
-    order = mmr_order(
-        ranking.scores[: len(best)], store.vectors(best), target.mmr_share, request.limit
-    )
-    order = np.concatenate([order, np.arange(len(best), len(ranking.order))])
-    return Ranking(ranking.table, ranking.order[order], ranking.scores[order])
+    merit = ranking.scores[: len(best)]
+    if ranking.relevance:
+        merit = np.array([ranking.relevance.get(int(p), 0.0) for p in ranking.order[: len(best)]])
+    places = mmr_order(merit, store.vectors(best), target.mmr_share, request.limit)
+    return ranking.in_order(np.concatenate([places, np.arange(len(best), len(ranking.order))]))
 
 
 def _pool(store: Store, ranking: Ranking, request: SearchRequest, target: Target) -> Pool:
