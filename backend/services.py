@@ -19,8 +19,8 @@ from backend.errors import (
 )
 from backend.llm import Provider
 from backend.llm.extractive import ExtractiveProvider
-from backend.search.flow import Searcher
 from backend.search.rerankers.opened import SECOND_STAGES, open_stages
+from backend.search.searcher import Searcher
 from backend.settings import Settings, environment_target
 from backend.stores.manifest import Manifest
 from backend.stores.store import EmbeddedStore, Store

@@ -78,6 +78,9 @@ class Target(BaseModel):
     rerank_seconds: float = Field(
         3.0, gt=0, le=60, description="Seconds after which it reads no more"
     )
+    multi_hop: bool = Field(
+        True, description="Whether a question that asks for several things is searched in parts too"
+    )
     balance: Literal["rank", "floor", "quota"] = Field(
         "rank",
         description="Places per corpus: by `rank`, a `floor` of one each, or an equal `quota`",

@@ -46,7 +46,7 @@ def pool(
     *,
     groups: Sequence[int] = (),
     types: Sequence[str] = (),
-    parts: Sequence[int] = (),
+    parts: Sequence[Sequence[int]] = (),
 ) -> Pool:
     """Candidates that all differ, of one type and one part of the question, unless given."""
     count = len(corpora)
@@ -55,7 +55,7 @@ def pool(
         documents,
         groups or range(count),
         types or [""] * count,
-        parts or [0] * count,
+        parts,
     )
 
 
@@ -176,9 +176,28 @@ def test_a_content_type_keeps_to_its_cap_unless_places_would_stay_empty() -> Non
 
 
 def test_every_part_of_a_question_keeps_its_best_passage() -> None:
-    found = pool([1] * 5, range(5), parts=[0, 0, 0, 1, 1])
-    assert choose(found, 1, 3, {}, Target()) == [0, 1, 3]
+    found = pool([1] * 5, range(5), parts=[[3, 4], [0]])
+    assert choose(found, 1, 4, {}, Target()) == [0, 1, 2, 3]
+    assert choose(found, 1, 5, {}, Target()) == [0, 1, 2, 3, 4]
+
+
+def test_parts_get_at_most_half_of_the_places() -> None:
+    found = pool([1] * 5, range(5), parts=[[4], [3]])
     assert choose(found, 1, 1, {}, Target()) == [0]
+    assert choose(found, 1, 2, {}, Target()) == [0, 4]
+    assert choose(found, 1, 4, {}, Target()) == [0, 1, 3, 4]
+
+
+def test_what_is_kept_for_one_part_counts_for_the_other() -> None:
+    found = pool([1] * 5, range(5), parts=[[4], [4, 3]])
+    assert choose(found, 1, 4, {}, Target()) == [0, 1, 2, 4]
+
+
+def test_a_part_takes_its_next_best_where_a_cap_forbids_the_best() -> None:
+    found = pool([1] * 5, [7, 7, 7, 8, 9], parts=[[0], [1, 4]])
+    target = Target(max_passages_per_document=1)
+    assert choose(found, 1, 4, {}, target) == [0, 1, 3, 4]
+    assert choose(found, 1, 3, {}, target) == [0, 3, 4]
 
 
 @pytest.mark.parametrize(

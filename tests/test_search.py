@@ -218,3 +218,37 @@ def test_a_court_whose_name_has_function_words_is_matched(services: Services) ->
     lords = [i for i in result.passages if i.passage.metadata.get("court") == "House of Lords"]
     assert lords
     assert all(item.ranked.signals["metadata"] >= 0.5 for item in lords)
+
+
+def test_a_question_of_several_things_keeps_a_place_for_each(services: Services) -> None:
+    question = "Compare the death penalty in Britain with the right to silence in New Zealand"
+    target = services.targets["k10_extractive"].model_copy(update={"max_passages_per_document": 1})
+    found = search(services.searcher, request_for(services, question, limit=4), target)
+    first, second = found.candidates.parts
+    kept = [item.passage.row for item in found.passages]
+    assert first.rows[0] in kept
+    assert second.rows[0] in kept
+    assert set(first.rows) | set(second.rows) <= set(found.candidates.table.rows)
+    whole = search(
+        services.searcher,
+        request_for(services, question, limit=4),
+        target.model_copy(update={"multi_hop": False}),
+    )
+    assert whole.candidates.parts == ()
+
+
+def test_what_the_whole_question_excludes_no_part_finds(services: Services) -> None:
+    question = "Compare privacy in Britain with privacy in New Zealand -commissioner"
+    found = search(
+        services.searcher, request_for(services, question), services.targets["k10_extractive"]
+    )
+    assert len(found.candidates.parts) == 2
+    texts = (item.text for item in services.store.passages(found.candidates.table.rows))
+    assert not any("commission" in {w.term for w in words(text)} for text in texts)
+
+
+def test_a_simple_question_is_searched_once(services: Services) -> None:
+    found = search(
+        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+    )
+    assert found.candidates.parts == ()

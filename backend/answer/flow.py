@@ -10,8 +10,9 @@ from backend.answer.decide import ANSWERED, Outcome, after_writing, before_writi
 from backend.answer.memory import remember
 from backend.domain import ChatTurn, CheckedPassage
 from backend.llm import Prompt, Provider, Usage
-from backend.search.flow import Searcher, SearchResult, search
+from backend.search.flow import SearchResult, search
 from backend.search.request import SearchRequest
+from backend.search.searcher import Searcher
 from backend.targets import Target
 from backend.tracing import Span
 

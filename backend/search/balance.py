@@ -1,7 +1,7 @@
 """Choosing the passages to keep: some from every corpus, not too many of one kind, none twice."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -14,19 +14,20 @@ from backend.text import content_terms
 class Pool:
     """Candidates, best first; every sequence has a value for each of them.
 
-    Passages of one `group` say nearly the same. `parts` are numbers of the part of the question
-    that each speaks to best, `types` the content types of their documents.
+    Passages of one `group` say nearly the same. `types` are the content types of their documents.
+    `parts` are positions for each part of a question that asks for several things: those that
+    speak to it, best first.
     """
 
     corpora: Sequence[int]
     documents: Sequence[int]
     groups: Sequence[int]
     types: Sequence[str]
-    parts: Sequence[int]
+    parts: Sequence[Sequence[int]]
 
 
 _Cap = Callable[[Hashable], float]
-"""How many of one corpus, document, group, type or part may be kept."""
+"""How many of one corpus, document, group or type may be kept."""
 
 
 def choose(
@@ -34,22 +35,24 @@ def choose(
 ) -> list[int]:
     """Positions to keep, ascending.
 
-    Each part of the question is first promised one place; then each corpus 0 (`rank`), 1
-    (`floor`) or limit // corpora (`quota`) places for its best passages; the other places, and
-    those a corpus cannot fill, go by rank. A document gets at most
-    `target.max_passages_per_document` and a content type its cap, unless places would stay
-    empty. Of a group one passage is kept in any case.
+    Each part of the question is first promised one place, but never more than half of them
+    together; then each corpus 0 (`rank`), 1 (`floor`) or limit // corpora (`quota`) places for
+    its best passages; the other places, and those a corpus cannot fill, go by rank. A document
+    gets at most `target.max_passages_per_document` and a content type its cap, unless places
+    would stay empty. Of a group one passage is kept in any case.
     """
     promised = {"rank": 0, "floor": 1, "quota": limit // max(corpus_count, 1)}[target.balance]
     once: dict[str, _Cap] = {"groups": lambda _: 1}
     spread = once | {"documents": lambda _: target.max_passages_per_document}
     varied = spread | {"types": lambda kind: type_caps.get(str(kind), inf)}
     kept: list[int] = []
-    if len(set(pool.parts)) > 1:
-        _take(pool, kept, limit, varied | {"parts": lambda _: 1})
-    _take(pool, kept, limit, varied | {"corpora": lambda _: promised})
+    everyone = range(len(pool.corpora))
+    for best in pool.parts[: limit // 2]:
+        if not set(best[:1]) & set(kept):
+            _take(pool, best, kept, len(kept) + 1, varied)
+    _take(pool, everyone, kept, limit, varied | {"corpora": lambda _: promised})
     for caps in (varied, spread, once):
-        _take(pool, kept, limit, caps)
+        _take(pool, everyone, kept, limit, caps)
     return sorted(kept)
 
 
@@ -65,12 +68,14 @@ def type_caps(query: Query, target: Target) -> dict[str, int]:
     return {} if lifted & set(query.terms) else caps
 
 
-def _take(pool: Pool, kept: list[int], limit: int, caps: Mapping[str, _Cap]) -> None:
-    """Keep the best that are not kept yet and break no cap, until there are `limit`."""
+def _take(
+    pool: Pool, positions: Iterable[int], kept: list[int], limit: int, caps: Mapping[str, _Cap]
+) -> None:
+    """Keep the first that are not kept yet and break no cap, until there are `limit`."""
     values = {name: getattr(pool, name) for name in caps}
     counts = {name: Counter(of[position] for position in kept) for name, of in values.items()}
     seen = set(kept)
-    for position in range(len(pool.corpora)):
+    for position in positions:
         if len(kept) == limit:
             return
         own = [(name, of[position]) for name, of in values.items()]

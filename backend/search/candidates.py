@@ -9,20 +9,30 @@ from numpy.typing import NDArray
 from backend.search.query import Query
 from backend.search.retrieve import CorpusHits
 from backend.search.signals.measure import SignalTable
-from backend.stores.tokens import FloatArray
+from backend.stores.tokens import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the things that a question asks for, and the passages that speak to it, best first."""
+
+    question: str
+    rows: IntArray
 
 
 @dataclass(frozen=True)
 class Candidates:
     """The candidates of all corpora: who found them, and every signal of each.
 
-    `vector` is the question's, of unit length.
+    `vector` is the question's, of unit length. `parts` are empty for a question that asks for one
+    thing; their passages are among the candidates.
     """
 
     query: Query
     vector: NDArray[np.float32]
     hits: Sequence[CorpusHits]
     table: SignalTable
+    parts: tuple[Part, ...] = ()
 
 
 def min_max(values: FloatArray) -> FloatArray:

@@ -112,6 +112,7 @@ def retrieval_out(result: SearchResult, citations: tuple[Citation, ...]) -> Retr
         depth=result.depth,
         reranker=result.target.reranker,
         balance=result.target.balance,
+        sub_questions=[part.question for part in result.candidates.parts],
         required=[" ".join(phrase) for phrase in result.query.required],
         excluded=[" ".join(phrase) for phrase in result.query.excluded],
         per_corpus={

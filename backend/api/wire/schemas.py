@@ -115,6 +115,7 @@ class RetrievalOut(BaseModel):
     depth: int
     reranker: str
     balance: str
+    sub_questions: list[str] = Field(description="Parts of the question that were searched too")
     required: list[str] = Field(description="Phrases in quotation marks, as stems")
     excluded: list[str] = Field(description="Words and phrases after a hyphen, as stems")
     per_corpus: dict[str, CorpusCountsOut]

@@ -1,0 +1,1 @@
+"""Questions that ask for several things, taken apart."""

@@ -1,0 +1,100 @@
+"""From a ranking to the passages that are kept."""
+
+import numpy as np
+
+from backend.domain import RankedPassage
+from backend.search.balance import Pool, choose, type_caps
+from backend.search.candidates import Candidates
+from backend.search.duplicates import groups
+from backend.search.mmr import mmr_order
+from backend.search.request import SearchRequest
+from backend.search.rerank import Ranking
+from backend.search.searcher import Searcher
+from backend.stores.store import Store
+from backend.targets import Target
+
+
+def select(
+    searcher: Searcher,
+    candidates: Candidates,
+    ranking: Ranking,
+    request: SearchRequest,
+    target: Target,
+) -> list[RankedPassage]:
+    """The passages to keep, best first, each with the ids of others that say the same."""
+    with searcher.tracer.span("balance", "CHAIN") as span:
+        store = searcher.store
+        ranking = _varied(store, ranking, request, target)
+        pool = _pool(store, candidates, ranking, request, target)
+        caps = type_caps(candidates.query, target)
+        chosen = choose(pool, len(request.corpora), request.limit, caps, target)
+        passages = store.passages([int(row) for row in ranking.rows[chosen]])
+        span.set(
+            policy=target.balance,
+            diversity=target.diversity,
+            search_k=request.limit,
+            max_passages_per_document=target.max_passages_per_document,
+            kept=len(chosen),
+        )
+        span.output([passage.id for passage in passages])
+        return [
+            RankedPassage(
+                passage,
+                round(float(ranking.scores[position]), 6),
+                ranking.signals(position),
+                _duplicates(store, ranking, pool, position),
+            )
+            for passage, position in zip(passages, chosen, strict=True)
+        ]
+
+
+def _varied(store: Store, ranking: Ranking, request: SearchRequest, target: Target) -> Ranking:
+    """The ranking, its best candidates in the order that the target's diversity wants."""
+    if target.diversity == "none":
+        return ranking
+    best = ranking.rows[: _considered(request)]
+    merit = ranking.scores[: len(best)]
+    if ranking.relevance:
+        merit = np.array([ranking.relevance.get(int(p), 0.0) for p in ranking.order[: len(best)]])
+    places = mmr_order(merit, store.vectors(best), target.mmr_share, request.limit)
+    return ranking.in_order(np.concatenate([places, np.arange(len(best), len(ranking.order))]))
+
+
+def _pool(
+    store: Store,
+    candidates: Candidates,
+    ranking: Ranking,
+    request: SearchRequest,
+    target: Target,
+) -> Pool:
+    rows = ranking.rows
+    place = np.empty(len(rows), dtype=np.int64)
+    place[ranking.order] = np.arange(len(rows))
+    best = rows[: _considered(request)]
+    return Pool(
+        corpora=store.corpus_of(rows).tolist(),
+        documents=store.tokens.document_of[rows].tolist(),
+        groups=[
+            *groups(best, store.tokens, target.near_duplicate),
+            *range(len(best), len(rows)),
+        ],
+        types=store.content_types(rows) if target.content_type_caps else [""] * len(rows),
+        parts=[
+            place[np.searchsorted(candidates.table.rows, part.rows)].tolist()
+            for part in candidates.parts
+        ],
+    )
+
+
+def _considered(request: SearchRequest) -> int:
+    """How many of the best candidates are compared with each other."""
+    return max(100, 5 * request.limit)
+
+
+def _duplicates(store: Store, ranking: Ranking, pool: Pool, position: int) -> tuple[str, ...]:
+    same = [
+        int(ranking.rows[other])
+        for other, group in enumerate(pool.groups)
+        if group == pool.groups[position] and other != position
+    ]
+    return tuple(store.passage_ids(same))

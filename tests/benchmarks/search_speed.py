@@ -1,0 +1,115 @@
+"""What a search costs: `python -m tests.benchmarks.search_speed STORE`.
+
+STORE is the folder of any collection built with the default model, such as the one that the
+quality benchmark makes. Times of the parts of a search are compared with each other in one run,
+since machines differ:
+
+- measuring and ranking 600 and 4,000 candidates, in milliseconds;
+- a whole search against its two legs and the embedding of the question.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from backend.search.candidates import Candidates
+from backend.search.flow import search
+from backend.search.query import parse_query
+from backend.search.request import SearchRequest
+from backend.search.rerank import rerank
+from backend.search.retrieve import retrieve
+from backend.search.searcher import Searcher
+from backend.search.signals.measure import measure
+from backend.services import open_services
+from backend.settings import load_settings
+from backend.targets import Target
+from backend.tracing import Tracer
+
+QUESTIONS = 40
+WORDS = 9  # of a made question
+ROUNDS = 7
+
+
+def main(store: Annotated[Path, typer.Argument(help="Folder of a built collection")]) -> None:
+    """Measure and print."""
+    settings = load_settings(
+        chroma_persist_directory=store.absolute().parent, chroma_collection_name=store.name
+    )
+    services = open_services(settings)
+    searcher = services.searcher
+    corpora = services.default_corpora
+    questions = made_questions(searcher)
+    for count in (600, 4000):
+        print_ranking(searcher, questions, count)
+    print_whole(searcher, corpora, questions)
+    services.close()
+
+
+def made_questions(searcher: Searcher) -> list[str]:
+    """Words from the middle of passages spread over the collection."""
+    rows = np.linspace(0, searcher.store.manifest.passages - 1, QUESTIONS).astype(int)
+    texts = [passage.text.split() for passage in searcher.store.passages(rows.tolist())]
+    return [" ".join(text[len(text) // 2 :][:WORDS]) for text in texts]
+
+
+def print_ranking(searcher: Searcher, questions: list[str], count: int) -> None:
+    """The time from candidate rows to a ranking, all signals included."""
+    store = searcher.store
+    random = np.random.default_rng(0)
+    total = store.manifest.passages
+    rows = np.sort(random.choice(total, min(count, total), replace=False))
+    times = []
+    for question in questions:
+        query = parse_query(question)
+        vector = searcher.embedder.embed_query(question)
+
+        def ranked(query=query, vector=vector) -> None:
+            table = measure(query, vector, rows, store.vectors, store.tokens, searcher.mean_length)
+            rerank(Candidates(query, vector, [], table), Target())
+
+        times.append(best(ranked))
+    print(f"{len(rows)} candidates measured and ranked: {median(times):.1f} ms (median question)")
+
+
+def print_whole(searcher: Searcher, corpora: tuple[str, ...], questions: list[str]) -> None:
+    """A search from question to kept passages, against what nobody can do without."""
+    target = Target()
+    depth = target.large_retrieval_size_all_corpus
+    silent = Tracer("", "", content=False)
+    whole, legs = [], []
+    for question in questions:
+        request = SearchRequest(question, corpora, True, target.search_k, date.today())
+
+        def bare(question=question) -> None:
+            query = parse_query(question)
+            vector = searcher.embedder.embed_query(question)
+            retrieve(searcher.store, silent, searcher.executor, query, vector, corpora, depth, None)
+
+        whole.append(best(lambda request=request: search(searcher, request, target)))
+        legs.append(best(bare))
+    ratio = median(a / b for a, b in zip(whole, legs, strict=True))
+    print(
+        f"a search over {len(corpora)} corpora, {depth} candidates per corpus and leg: "
+        f"{median(whole):.1f} ms; its legs and the embedding {median(legs):.1f} ms; "
+        f"ratio {ratio:.2f}"
+    )
+
+
+def best(work: Callable[[], object]) -> float:
+    """Milliseconds of the fastest of ROUNDS calls: what else runs here only makes it slower."""
+    times = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times) * 1000
+
+
+if __name__ == "__main__":
+    typer.run(main)
