@@ -1,11 +1,23 @@
 """Passages that say nearly the same, and orders that avoid them."""
 
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from backend.search.duplicates import groups
+from backend.search.flow import search
 from backend.search.mmr import mmr_order
+from backend.search.request import SearchRequest
+from backend.search.searcher import Searcher
+from backend.stores.store import EmbeddedStore
+from backend.targets import Target
+from backend.tracing import Tracer
+from tests.hash_embedder import HashEmbedder
 from tests.three_passages import table_of
+from tests.tiny import build_tiny, write_sources
 
 SPEECH = "one two three four five six seven eight nine ten"  # seven runs of four words
 OTHER = "sheep give wool and cows give milk"
@@ -57,3 +69,22 @@ def test_mmr_leaves_the_rest_in_their_order() -> None:
     vectors = np.ones((4, 1), dtype=np.float32)
     assert mmr_order(np.array([0.9, 0.8, 0.7, 0.6]), vectors, 0.5, 1).tolist() == [0, 1, 2, 3]
     assert mmr_order(np.empty(0), np.empty((0, 1), np.float32), 0.5, 3).tolist() == []
+
+
+def test_a_reprint_takes_no_place_of_its_own_and_is_named(tmp_path: Path) -> None:
+    files = {f"farm/{n}.txt": f"{SPEECH} and word{n} sheep.\n" for n in range(4)}
+    files |= {f"farm/other{n}.txt": f"Sheep number{n} wool{n} barn{n} hill{n}.\n" for n in range(3)}
+    embedder = HashEmbedder()
+    build_tiny(write_sources(tmp_path / "source", files), tmp_path / "c", embedder)
+    store = EmbeddedStore(tmp_path / "c")
+    with ThreadPoolExecutor(2) as executor:
+        tracer = Tracer("", "", content=False)
+        searcher = Searcher(store, embedder, executor, tracer, store.tokens.mean_length(), {})
+        request = SearchRequest("three four five sheep", ("farm",), False, 5, date(2026, 1, 1))
+        found = search(searcher, request, Target())
+    store.close()
+    assert len(found.passages) == 4
+    (speech,) = [item for item in found.passages if "other" not in item.passage.document_id]
+    reprints = {speech.passage.id, *speech.ranked.duplicates}
+    assert {id_.partition(":")[0] for id_ in reprints} == {f"farm.{n}" for n in range(4)}
+    assert all(item.ranked.duplicates == () for item in found.passages if item is not speech)

@@ -50,7 +50,8 @@ def choose(
     for best in pool.parts[: limit // 2]:
         if not set(best[:1]) & set(kept):
             _take(pool, best, kept, len(kept) + 1, varied)
-    _take(pool, everyone, kept, limit, varied | {"corpora": lambda _: promised})
+    if promised:
+        _take(pool, everyone, kept, limit, varied | {"corpora": lambda _: promised})
     for caps in (varied, spread, once):
         _take(pool, everyone, kept, limit, caps)
     return sorted(kept)

@@ -41,10 +41,13 @@ def _overlaps(rows: IntArray, table: TokenTable) -> tuple[IntArray, IntArray]:
     pairs = np.unique(row * (run.max(initial=0) + 1) + run)
     row, run = pairs // (run.max(initial=0) + 1), pairs % (run.max(initial=0) + 1)
     sizes = np.bincount(row, minlength=len(rows))
-    # a run that one passage alone has is shared with nobody
-    common = np.flatnonzero(np.bincount(run) > 1)
-    column = np.searchsorted(common, run)
-    among = (column < len(common)) & np.isin(run, common)
-    present = np.zeros((len(rows), len(common)), dtype=np.float32)
-    present[row[among], column[among]] = 1.0
-    return (present @ present.T).astype(np.int64), sizes
+    order = np.lexsort((row, run))
+    row, run = row[order], run[order]
+    shared = np.zeros((len(rows), len(rows)), dtype=np.int64)
+    # the passages with one run stand together now: pair each with the next, the one after ...
+    for step in range(1, len(rows)):
+        same = np.flatnonzero(run[step:] == run[:-step])
+        if not len(same):
+            break
+        np.add.at(shared, (row[same], row[same + step]), 1)
+    return shared + shared.T, sizes

@@ -1,5 +1,7 @@
 """From a ranking to the passages that are kept."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from backend.domain import RankedPassage
@@ -25,7 +27,9 @@ def select(
     with searcher.tracer.span("balance", "CHAIN") as span:
         store = searcher.store
         ranking = _varied(store, ranking, request, target)
-        pool = _pool(store, candidates, ranking, request, target)
+        best = ranking.rows[: _considered(request)]
+        heads = groups(best, store.tokens, target.near_duplicate)
+        pool = _pool(store, candidates, ranking, heads, target)
         caps = type_caps(candidates.query, target)
         chosen = choose(pool, len(request.corpora), request.limit, caps, target)
         passages = store.passages([int(row) for row in ranking.rows[chosen]])
@@ -42,7 +46,7 @@ def select(
                 passage,
                 round(float(ranking.scores[position]), 6),
                 ranking.signals(position),
-                _duplicates(store, ranking, pool, position),
+                _duplicates(store, ranking, heads, position),
             )
             for passage, position in zip(passages, chosen, strict=True)
         ]
@@ -64,20 +68,16 @@ def _pool(
     store: Store,
     candidates: Candidates,
     ranking: Ranking,
-    request: SearchRequest,
+    heads: Sequence[int],
     target: Target,
 ) -> Pool:
     rows = ranking.rows
     place = np.empty(len(rows), dtype=np.int64)
     place[ranking.order] = np.arange(len(rows))
-    best = rows[: _considered(request)]
     return Pool(
         corpora=store.corpus_of(rows).tolist(),
         documents=store.tokens.document_of[rows].tolist(),
-        groups=[
-            *groups(best, store.tokens, target.near_duplicate),
-            *range(len(best), len(rows)),
-        ],
+        groups=[*heads, *range(len(heads), len(rows))],
         types=store.content_types(rows) if target.content_type_caps else [""] * len(rows),
         parts=[
             place[np.searchsorted(candidates.table.rows, part.rows)].tolist()
@@ -88,13 +88,12 @@ def _pool(
 
 def _considered(request: SearchRequest) -> int:
     """How many of the best candidates are compared with each other."""
-    return max(100, 5 * request.limit)
+    return max(50, 5 * request.limit)
 
 
-def _duplicates(store: Store, ranking: Ranking, pool: Pool, position: int) -> tuple[str, ...]:
-    same = [
-        int(ranking.rows[other])
-        for other, group in enumerate(pool.groups)
-        if group == pool.groups[position] and other != position
-    ]
-    return tuple(store.passage_ids(same))
+def _duplicates(store: Store, ranking: Ranking, heads: Sequence[int], kept: int) -> tuple[str, ...]:
+    """Ids of the candidates whose text is nearly that of the one `kept`."""
+    if kept >= len(heads):
+        return ()
+    same = [at for at, head in enumerate(heads) if head == heads[kept] and at != kept]
+    return tuple(store.passage_ids(ranking.rows[same].tolist()))
