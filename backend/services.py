@@ -122,7 +122,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         settings=settings,
         store=store,
         tracer=tracer,
-        searcher=Searcher(store, embedder, executor, tracer, store.tokens.mean_length(), stages),
+        searcher=Searcher(store, embedder, executor, tracer, stages),
         providers={"extractive": ExtractiveProvider(embedder)},
         targets=targets,
     )
@@ -135,11 +135,7 @@ def serve_version(services: Services) -> Services:
     """
     searcher = services.searcher
     store = _open_store(services.settings, searcher.embedder)
-    return replace(
-        services,
-        store=store,
-        searcher=replace(searcher, store=store, mean_length=store.tokens.mean_length()),
-    )
+    return replace(services, store=store, searcher=replace(searcher, store=store))
 
 
 def _open_store(settings: Settings, embedder: Embedder) -> EmbeddedStore:

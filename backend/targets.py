@@ -78,6 +78,9 @@ class Target(BaseModel):
     rerank_seconds: float = Field(
         3.0, gt=0, le=60, description="Seconds after which it reads no more"
     )
+    fuzzy: bool = Field(
+        False, description="Whether words count that are spelt a little otherwise, as in scans"
+    )
     multi_hop: bool = Field(
         True, description="Whether a question that asks for several things is searched in parts too"
     )

@@ -78,8 +78,7 @@ def test_a_reprint_takes_no_place_of_its_own_and_is_named(tmp_path: Path) -> Non
     build_tiny(write_sources(tmp_path / "source", files), tmp_path / "c", embedder)
     store = EmbeddedStore(tmp_path / "c")
     with ThreadPoolExecutor(2) as executor:
-        tracer = Tracer("", "", content=False)
-        searcher = Searcher(store, embedder, executor, tracer, store.tokens.mean_length(), {})
+        searcher = Searcher(store, embedder, executor, Tracer("", "", content=False), {})
         request = SearchRequest("three four five sheep", ("farm",), False, 5, date(2026, 1, 1))
         found = search(searcher, request, Target())
     store.close()

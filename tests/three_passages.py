@@ -6,9 +6,10 @@ With N = 3 passages, a term in n of them weighs ln(1 + (3 - n + 0.5) / (n + 0.5)
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.search.candidates import Candidates
-from backend.search.query import parse_query
+from backend.search.query import Query, parse_query
 from backend.search.retrieve import CorpusHits
 from backend.search.signals.measure import SignalTable, measure
 from backend.stores.store import Hits
@@ -54,21 +55,24 @@ def table_of(texts=TEXTS, titles=TITLES, metadata=METADATA) -> TokenTable:
         titles=Ragged.of(title_ids),
         values=Ragged.of(values),
         values_of=Ragged(np.arange(len(metadata)), np.concatenate(([0], np.cumsum(owned)))),
-        value_field=np.array([fields[field] for _, field, _ in metadata]),
+        value_field=np.array([fields[field] for _, field, _ in metadata], dtype=np.int64),
         document_of=np.arange(len(texts)),
         passage_frequency=frequency,
     )
 
 
 def signals_of(
-    question: str, table: TokenTable | None = None, rows: IntArray | None = None
+    question: str | Query,
+    table: TokenTable | None = None,
+    rows: IntArray | None = None,
+    vectors: NDArray[np.float32] | None = None,
 ) -> SignalTable:
     table = table or table_of()
     rows = np.arange(table.passages) if rows is None else rows
-    vectors = np.eye(3, dtype=np.float32)[: table.passages]
+    vectors = np.eye(3, dtype=np.float32)[: table.passages] if vectors is None else vectors
     question_vector = np.array([0.8, 0.6, 0.0], dtype=np.float32)
     return measure(
-        parse_query(question),
+        parse_query(question) if isinstance(question, str) else question,
         question_vector,
         rows,
         lambda rows: vectors[rows],

@@ -1,5 +1,7 @@
 """Finding candidates for a question, and for each of its parts, and measuring them."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,7 +31,7 @@ def gather(
     to merge (on the bundled questions, their maximum lost a tenth of recall at 5).
     """
     clock = clock or Clock()
-    query = parse_query(request.question)
+    query = _spelt(searcher, parse_query(request.question), request)
     scope = _scope(searcher, request, query)
     whole = _found(searcher, query, request, target, scope, clock)
     parts = [
@@ -61,10 +63,19 @@ def _part(
 ) -> tuple[Candidates, Part]:
     with searcher.tracer.span("sub-question", "CHAIN") as span:
         span.input(text)
-        found = _found(searcher, parse_query(text), request, target, scope, clock)
+        query = _spelt(searcher, parse_query(text), request)
+        found = _found(searcher, query, request, target, scope, clock)
         best = rerank(found, target).rows[:BEST_OF_PART]
         span.output(searcher.store.passage_ids(best.tolist()))
         return found, Part(text, best)
+
+
+def _spelt(searcher: Searcher, query: Query, request: SearchRequest) -> Query:
+    """The question with other spellings of its words, if those are wanted."""
+    if not request.fuzzy:
+        return query
+    found = {term: searcher.spellings.of(term) for term in query.terms}
+    return replace(query, spellings={term: others for term, others in found.items() if others})
 
 
 def _found(

@@ -1,7 +1,8 @@
 """A question as the ranking reads it."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from backend.text import FUNCTION_WORDS, content_words, distinct, identifier_parts, words
@@ -23,6 +24,7 @@ class Query:
     together with the parts of identifiers, `pairs` the informative words that stand next to each
     other once the function words between them are dropped, as indices into `terms`. A passage
     must hold every `required` phrase and none that is `excluded`, each a sequence of stems.
+    `spellings` are stems that count as a term though they are spelt otherwise.
     """
 
     text: str
@@ -32,6 +34,12 @@ class Query:
     has_subject: bool
     required: tuple[tuple[str, ...], ...] = ()
     excluded: tuple[tuple[str, ...], ...] = ()
+    spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def spelt(self) -> list[str]:
+        """The terms and their other spellings."""
+        return [*self.terms, *(s for others in self.spellings.values() for s in others)]
 
 
 def parse_query(question: str) -> Query:

@@ -13,7 +13,8 @@ class SearchRequest:
 
     `every_corpus` says that no corpus was chosen, which decides the retrieval depth. `limit` is
     the number of passages wanted. A source older than `freshness_days` before `today` is stale;
-    0 means never. With `exact` every vector is compared instead of asking the index.
+    0 means never. With `exact` every vector is compared instead of asking the index;
+    with `fuzzy` words count though they are spelt a little otherwise.
     """
 
     question: str
@@ -24,3 +25,4 @@ class SearchRequest:
     filters: Mapping[str, Condition] = field(default_factory=dict)
     freshness_days: int = 0
     exact: bool = False
+    fuzzy: bool = False

@@ -50,7 +50,7 @@ def retrieve(
             hits = CorpusHits(
                 corpus,
                 dense=store.nearest(corpus, vector, depth, scope),
-                lexical=store.matching(corpus, query.terms, depth, scope),
+                lexical=store.matching(corpus, query.spelt, depth, scope),
             )
             _describe(span, store, query, hits, depth)
             return hits

@@ -2,20 +2,31 @@
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import cached_property
 
 from backend.embedding import Embedder
 from backend.search.rerankers.opened import Stages
+from backend.search.spelling import Spellings
 from backend.stores.store import Store
 from backend.tracing import Tracer
 
 
 @dataclass(frozen=True)
 class Searcher:
-    """Safe to use from several threads. `mean_length` is that of the store's passages."""
+    """Safe to use from several threads."""
 
     store: Store
     embedder: Embedder
     executor: Executor
     tracer: Tracer
-    mean_length: float
     stages: Stages
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Mean number of words in the store's passages."""
+        return self.store.tokens.mean_length()
+
+    @cached_property
+    def spellings(self) -> Spellings:
+        """The words of the store by their spelling."""
+        return Spellings(self.store.tokens)

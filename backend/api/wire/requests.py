@@ -42,6 +42,9 @@ class SearchBody(_Request):
     freshness_days: int | None = Field(
         None, ge=0, le=MAX_DAYS, description="Older sources count as stale"
     )
+    fuzzy: bool | None = Field(
+        None, description="Also find words spelt a little otherwise; the target's FUZZY"
+    )
     as_of: date | None = Field(None, description="The day their age is counted from; today")
 
 
@@ -100,6 +103,7 @@ def search_request(body: SearchBody, services: Services, today: date) -> SearchR
         limit=body.k or target.search_k,
         today=body.as_of or today,
         filters=conditions(body.filters, services.store.manifest.fields),
+        fuzzy=target.fuzzy if body.fuzzy is None else body.fuzzy,
         freshness_days=(
             target.freshness_days if body.freshness_days is None else body.freshness_days
         ),

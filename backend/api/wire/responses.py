@@ -115,6 +115,7 @@ def retrieval_out(result: SearchResult, citations: tuple[Citation, ...]) -> Retr
         sub_questions=[part.question for part in result.candidates.parts],
         required=[" ".join(phrase) for phrase in result.query.required],
         excluded=[" ".join(phrase) for phrase in result.query.excluded],
+        spellings={term: list(others) for term, others in result.query.spellings.items()},
         per_corpus={
             corpus: CorpusCountsOut(
                 **asdict(counts),

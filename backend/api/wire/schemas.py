@@ -118,6 +118,9 @@ class RetrievalOut(BaseModel):
     sub_questions: list[str] = Field(description="Parts of the question that were searched too")
     required: list[str] = Field(description="Phrases in quotation marks, as stems")
     excluded: list[str] = Field(description="Words and phrases after a hyphen, as stems")
+    spellings: dict[str, list[str]] = Field(
+        description="Stems that counted as a word of the question though spelt otherwise"
+    )
     per_corpus: dict[str, CorpusCountsOut]
     confidence: ConfidenceOut
     freshness: FreshnessOut

@@ -15,7 +15,7 @@ def metadata_matches(terms: Terms, documents: IntArray, table: TokenTable) -> In
     unique, back = np.unique(documents, return_inverse=True)
     owned = table.values_of.take(unique)
     words = table.values.take(owned.value)
-    asked = np.isin(words.value, terms.ids[terms.ids >= 0])
+    asked = terms.number[words.value] >= 0
     lengths = table.values.lengths(owned.value)
     found = np.bincount(words.row[asked], minlength=len(owned.value))
     matched = (lengths > 0) & (found == lengths)

@@ -12,11 +12,12 @@ from backend.stores.tokens import FloatArray, Gathered, IntArray, Ragged, TokenT
 class Terms:
     """The question's informative terms against one collection.
 
-    `ids` are vocabulary ids, -1 where no passage has the term; `idf` their weights. An unknown
-    term keeps its (highest) weight, so asking about what the corpora do not mention costs score.
+    `number` gives for every id of the vocabulary which of the terms it is, or -1; other spellings
+    of a term have its number. `idf` are the weights of the terms. An unknown term keeps its
+    (highest) weight, so asking about what the corpora do not mention costs score.
     """
 
-    ids: IntArray
+    number: IntArray
     idf: FloatArray
 
     @property
@@ -61,20 +62,22 @@ def weigh(query: Query, table: TokenTable) -> Terms:
     Robertson and Zaragoza 2009, in the never-negative form that Lucene uses; N passages, n of
     them with the term, over all corpora.
     """
-    ids = np.array([table.vocabulary.get(term, -1) for term in query.terms], dtype=np.int64)
-    found = (
-        np.where(ids >= 0, table.passage_frequency[ids], 0) if len(table.vocabulary) else 0 * ids
-    )
-    return Terms(ids, np.log1p((table.passages - found + 0.5) / (found + 0.5)))
+    number = np.full(len(table.vocabulary) + 1, -1, dtype=np.int16)
+    frequency = np.zeros(len(query.terms))
+    for index, term in enumerate(query.terms):
+        for spelling in (term, *query.spellings.get(term, ())):
+            id_ = table.vocabulary.get(spelling, -1)
+            if id_ >= 0 and number[id_] < 0:  # a spelling of two terms is the first one's
+                number[id_] = index
+                frequency[index] += table.passage_frequency[id_]
+    found = np.minimum(frequency, table.passages)
+    return Terms(number, np.log1p((table.passages - found + 0.5) / (found + 0.5)))
 
 
 def locate(terms: Terms, rows: IntArray, table: TokenTable) -> Occurrences:
     """Find every hit of `terms` in the candidate passages `rows`."""
-    index = np.full(len(table.vocabulary) + 1, -1, dtype=np.int16)
-    known = np.flatnonzero(terms.ids >= 0)
-    index[terms.ids[known]] = known
-    words, parts = _hits(table.words, rows, index), _hits(table.parts, rows, index)
-    width = len(terms.ids)
+    words, parts = (_hits(of, rows, terms.number) for of in (table.words, table.parts))
+    width = len(terms.idf)
     cells = np.concatenate([of.row * width + of.value for of in (words, parts)])
     return Occurrences(
         row=words.row,
@@ -85,8 +88,8 @@ def locate(terms: Terms, rows: IntArray, table: TokenTable) -> Occurrences:
     )
 
 
-def _hits(ragged: Ragged, rows: IntArray, index: IntArray) -> Gathered:
-    """The terms of `rows` that `index` maps to one of the question's, as that.
+def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> Gathered:
+    """The terms of `rows` that have a `number` among the question's, as that.
 
     Row and position are worked out for hits only: one word in a hundred is one.
     """
@@ -94,7 +97,7 @@ def _hits(ragged: Ragged, rows: IntArray, index: IntArray) -> Gathered:
     ends = np.cumsum(lengths)
     starts = ends - lengths
     total = int(ends[-1]) if len(ends) else 0
-    term = index[ragged.flat[np.repeat(ragged.offsets[rows] - starts, lengths) + np.arange(total)]]
+    term = number[ragged.flat[np.repeat(ragged.offsets[rows] - starts, lengths) + np.arange(total)]]
     hit = np.flatnonzero(term >= 0)
     row = np.searchsorted(ends, hit, side="right")
     return Gathered(row, hit - starts[row], term[hit].astype(np.int64))

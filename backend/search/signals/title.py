@@ -13,10 +13,10 @@ def title(terms: Terms, documents: IntArray, titles: Ragged) -> FloatArray:
     """
     unique, back = np.unique(documents, return_inverse=True)
     words = titles.take(unique)
-    result = np.zeros(len(unique))
-    for term, idf in zip(terms.ids, terms.idf, strict=True):
-        if term >= 0:
-            present = np.zeros(len(unique), dtype=bool)
-            present[words.row[words.value == term]] = True
-            result += present * idf
-    return (result / terms.total)[back]
+    number = terms.number[words.value]
+    asked = np.flatnonzero(number >= 0)
+    width = len(terms.idf)
+    cells = words.row[asked] * width + number[asked]
+    present = np.bincount(cells, minlength=len(unique) * width).reshape(len(unique), width) > 0
+    share: FloatArray = (present @ terms.idf / terms.total)[back]
+    return share
