@@ -72,15 +72,11 @@ class LoadedModel:
 def load(folder: Path, pooling: PoolingChoice, device: Device) -> LoadedModel:
     """The model in `folder`. Raises MissingModel if it cannot be loaded, ConfigurationError if
     there is no such device."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the imports below run
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import_quietly()
     import torch
     from sentence_transformers import SentenceTransformer
-    from transformers.utils import logging as transformers_logging
 
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
-    chosen = _device(device)
+    chosen = chosen_device(device)
     try:
         # half precision is slow on a CPU, and would make vectors depend on the device
         model = SentenceTransformer(
@@ -102,7 +98,23 @@ def load(folder: Path, pooling: PoolingChoice, device: Device) -> LoadedModel:
     )
 
 
-def _device(device: Device) -> str:
+def import_quietly() -> None:
+    """Import sentence-transformers so that it looks for nothing online and prints no bars."""
+    # all three are read when the imports below run
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    # PyTorch's threads wait in a busy loop: where other programs use the cores, a question took
+    # 500 ms to embed and takes 35 ms so
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    import sentence_transformers  # noqa: F401
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
+
+
+def chosen_device(device: Device) -> str:
+    """`cpu` or `cuda`. Raises ConfigurationError if there is no such device."""
     import torch
 
     if device == "auto":

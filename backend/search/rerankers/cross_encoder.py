@@ -1,8 +1,6 @@
 """A cross-encoder of sentence-transformers, from a folder or the model cache."""
 
 import json
-import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +11,7 @@ import numpy as np
 
 from backend.embedding import Device
 from backend.embedding.folder import find_folder
+from backend.embedding.loading import chosen_device, import_quietly
 from backend.errors import MissingModel, RerankerUnavailable
 from backend.search.rerankers.second import Relevance
 from backend.stores.tokens import FloatArray
@@ -142,20 +141,16 @@ def _object(path: Path) -> Mapping[str, Any]:
 
 
 def _load(name: str, folder: Path, device: Device) -> "CrossEncoder":
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the imports below run
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import_quietly()
     import torch
     from sentence_transformers import CrossEncoder
-    from transformers.utils import logging as transformers_logging
 
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
-    found = "cuda" if torch.cuda.is_available() else "cpu"
+    chosen = chosen_device(device)
     try:
         # half precision is slow on a CPU, and would make the order depend on the device
         model: CrossEncoder = CrossEncoder(
             str(folder),
-            device=found if device == "auto" else device,
+            device=chosen,
             local_files_only=True,
             activation_fn=torch.nn.Identity(),
             model_kwargs={"dtype": torch.float32},

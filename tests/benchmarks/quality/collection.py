@@ -1,0 +1,104 @@
+"""All sets built into one collection, each a corpus, and the record behind every passage."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from backend.embedding import Embedder
+from backend.errors import SourceError
+from backend.search.searcher import Searcher
+from backend.services import open_services
+from backend.settings import Settings
+from backend.stores.store import Store
+from backend.stores.tokens import IntArray
+from create.build import BuildReport, Options, build
+from create.corpora import Rule, SourceFile, Sources
+from tests.benchmarks.quality.embedder import RememberedQuestions
+from tests.benchmarks.quality.records import AS_RECORDED, GroupReader
+from tests.benchmarks.quality.sets import TestSet
+
+COLLECTION = "quality"
+OPTIONS = Options(COLLECTION, "benchmark", AS_RECORDED)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What is searched. `records` are the ids of the passages' records, by row.
+
+    `groups` are the rows of each document, by set and key of its group.
+    """
+
+    searcher: Searcher
+    records: Sequence[str]
+    groups: Mapping[tuple[str, str], IntArray]
+
+
+def record_id(set_name: str, record: str) -> str:
+    """The id of a record among those of all sets."""
+    return f"{set_name}/{record}"
+
+
+def build_collection(
+    store: Path,
+    sets: Sequence[TestSet],
+    embedder: Embedder,
+    reader: GroupReader,
+    progress: Callable[[str, int, int], None],
+) -> BuildReport:
+    """Bring the collection in the folder `store` up to date with `sets`."""
+    files = tuple(
+        SourceFile(s.path, f"{s.name}/{s.path.name}", s.path.name, Rule(s.name)) for s in sets
+    )
+    return build(store / COLLECTION, Sources(files, (), {}), reader, embedder, OPTIONS, progress)
+
+
+@contextmanager
+def open_collection(
+    store: Path, sets: Sequence[TestSet], embedder: Embedder
+) -> Iterator[Collection]:
+    """The built collection. Raises SourceError if its passages are not the records of `sets`."""
+    settings = Settings(
+        chroma_persist_directory=store,
+        chroma_collection_name=COLLECTION,
+        multi_corpus_metadata="",
+        phoenix_collector_endpoint="",
+    )
+    services = open_services(settings, embedder)
+    try:
+        searcher = replace(services.searcher, embedder=RememberedQuestions(embedder))
+        groups = _rows_by_group(services.store)
+        yield Collection(searcher, _records(services.store, sets, groups), groups)
+    finally:
+        services.close()
+
+
+def _rows_by_group(store: Store) -> dict[tuple[str, str], IntArray]:
+    rows: dict[tuple[str, str], list[int]] = {}
+    for passage in store.passages(range(store.manifest.passages)):
+        key = passage.corpus, str(passage.metadata["record_id"])
+        rows.setdefault(key, []).append(passage.row)
+    return {key: np.array(found, dtype=np.int64) for key, found in rows.items()}
+
+
+def _records(
+    store: Store, sets: Sequence[TestSet], groups: Mapping[tuple[str, str], IntArray]
+) -> list[str]:
+    """The record of each passage: the passages of a group are its records, in the same order."""
+    ids = [""] * store.manifest.passages
+    for test_set in sets:
+        for group in test_set.groups:
+            rows = groups.get((test_set.name, group.key), np.empty(0, dtype=np.int64)).tolist()
+            texts = [passage.text for passage in store.passages(rows)]
+            if texts != [record.text.strip() for record in group.records]:
+                raise SourceError(
+                    f"The passages of {group.key} in {test_set.name} are not its "
+                    f"{len(group.records)} records. Remove the store and build it again."
+                )
+            for row, record in zip(rows, group.records, strict=True):
+                ids[row] = record_id(test_set.name, record.key)
+    if not all(ids):
+        raise SourceError(f"{ids.count('')} passages of the store are of no record. Remove it.")
+    return ids

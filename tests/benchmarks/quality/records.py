@@ -1,0 +1,97 @@
+"""Records of a benchmark joined again into the documents they were cut from.
+
+The part of a record's id before the last `#` names its document (`Normans#3`); an id without `#`
+is a document of one record. Passages next to each other in a document are a signal of their own,
+so records must not become documents of one passage each.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from backend.domain import Segment
+from backend.errors import SourceError
+from create.beir.read import CORPUS_FILES
+from create.chunking import Chunking
+from create.columns import Columns
+from create.jsonl.read import JsonlReader
+from create.source import Draft, Read
+
+AS_RECORDED = Chunking("structural", size=1_000_000, overlap=0)
+"""Cuts a document of `GroupReader` into exactly its records; `chunking` allows no such size."""
+
+NO_TITLE = "—"
+"""Has no word to match, where an empty title would be filled with the first line of the text."""
+
+_RECORDS = JsonlReader(Columns(text=("text",)))
+_BETWEEN = "\n\n"
+
+
+@dataclass(frozen=True)
+class Group:
+    """The records of one document in their order, and what is said alike of all of them."""
+
+    key: str
+    records: tuple[Draft, ...]
+    metadata: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class GroupReader:
+    """Reads each group of records as one document with a segment for each record.
+
+    Metadata `record_id` is the group's key. `untitled` is the title where the records have none or
+    several; empty leaves it to the build.
+    """
+
+    untitled: str = NO_TITLE
+    suffixes: ClassVar[frozenset[str]] = frozenset(CORPUS_FILES)
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """What is read changes with the version of the records' reader too."""
+        records = _RECORDS.options["version"]
+        return {"version": 1, "records": records, "untitled": self.untitled}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """One draft for every group. Raises SourceError for a record that cannot be read."""
+        for group in read_groups(path, encoding):
+            yield _draft(group, self.untitled)
+
+
+def read_groups(path: Path, encoding: str = "") -> list[Group]:
+    """The groups of a file of records, in order of their first records.
+
+    Raises SourceError for a record that cannot be read: judgements speak of every record.
+    """
+    groups: dict[str, list[Draft]] = {}
+    for read in _RECORDS.read(path, encoding):
+        if not isinstance(read, Draft):
+            raise SourceError(f"{path}: {read.reason}")
+        groups.setdefault(read.key.rpartition("#")[0] or read.key, []).append(read)
+    return [Group(key, tuple(records), _common(records)) for key, records in groups.items()]
+
+
+def _common(records: list[Draft]) -> dict[str, object]:
+    first, *others = (record.metadata for record in records)
+    return {
+        name: value
+        for name, value in first.items()
+        if all(name in other and other[name] == value for other in others)
+    }
+
+
+def _draft(group: Group, untitled: str) -> Draft:
+    texts = [record.text.strip() for record in group.records]
+    starts = [0]
+    for text in texts[:-1]:
+        starts.append(starts[-1] + len(text) + len(_BETWEEN))
+    titles = {record.title for record in group.records}
+    return Draft(
+        text=_BETWEEN.join(texts),
+        title=(titles.pop() if len(titles) == 1 else "") or untitled,
+        key=group.key,
+        metadata={**group.metadata, "record_id": group.key},
+        segments=tuple(Segment(start) for start in starts),
+    )
