@@ -52,6 +52,7 @@ def write_records(
         _require_new(seen, ready)
         records.document(ready.document, ready.provenance, ready.passages)
         tokens.document(
+            ready.document.corpus,
             tokens.ids(word.term for word in words(ready.document.title)),
             [
                 (field, tokens.ids(_match_terms(field, value)))

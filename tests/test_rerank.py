@@ -69,7 +69,7 @@ def test_equal_scores_are_ordered_by_row() -> None:
     table = table_of(("same words", "same words"), ("", ""), ((0, "a", "b"),))
     rows = np.array([0, 1])
     vectors = np.ones((2, 3), dtype=np.float32)
-    found = measure(parse_query("same"), vectors[0], rows, lambda _: vectors, table, 2.0)
+    found = measure(parse_query("same"), vectors[0], rows, lambda _: vectors, table, [0], 2.0)
     assert rerank(candidates_of(found), Target()).rows.tolist() == [0, 1]
 
 

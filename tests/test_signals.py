@@ -8,6 +8,7 @@ import pytest
 from backend.search.query import parse_query
 from backend.search.signals.measure import measure
 from backend.search.signals.occurrences import weigh
+from backend.stores.tokens import TokenWriter
 from tests.three_passages import idf, signals_of, table_of
 
 
@@ -19,12 +20,14 @@ def test_a_negative_cosine_counts_as_no_similarity() -> None:
     table = table_of()
     vectors = np.eye(3, dtype=np.float32)
     question = np.array([-1.0, 0.0, 0.0], dtype=np.float32)
-    found = measure(parse_query("police"), question, np.arange(3), lambda _: vectors, table, 9.0)
+    found = measure(
+        parse_query("police"), question, np.arange(3), lambda _: vectors, table, [0], 9.0
+    )
     assert found.signals["semantic"][0] == 0.0
 
 
 def test_term_weights_are_inverse_passage_frequency() -> None:
-    weights = weigh(parse_query("police statute unheard"), table_of())
+    weights = weigh(parse_query("police statute unheard"), table_of(), [0])
     assert weights.idf == pytest.approx([idf(2), idf(1), idf(0)])
 
 
@@ -121,3 +124,22 @@ def test_a_neighbour_counts_though_no_leg_found_it() -> None:
     assert {name: values[0] for name, values in one.items()} == pytest.approx(
         {name: values[1] for name, values in every.items()}
     )
+
+
+def test_terms_are_weighed_by_the_corpora_that_are_searched() -> None:
+    writer = TokenWriter()
+    for corpus, texts in (("a", ("silence", "silence police")), ("b", ("police", "police", "law"))):
+        for text in texts:
+            writer.document(corpus, writer.ids([]), [])
+            writer.passage(writer.ids(text.split()), writer.ids([]))
+    table = writer.table()
+    query = replace(parse_query(""), terms=("silence", "police", "law", "unheard"))
+    assert table.passage_frequency.tolist() == [2, 3, 1]
+    assert table.passages_of.tolist() == [2, 3]
+    for corpora, counts, passages in (
+        ([0], (2, 1, 0, 0), 2),
+        ([1], (0, 2, 1, 0), 3),
+        ([0, 1], (2, 3, 1, 0), 5),
+    ):
+        expected = [idf(count, passages) for count in counts]
+        assert weigh(query, table, corpora).idf == pytest.approx(expected)

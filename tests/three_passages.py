@@ -58,6 +58,9 @@ def table_of(texts=TEXTS, titles=TITLES, metadata=METADATA) -> TokenTable:
         value_field=np.array([fields[field] for _, field, _ in metadata], dtype=np.int64),
         document_of=np.arange(len(texts)),
         passage_frequency=frequency,
+        terms_of=Ragged.of([np.arange(len(vocabulary))]),
+        counts_of=Ragged.of([frequency]),
+        passages_of=np.array([len(texts)]),
     )
 
 
@@ -77,6 +80,7 @@ def signals_of(
         rows,
         lambda rows: vectors[rows],
         table,
+        [0],
         table.mean_length(),
     )
 

@@ -10,7 +10,7 @@ from backend.domain import LEGS, CheckedPassage, Passage
 from backend.search.candidates import Candidates
 from backend.search.clock import Clock
 from backend.search.evidence import Confidence, Freshness, check, confidence, freshness
-from backend.search.gather import depth_of, gather
+from backend.search.gather import corpus_numbers, depth_of, gather
 from backend.search.query import Query
 from backend.search.request import SearchRequest
 from backend.search.rerank import Ranking, rerank
@@ -71,7 +71,7 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> Search
         ranking = _rank(searcher, candidates, request, target)
         clock.lap("rank")
         ranked = select(searcher, candidates, ranking, request, target)
-        weights = _term_weights(searcher, candidates.query)
+        weights = _term_weights(searcher, candidates.query, request)
         checked = check(candidates.query, ranked, weights, target)
         clock.lap("select")
         result = _result(searcher, request, target, candidates, ranking, checked, weights, clock)
@@ -151,8 +151,9 @@ def _texts(store: Store, rows: IntArray) -> list[str]:
     return [passage.text for passage in store.passages([int(row) for row in rows])]
 
 
-def _term_weights(searcher: Searcher, query: Query) -> dict[str, float]:
-    weights = weigh(query, searcher.store.tokens).idf
+def _term_weights(searcher: Searcher, query: Query, request: SearchRequest) -> dict[str, float]:
+    store = searcher.store
+    weights = weigh(query, store.tokens, corpus_numbers(store, request)).idf
     return {term: float(weight) for term, weight in zip(query.terms, weights, strict=True)}
 
 

@@ -14,7 +14,7 @@ from backend.search.rerank import rerank
 from backend.search.retrieve import pooled, retrieve
 from backend.search.searcher import Searcher
 from backend.search.signals.measure import SignalTable, measure
-from backend.stores.store import Scope
+from backend.stores.store import Scope, Store
 from backend.stores.tokens import IntArray
 from backend.targets import Target
 
@@ -41,7 +41,7 @@ def gather(
     if not parts:
         return whole
     rows = np.unique(np.concatenate([whole.table.rows, *(found.table.rows for found, _ in parts)]))
-    table = _measure(searcher, query, whole.vector, rows)
+    table = _measure(searcher, query, request, whole.vector, rows)
     clock.lap("measure")
     return Candidates(query, whole.vector, whole.hits, table, tuple(part for _, part in parts))
 
@@ -99,16 +99,34 @@ def _found(
         scope,
     )
     clock.lap("retrieve")
-    table = _measure(searcher, query, vector, pooled(hits))
+    table = _measure(searcher, query, request, vector, pooled(hits))
     clock.lap("measure")
     return Candidates(query, vector, hits, table)
 
 
 def _measure(
-    searcher: Searcher, query: Query, vector: NDArray[np.float32], rows: IntArray
+    searcher: Searcher,
+    query: Query,
+    request: SearchRequest,
+    vector: NDArray[np.float32],
+    rows: IntArray,
 ) -> SignalTable:
     store = searcher.store
-    return measure(query, vector, rows, store.vectors, store.tokens, searcher.mean_length)
+    return measure(
+        query,
+        vector,
+        rows,
+        store.vectors,
+        store.tokens,
+        corpus_numbers(store, request),
+        searcher.mean_length,
+    )
+
+
+def corpus_numbers(store: Store, request: SearchRequest) -> list[int]:
+    """The indices of the corpora that are searched."""
+    number = {corpus.id: index for index, corpus in enumerate(store.corpora)}
+    return [number[corpus] for corpus in request.corpora]
 
 
 def _scope(searcher: Searcher, request: SearchRequest, query: Query) -> Scope | None:

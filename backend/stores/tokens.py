@@ -77,7 +77,8 @@ class TokenTable:
     `words[p]` are the stems of passage `p` in order; `parts[p]` the stems of the parts of its
     identifiers; `titles[d]` the stems of document `d`'s title; `values[v]` the stems of metadata
     value `v`, which belongs to a field of a document (`values_of[d]` lists a document's values).
-    Frequencies are counted over all corpora together, so a score means the same in each of them.
+    `terms_of[c]` are the ids of all terms of corpus `c`, ascending, and `counts_of[c]` in how many
+    of its `passages_of[c]` passages each occurs.
     """
 
     vocabulary: Mapping[str, int]
@@ -89,6 +90,19 @@ class TokenTable:
     value_field: IntArray
     document_of: IntArray
     passage_frequency: IntArray
+    terms_of: Ragged
+    counts_of: Ragged
+    passages_of: IntArray
+
+    def frequency(self, ids: IntArray, corpora: Sequence[int]) -> IntArray:
+        """In how many passages of `corpora` each term occurs."""
+        total = np.zeros(len(ids), dtype=np.int64)
+        for corpus in corpora:
+            known = self.terms_of.row(corpus)
+            at = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+            if len(known):
+                total += np.where(known[at] == ids, self.counts_of.row(corpus)[at], 0)
+        return total
 
     @property
     def passages(self) -> int:
@@ -173,6 +187,8 @@ class TokenWriter:
         self._value_counts: list[int] = []
         self._value_field: list[str] = []
         self._document_of: list[int] = []
+        self._corpora: dict[str, int] = {}
+        self._passages_of: list[int] = []
 
     def ids(self, terms: Iterable[str]) -> IntArray:
         """The ids of `terms`, new ones for terms not seen before."""
@@ -191,8 +207,14 @@ class TokenWriter:
 
         return translate
 
-    def document(self, title: IntArray, values: list[tuple[str, IntArray]]) -> None:
-        """Add a document: the words of its title, and of its (field, value) pairs."""
+    def document(self, corpus: str, title: IntArray, values: list[tuple[str, IntArray]]) -> None:
+        """Add a document: the words of its title, and of its (field, value) pairs.
+
+        The documents of a corpus follow each other.
+        """
+        if corpus not in self._corpora:
+            self._corpora[corpus] = len(self._corpora)
+            self._passages_of.append(0)
         self._rows["titles"].append(title)
         self._rows["values"] += [terms for _, terms in values]
         self._value_field += [field for field, _ in values]
@@ -203,6 +225,7 @@ class TokenWriter:
         self._rows["words"].append(words)
         self._rows["parts"].append(parts)
         self._document_of.append(len(self._value_counts) - 1)
+        self._passages_of[-1] += 1
 
     def table(self) -> TokenTable:
         """The table of all that was added."""
@@ -212,6 +235,10 @@ class TokenWriter:
             name: Ragged(number[rows.flat].astype(np.int32), rows.offsets)
             for name, rows in ragged.items()
         }
+        counts = _passage_frequencies(
+            renumbered["words"], renumbered["parts"], len(terms), self._passages_of
+        )
+        terms_of: list[IntArray] = [np.flatnonzero(of) for of in counts]
         names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
         return TokenTable(
             vocabulary={term: id_ for id_, term in enumerate(terms)},
@@ -225,9 +252,10 @@ class TokenWriter:
             ),
             value_field=np.array([names[field] for field in self._value_field], dtype=np.int16),
             document_of=np.array(self._document_of, dtype=np.int32),
-            passage_frequency=_passage_frequency(
-                renumbered["words"], renumbered["parts"], len(terms)
-            ),
+            passage_frequency=np.sum([np.zeros(len(terms)), *counts], axis=0).astype(np.int32),
+            terms_of=Ragged.of(terms_of),
+            counts_of=Ragged.of([of[ids] for of, ids in zip(counts, terms_of, strict=True)]),
+            passages_of=np.array(self._passages_of, dtype=np.int32),
         )
 
     def _renumbered(self, used: list[Ragged]) -> tuple[list[str], IntArray]:
@@ -241,13 +269,18 @@ class TokenWriter:
         return [terms[id_] for id_ in ids], number
 
 
-def _passage_frequency(words: Ragged, parts: Ragged, terms: int) -> IntArray:
-    """In how many passages each term occurs, as a word or as a part of one."""
-    frequency = np.zeros(terms, dtype=np.int32)
-    passages = np.arange(len(words.offsets) - 1)
-    for start in range(0, len(passages), BLOCK):
-        block = passages[start : start + BLOCK]
-        found = [of.take(block) for of in (words, parts)]
-        pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in found]))
-        frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
-    return frequency
+def _passage_frequencies(
+    words: Ragged, parts: Ragged, terms: int, passages_of: Sequence[int]
+) -> list[IntArray]:
+    """For each corpus: in how many of its passages each term occurs, as a word or part of one."""
+    found: list[IntArray] = []
+    ends = np.cumsum(passages_of)
+    for end, count in zip(ends.tolist(), passages_of, strict=True):
+        frequency = np.zeros(terms, dtype=np.int32)
+        for start in range(end - count, end, BLOCK):
+            block = np.arange(start, min(start + BLOCK, end))
+            taken = [of.take(block) for of in (words, parts)]
+            pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
+            frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
+        found.append(frequency)
+    return found

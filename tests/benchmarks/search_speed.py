@@ -64,13 +64,16 @@ def print_ranking(searcher: Searcher, questions: list[str], count: int) -> None:
     random = np.random.default_rng(0)
     total = store.manifest.passages
     rows = np.sort(random.choice(total, min(count, total), replace=False))
+    every = list(range(len(store.corpora)))
     times = []
     for question in questions:
         query = parse_query(question)
         vector = searcher.embedder.embed_query(question)
 
         def ranked(query=query, vector=vector) -> None:
-            table = measure(query, vector, rows, store.vectors, store.tokens, searcher.mean_length)
+            table = measure(
+                query, vector, rows, store.vectors, store.tokens, every, searcher.mean_length
+            )
             rerank(Candidates(query, vector, [], table), Target())
 
         times.append(best(ranked))

@@ -1,6 +1,6 @@
 """All signals of all candidates, in one table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,11 +45,15 @@ def measure(
     rows: IntArray,
     vectors_of: VectorsOf,
     table: TokenTable,
+    corpora: Sequence[int],
     mean_length: float,
 ) -> SignalTable:
-    """Measure the candidates `rows`, ascending, against the question and its unit `vector`."""
+    """Measure the candidates `rows`, ascending, against the question and its unit `vector`.
+
+    `corpora` are the indices of those that are searched.
+    """
     documents = table.document_of[rows]
-    terms = weigh(query, table)
+    terms = weigh(query, table, corpora)
     around = with_neighbours(rows, table.document_of)
     hits_around = locate(terms, around, table)
     at = np.searchsorted(around, rows)

@@ -1,5 +1,6 @@
 """Where the question's terms stand in the candidates: the one pass all word signals share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,22 +57,28 @@ class Occurrences:
         )
 
 
-def weigh(query: Query, table: TokenTable) -> Terms:
+def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
     """Inverse passage frequency, idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)).
 
     Robertson and Zaragoza 2009, in the never-negative form that Lucene uses; N passages, n of
-    them with the term, over all corpora.
+    them with the term, over all `corpora` that are searched together: a term weighs the same in
+    each of them, so their scores can be compared.
     """
     number = np.full(len(table.vocabulary) + 1, -1, dtype=np.int16)
-    frequency = np.zeros(len(query.terms))
-    for index, term in enumerate(query.terms):
-        for spelling in (term, *query.spellings.get(term, ())):
-            id_ = table.vocabulary.get(spelling, -1)
-            if id_ >= 0 and number[id_] < 0:  # a spelling of two terms is the first one's
-                number[id_] = index
-                frequency[index] += table.passage_frequency[id_]
-    found = np.minimum(frequency, table.passages)
-    return Terms(number, np.log1p((table.passages - found + 0.5) / (found + 0.5)))
+    spelt = [
+        (index, table.vocabulary[spelling])
+        for index, term in enumerate(query.terms)
+        for spelling in (term, *query.spellings.get(term, ()))
+        if spelling in table.vocabulary
+    ]
+    # a spelling of two terms is the first one's
+    owner = {id_: index for index, id_ in reversed(spelt)}
+    ids, terms = (np.array([*of], dtype=np.int64) for of in (owner.keys(), owner.values()))
+    number[ids] = terms
+    passages = int(table.passages_of[list(corpora)].sum())
+    counts = np.bincount(terms, table.frequency(ids, corpora), minlength=len(query.terms))
+    found = np.minimum(counts, passages)
+    return Terms(number, np.log1p((passages - found + 0.5) / (found + 0.5)))
 
 
 def locate(terms: Terms, rows: IntArray, table: TokenTable) -> Occurrences:
