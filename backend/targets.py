@@ -47,7 +47,7 @@ class Target(BaseModel):
     weight_proximity: float = Field(0.3, ge=0, description="Weight of closeness in `fused`")
     weight_title: float = Field(0.3, ge=0, description="Weight of the title match in `fused`")
     weight_neighbours: float = Field(
-        0.0, ge=0, description="Weight of the passages before and after in `fused`"
+        0.15, ge=0, description="Weight of the passages before and after in `fused`"
     )
     lexical_exact: float = Field(
         0.5, ge=0, description="Weight of the verbatim question in `lexical`"
@@ -89,7 +89,7 @@ class Target(BaseModel):
         description="Places per corpus: by `rank`, a `floor` of one each, or an equal `quota`",
     )
     max_passages_per_document: int = Field(
-        3, ge=1, le=100, description="Passages one document may have among the kept"
+        5, ge=1, le=100, description="Passages one document may have among the kept"
     )
     near_duplicate: Share = Field(
         0.8,

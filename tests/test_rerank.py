@@ -39,10 +39,10 @@ def test_the_lexical_reranker_adds_a_half_for_each_metadata_match() -> None:
     assert hits == pytest.approx([1 / 5, 1 / 5, 0.0])
 
 
-def test_the_fused_score_is_the_weighted_mean_of_five_signals() -> None:
+def test_the_fused_score_is_the_weighted_mean_of_six_signals() -> None:
     found = signals_of("right silence")
     s = found.signals
-    total = 0.6 + 0.6 + 0.3 + 0.3 + 0.3
+    total = 0.6 + 0.6 + 0.3 + 0.3 + 0.3 + 0.15
     expected = [
         (
             0.6 * s["semantic"][i]
@@ -50,6 +50,7 @@ def test_the_fused_score_is_the_weighted_mean_of_five_signals() -> None:
             + 0.3 * s["phrase"][i]
             + 0.3 * s["proximity"][i]
             + 0.3 * s["title"][i]
+            + 0.15 * s["neighbours"][i]
         )
         / total
         for i in range(3)
@@ -60,7 +61,12 @@ def test_the_fused_score_is_the_weighted_mean_of_five_signals() -> None:
 def test_weights_of_the_target_are_used() -> None:
     found = signals_of("right silence")
     only_meaning = Target(
-        weight_semantic=1, weight_bm25=0, weight_phrase=0, weight_proximity=0, weight_title=0
+        weight_semantic=1,
+        weight_bm25=0,
+        weight_phrase=0,
+        weight_proximity=0,
+        weight_title=0,
+        weight_neighbours=0,
     )
     assert rerank(candidates_of(found), only_meaning).scores == pytest.approx([0.8, 0.6, 0.0])
 

@@ -14,7 +14,7 @@ from backend.search.gather import corpus_numbers, depth_of, gather
 from backend.search.query import Query
 from backend.search.request import SearchRequest
 from backend.search.rerank import Ranking, rerank
-from backend.search.rerankers.fused import fused
+from backend.search.rerankers.fused import OWN_WEIGHTS, fused
 from backend.search.rerankers.second import Limits, read_again
 from backend.search.searcher import Searcher
 from backend.search.select import select
@@ -108,7 +108,9 @@ def _result(
         query=candidates.query,
         passages=tuple(checked),
         per_corpus=_counts(searcher, candidates, checked),
-        confidence=confidence(checked, float(fused(candidates.table).max(initial=0.0))),
+        confidence=confidence(
+            checked, float(fused(candidates.table, OWN_WEIGHTS).max(initial=0.0))
+        ),
         freshness=freshness(checked, request.freshness_days, request.today),
         depth=depth,
         target=target,
