@@ -18,7 +18,7 @@ DEMO_NAME = atlas_demo
 PDF_DEMO = data/pdf_demo
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check install serve phoenix phoenix-venv store demo-pdf bench-build browser eval clean
+.PHONY: help run test check install serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -73,6 +73,12 @@ demo-pdf: install ## Write two small PDFs and build them: a tour of the pipeline
 
 bench-build: install ## Measure what building a store costs; DATA=folder of JSONL for the rate
 	$(BIN)/python -m tests.benchmarks.build_store $(if $(DATA),--source $(DATA))
+
+bench-quality: install ## Measure how well search ranks; DATA=folder of public test sets
+	$(BIN)/python -m tests.benchmarks.quality --data $(DATA)
+
+bench-search: install ## Measure what a search costs; STORE=folder of a built collection
+	$(BIN)/python -m tests.benchmarks.search_speed $(STORE)
 
 browser: install ## Find or install a Chromium for the browser tests
 	@$(BIN)/python -m tests.browser || $(BIN)/python -m playwright install chromium \
