@@ -21,12 +21,16 @@ MARKER_LIKE = re.compile(r"\[[^\[\]]*\bpp?\.?\s*\d[^\[\]]*\]")
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A named set of documents, the unit of balance."""
+    """A named set of documents, the unit of balance.
+
+    `language` is the one its words are analysed in, as a key of `backend.languages.LANGUAGES`.
+    """
 
     id: str
     label: str
     documents: int
     passages: int
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class Passage:
 
     `section` is where it begins, `speaker` who speaks in it (several joined by `; `); both are
     empty if the source does not say. `date` is the document's as written (`1954-05-17`, `c. 1957`),
-    empty if unknown; so is `url`.
+    empty if unknown; so is `url`. `language` is that of its corpus.
     """
 
     row: int
@@ -82,6 +86,7 @@ class Passage:
     date: str
     url: str
     metadata: Metadata
+    language: str = "en"
 
     @property
     def marker(self) -> str:

@@ -5,50 +5,49 @@ this module, so a word that counts in one of them counts in all of them.
 """
 
 import re
-import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import sentencex
-import Stemmer
 
-ANALYSER_VERSION = 1
+from backend.folding import BREAK, CAPITAL, INVISIBLE, MARKS, halves, spelled, without_marks
+from backend.folding import fold as fold
+from backend.languages import DEFAULT_LANGUAGE, language_of
+from backend.languages import FUNCTION_WORDS as FUNCTION_WORDS
+
+ANALYSER_VERSION = 2
 """Raised when the stems of a text change: a store and its questions must agree on them."""
 
-# combining marks: text in decomposed form must not be cut at each of them
-_LETTER = r"[\w\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
-_WORD = re.compile(rf"\w{_LETTER}*(?:['’]\w{_LETTER}*)*")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
+_LETTER = rf"[\w{MARKS}]"
+_WORD = re.compile(rf"\w{_LETTER}*(?:(?:['’]|[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*")
+_ELIDED = re.compile(rf"\w{_LETTER}*(?:(?:[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*")
+_PART = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?(?:[^\W\dA-Z_]|[{MARKS}])+|\d+")
 _APOSTROPHE = re.compile("['’]")
+_BROKEN = re.compile(BREAK)
+_LINE = re.compile(r"[^\n]+")
 # abbreviations of law reports that sentencex takes for the end of a sentence
 _ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
-_CAPITAL = f"[{''.join(chr(code) for code in range(0x250) if chr(code).isupper())}]"
-_NAME = re.compile(rf"\b{_CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{_CAPITAL}[\w'’]*\.?)+")
+_NAME = re.compile(rf"\b{CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{CAPITAL}[\w'’]*\.?)+")
 _BRACKETED = re.compile(r"\([^()]{1,200}\)")
-_stemmer = Stemmer.Stemmer("english", 0)  # its own cache is not thread-safe; `_stem` has one
-
-FUNCTION_WORDS = frozenset(
-    """
-    a about after all also an and any are as at be because been before being between both but by can
-    could describe did do does done during each either every explain for from get give gives had has
-    have having he her hers him his how i if in into is it its itself just let may me might more
-    most much must my no not of on once only or other our out over own please s shall she should
-    show so some such t tell than that the their them then there these they this those through to
-    under until up upon us very was we were what when where whether which while who whom whose why
-    will with would you your
-    """.split()
-)
-"""Words that say how a question is asked, not what it is about; the index keeps them."""
+_CAPITALISED_NOUNS = frozenset({"de"})
+_Reading = tuple[str, str, bool, tuple[str, ...]]
+"""All of a `Word` but its place."""
 
 
 class Word(NamedTuple):
-    """One word of a text: `text[start:end]`, its folded form and its stem."""
+    """One word of a text: `text[start:end]`, its folded form and its stem.
+
+    `informative` words say what a text is about; the others say how a question is asked. `parts`
+    are further terms it is found by, as `identifier_parts` gives them.
+    """
 
     start: int
     end: int
     folded: str
     term: str
+    informative: bool
+    parts: tuple[str, ...]
 
 
 class Span(NamedTuple):
@@ -58,45 +57,65 @@ class Span(NamedTuple):
     end: int
 
 
-def fold(word: str) -> str:
-    """Case-folded, without diacritics, with a straight apostrophe: `Café` and `CAFE` meet."""
-    # casefolding can bring marks back, and decomposing capitals, hence twice
-    return _without_marks(_without_marks(word).casefold()).replace("’", "'")
+def words(text: str, language: str = DEFAULT_LANGUAGE) -> list[Word]:
+    """The words of `text` in order, with exact character offsets.
+
+    A word that is hyphenated at the end of a line is one word, unless it goes on with a capital
+    or a digit.
+    """
+    read = _reader(language)
+    pattern = _ELIDED if language_of(language).elides else _WORD
+    return [Word(m.start(), m.end(), *read(m.group())) for m in pattern.finditer(text)]
 
 
-def _without_marks(text: str) -> str:
-    if text.isascii():
-        return text
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+def identifier_parts(surface: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
+    """Terms that one word is found by besides its own; none for plain words.
+
+    Stems of the parts of `camelCase`, `snake_case` and `s59` words; of the halves of a word that
+    a line's end breaks, for the hyphen may be its own; and of a word with accents as it is stemmed
+    without them, where that is another stem: `égalité` is found by `egalite`, too.
+    """
+    *_, parts = _reader(language)(surface)
+    return list(parts)
 
 
-@lru_cache(maxsize=1 << 18)
-def _stem(folded: str) -> str:
-    return str(_stemmer.stemWord(folded))
+@cache
+def _reader(code: str) -> Callable[[str], _Reading]:
+    """What reads one word of a language, and remembers it."""
+    language = language_of(code)
+
+    def written(surface: str) -> str:
+        # the English stemmer knows no accents; others need them: `ité` is an ending, `ite` is not
+        return fold(surface) if code == "en" else spelled(surface, language.lower)
+
+    def stemmed(word: str) -> str:
+        # a stemmer may leave nothing of a single letter
+        return fold(language.stem(word)) or fold(word)
+
+    @lru_cache(maxsize=1 << 17)
+    def read(surface: str) -> _Reading:
+        folded, word = fold(surface), written(surface)
+        term = stemmed(word)
+        parts = [stemmed(written(part)) for part in _parts(surface)]
+        if folded.isascii() and folded != word:
+            parts += {stemmed(folded)} - {term}
+        return folded, term, not language.is_function(word), tuple(parts)
+
+    return read
 
 
-def words(text: str) -> list[Word]:
-    """The words of `text` in order, with exact character offsets."""
-    found = []
-    for match in _WORD.finditer(text):
-        folded = fold(match.group())
-        found.append(Word(match.start(), match.end(), folded, _stem(folded)))
-    return found
-
-
-def identifier_parts(surface: str) -> list[str]:
-    """Stems of the parts of `camelCase`, `snake_case` and `s59` words; empty for plain words."""
-    parts = _PART.findall(_without_marks(_APOSTROPHE.split(surface, maxsplit=1)[0]))
-    if len(parts) < 2:
+def _parts(surface: str) -> list[str]:
+    if surface.isalpha() and (surface.islower() or surface.istitle()):
         return []
-    return [_stem(fold(part)) for part in parts]
+    parts = halves(surface)
+    if len(parts) == 1:
+        parts = _PART.findall(without_marks(_APOSTROPHE.split(surface, maxsplit=1)[0]))
+    return parts if len(parts) > 1 else []
 
 
-def content_words(question: Sequence[Word]) -> list[Word]:
+def content_words(found: Sequence[Word]) -> list[Word]:
     """The words that say what a question is about; all of them if nothing else is left."""
-    informative = [word for word in question if word.folded not in FUNCTION_WORDS]
-    return informative or list(question)
+    return [word for word in found if word.informative] or list(found)
 
 
 def distinct(terms: Iterable[str]) -> tuple[str, ...]:
@@ -104,35 +123,48 @@ def distinct(terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(terms))
 
 
-def content_terms(text: str) -> frozenset[str]:
+def content_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
     """The stems of the informative words of `text`."""
-    return frozenset(word.term for word in content_words(words(text)))
+    return frozenset(word.term for word in content_words(words(text, language)))
 
 
-def sentences(text: str) -> list[Span]:
+def all_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
+    """The stems of all words of `text`, and of their parts."""
+    found = words(text, language)
+    return frozenset(term for word in found for term in (word.term, *word.parts))
+
+
+def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> list[Span]:
     """The sentences of `text` as spans without surrounding blanks.
 
-    A line break ends a sentence too: headings and list items stand on lines of their own. The
-    sentences of a sentence are itself.
+    A line break ends a sentence too: headings and list items stand on lines of their own. It does
+    not end one inside a hyphenated word. The sentences of a sentence are itself.
     """
     settled = []
-    for span in _sentences(text):
+    for span in _sentences(text, language):
         inner = text[span.start : span.end]
         # in-line lists and unbalanced quotes are split only when they stand alone
-        parts = sentences(inner) if len(_sentences(inner)) > 1 else [Span(0, len(inner))]
+        alone = len(_sentences(inner, language)) < 2
+        parts = [Span(0, len(inner))] if alone else sentences(inner, language)
         settled += [Span(span.start + start, span.start + end) for start, end in parts]
     return settled
 
 
-def _sentences(text: str) -> list[Span]:
+def lines(text: str) -> list[Span]:
+    """The lines of `text` that are not empty; a hyphenated word joins its line with the next."""
+    joined = _BROKEN.sub(_filled, text) if "\n" in text else text
+    return [Span(*line.span()) for line in _LINE.finditer(joined)]
+
+
+def _sentences(text: str, language: str) -> list[Span]:
     spans = []
-    for line in re.finditer(r"[^\n]+", text):
-        start = line.start()
+    for line in lines(text):
+        start = line.start
         # sentencex takes "59)" for a list item and loses count of brackets after it
-        masked = _BRACKETED.sub(_masked, line.group())
-        for boundary in sentencex.get_sentence_boundaries("en", masked):
-            end = line.start() + boundary["end_index"]
-            if end < line.end() and _ABBREVIATION.search(text, start, end):
+        masked = _BRACKETED.sub(_masked, text[line.start : line.end].replace("\n", " "))
+        for boundary in sentencex.get_sentence_boundaries(language, masked):
+            end = line.start + boundary["end_index"]
+            if language == "en" and end < line.end and _ABBREVIATION.search(text, start, end):
                 continue
             span = trimmed(text, start, end)
             start = end
@@ -141,13 +173,15 @@ def _sentences(text: str) -> list[Span]:
     return spans
 
 
-def names(question: str) -> list[list[Word]]:
+def names(question: str, language: str = DEFAULT_LANGUAGE) -> list[list[Word]]:
     """The informative words of each name in a question: two or more capitalised words in a row.
 
     Single capitalised words are left out (too many are adjectives), and so is everything in a
-    question that capitalises most of its words.
+    question that capitalises most of its words, or whose language capitalises every noun.
     """
-    informative = content_words(words(question))
+    if language in _CAPITALISED_NOUNS:
+        return []
+    informative = content_words(words(question, language))
     capitals = sum(question[word.start].isupper() for word in informative)
     if capitals > max(len(informative) * 3 // 4, 3):
         return []
@@ -157,6 +191,10 @@ def names(question: str) -> list[list[Word]]:
         if len(inside) > 1:
             found.append(inside)
     return found
+
+
+def _filled(broken: re.Match[str]) -> str:
+    return "x" * len(broken.group())
 
 
 def _masked(bracket: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.embedding import Embedder
-from backend.stores.manifest import Manifest, Origin
+from backend.stores.manifest import CorpusStatistics, Manifest, Origin
 from backend.stores.versions import STAGING, locked, remove_old, versions
 from create.chunking import Chunking, chunking
 from create.corpora import Sources, label_of
@@ -82,7 +82,12 @@ def build(
         staging = Staging(folder / STAGING)
         try:
             preparation = Preparation(
-                options.origin, reader, options.chunking, embedder.token_spans, embedder.fingerprint
+                options.origin,
+                reader,
+                options.chunking,
+                embedder.token_spans,
+                embedder.fingerprint,
+                {corpus.id: corpus.language for corpus in _shared(live, options)},
             )
             plan = read_sources(
                 sources,
@@ -127,12 +132,16 @@ def _digests(live: Live | None) -> dict[tuple[str, str, str], bytes]:
 
 def _labels(sources: Sources, live: Live | None, options: Options) -> dict[str, str]:
     """Labels of the present sources; those of corpora that another origin fills stay."""
+    kept = {c.id: c.label for c in _shared(live, options) if c.label != label_of(c.id)}
+    return kept | dict(sources.labels)
+
+
+def _shared(live: Live | None, options: Options) -> list[CorpusStatistics]:
+    """The corpora that another origin fills."""
     if live is None:
-        return dict(sources.labels)
+        return []
     others = {f.corpus for f in live.found if f.provenance.origin != options.origin}
-    chosen = {c.id: c.label for c in live.manifest.corpora if c.id in others}
-    plain = {corpus: label for corpus, label in chosen.items() if label != label_of(corpus)}
-    return plain | dict(sources.labels)
+    return [corpus for corpus in live.manifest.corpora if corpus.id in others]
 
 
 def _origins(live: Live | None, options: Options) -> dict[str, Origin]:

@@ -15,9 +15,19 @@ from backend.embedding.open import open_embedder
 from backend.errors import AtlasError, MissingStore, SourceError
 from backend.settings import load_settings
 from backend.stores.manifest import Manifest
+from backend.text import ANALYSER_VERSION
 from create.build import BuildReport, Options, build
 from create.chunking import Splitter, Unit, chunking
-from create.corpora import FILE_NAME, Rule, Sources, by_folder, by_mapping, by_rule, checked_id
+from create.corpora import (
+    FILE_NAME,
+    Rule,
+    Sources,
+    by_folder,
+    by_mapping,
+    by_rule,
+    checked_id,
+    in_language,
+)
 from create.report import print_report, progress_bars, write_readable
 from create.source import Reader
 
@@ -55,6 +65,10 @@ def _common(
     ] = "",
     corpus: Annotated[str, typer.Option(help="The one corpus all documents belong to")] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files (default: UTF-8)")] = "",
+    language: Annotated[
+        str,
+        typer.Option(help="ISO 639-1 code for corpora that do not state a language (default: en)"),
+    ] = "",
     if_missing: Annotated[
         bool, typer.Option(help="Do nothing if the collection is there and can be read")
     ] = False,
@@ -117,7 +131,7 @@ def create(
         given["across_sections"],
     )
     folder = settings.collection_folder
-    sources = locate(given["source"], reader, given, folder)
+    sources = in_language(locate(given["source"], reader, given, folder), given["language"])
     options = Options(given["collection"], kind, cut, given["force"], _arguments(given))
     with progress_bars(console) as progress:
         return build(folder, sources, reader, open_embedder(settings), options, progress)
@@ -160,10 +174,10 @@ def _check(given: Mapping[str, Any]) -> None:
 def _is_built(collection: str) -> bool:
     """Whether there is a collection that this Atlas can read. Raises DamagedStore."""
     try:
-        Manifest.read(load_settings(chroma_collection_name=collection).collection_folder)
+        found = Manifest.read(load_settings(chroma_collection_name=collection).collection_folder)
     except MissingStore:
         return False
-    return True
+    return found.analyser == ANALYSER_VERSION
 
 
 def _mapping_beside(source: Sequence[Path]) -> Path | None:

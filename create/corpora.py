@@ -4,7 +4,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from backend.errors import SourceError
+from backend.languages import LANGUAGES
 
 FILE_NAME = "corpora.toml"
 _ID = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?")
@@ -24,12 +25,14 @@ class Rule:
 
     Without `corpus` each document's own metadata field `corpus_field` names it. `metadata` are
     values for documents that do not say; `encoding` is what text files are in, empty for UTF-8.
+    `language` is the one its words are analysed in, empty if nobody says.
     """
 
     corpus: str = ""
     corpus_field: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     encoding: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class _Corpus(BaseModel):
     label: str = ""
     include: list[str] = Field(min_length=1)
     encoding: str = ""
+    language: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -137,7 +141,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
         else:
             corpus, pattern = match
             metadata = corpus.metadata | _metadata_of(name, corpora.document)
-            rule = Rule(corpus.id, "", metadata, corpus.encoding or encoding)
+            rule = Rule(corpus.id, "", metadata, corpus.encoding or encoding, corpus.language)
             files.append(SourceFile(path, name, _below(pattern, name), rule))
     return _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
 
@@ -150,6 +154,28 @@ def checked_id(corpus: str, where: str) -> str:
             "digit, holds only letters, digits, `_` and `-`, and is not `all`. Rename it."
         )
     return corpus
+
+
+def checked_language(language: str, where: str) -> str:
+    """`language`, if words can be analysed in it. Raises SourceError saying `where` it stands."""
+    if language not in LANGUAGES:
+        raise SourceError(
+            f"{where}: {language!r} is no language whose words Atlas can analyse. Give one of "
+            f"{', '.join(LANGUAGES)}."
+        )
+    return language
+
+
+def in_language(sources: Sources, language: str) -> Sources:
+    """The same sources; corpora that state no language are in this one. Raises SourceError."""
+    if not language:
+        return sources
+    checked_language(language, "--language")
+    files = (
+        replace(file, rule=replace(file.rule, language=file.rule.language or language))
+        for file in sources.files
+    )
+    return replace(sources, files=tuple(files))
 
 
 def label_of(corpus: str) -> str:
@@ -173,6 +199,8 @@ def _read_mapping(path: Path) -> _Mapping:
     seen = set()
     for corpus in mapping.corpus:
         checked_id(corpus.id, str(path))
+        if corpus.language:
+            checked_language(corpus.language, f"{path}: `language` of {corpus.id!r}")
         if corpus.id in seen:
             raise SourceError(f"{path}: the corpus {corpus.id!r} stands there twice. Join them.")
         seen.add(corpus.id)

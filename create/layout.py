@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from backend.languages import DEFAULT_LANGUAGE
 from backend.stores.record_writer import Provenance
 
 
@@ -14,6 +15,7 @@ class Found:
     """A document of the coming version before it has an id.
 
     `number` is its index in the live version if `kept`, else its number in the staging area.
+    `language` is that of its corpus.
     """
 
     corpus: str
@@ -21,6 +23,7 @@ class Found:
     provenance: Provenance
     kept: bool
     number: int
+    language: str = DEFAULT_LANGUAGE
 
     @property
     def identity(self) -> tuple[str, str, str]:

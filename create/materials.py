@@ -16,16 +16,20 @@ from backend.stores.records import Records
 from backend.stores.tokens import IntArray, TokenTable, TokenWriter
 from backend.stores.verify import check_files
 from backend.stores.versions import EMBEDDINGS, RECORDS, TOKENS
-from backend.text import Span, identifier_parts, words
+from backend.text import ANALYSER_VERSION, Span, words
 from create.layout import Found, Placed
 from create.staging import Staging
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A document as it will be written; `words` and `parts` are terms of the writer's table."""
+    """A document as it will be written; `words` and `parts` are terms of the writer's table.
+
+    They are stems of `language`.
+    """
 
     document: Document
+    language: str
     provenance: Provenance
     passages: Sequence[PassageRow]
     words: Sequence[IntArray]
@@ -43,7 +47,7 @@ class Live:
         self.manifest = manifest
         self.folder = folder / manifest.version
         self._check(RECORDS)
-        self.records = Records(self.folder / RECORDS)
+        self.records = Records(self.folder / RECORDS, manifest.languages)
 
     def _check(self, part: str) -> None:
         # what is taken over gets a new digest: damage would never be found again
@@ -76,7 +80,7 @@ class Live:
     def found(self) -> Sequence[Found]:
         """All its documents, as kept."""
         return [
-            Found(corpus, source, provenance, kept=True, number=index)
+            Found(corpus, source, provenance, True, index, self.manifest.languages[corpus])
             for index, (corpus, source, provenance) in enumerate(self.records.provenances())
         ]
 
@@ -161,16 +165,17 @@ class Materials:
         def ready(place: Placed) -> Ready:
             if not place.found.kept:
                 return self._staged(place, writer)
+            language = place.found.language
             document, passages = self.live.records.stored_document(place.found.number)
-            if table is None or translate is None:
-                term_ids = [_analysed(passage.text, writer) for passage in passages]
-            else:
-                term_ids = [
-                    (translate(table.words.row(p.row)), translate(table.parts.row(p.row)))
-                    for p in passages
-                ]
+            term_ids = [
+                (translate(table.words.row(p.row)), translate(table.parts.row(p.row)))
+                if table and translate and p.language == language
+                else _analysed(p.text, language, writer)
+                for p in passages
+            ]
             return Ready(
                 replace(document, id=place.id),
+                language,
                 place.found.provenance,
                 [_renamed(passage, place.id) for passage in passages],
                 [of_words for of_words, _ in term_ids],
@@ -183,6 +188,8 @@ class Materials:
         """The words of the live version, or None if they must be found anew."""
         if self._live is None or self._reanalyse:
             return None
+        if self._live.manifest.analyser != ANALYSER_VERSION:
+            return None
         try:
             return self._live.tokens
         except DamagedStore:
@@ -192,6 +199,7 @@ class Materials:
         staged = self._staging.document(place.found.number)
         return Ready(
             replace(staged.document, id=place.id),
+            place.found.language,
             staged.provenance,
             [
                 replace(p.row, id=p.row.id or passage_id(place.id, p.row.span))
@@ -220,7 +228,7 @@ def _renamed(passage: Passage, document_id: str) -> PassageRow:
     )
 
 
-def _analysed(text: str, writer: TokenWriter) -> tuple[IntArray, IntArray]:
-    found = words(text)
-    parts = [part for word in found for part in identifier_parts(text[word.start : word.end])]
+def _analysed(text: str, language: str, writer: TokenWriter) -> tuple[IntArray, IntArray]:
+    found = words(text, language)
+    parts = (part for word in found for part in word.parts)
     return writer.ids(word.term for word in found), writer.ids(parts)

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from backend.domain import Document
 from backend.errors import SourceError
+from backend.languages import DEFAULT_LANGUAGE
 from backend.stores.embeddings import text_digest
 from backend.stores.record_writer import PassageRow, Provenance, SourceRow
-from backend.text import ANALYSER_VERSION, Span, identifier_parts, words
+from backend.text import ANALYSER_VERSION, Span, words
 from create.chunking import Chunking, TokenSpans, passage_spans, positions
-from create.corpora import SourceFile, checked_id
+from create.corpora import Rule, SourceFile, checked_id
 from create.metadata import typed_metadata
 from create.source import Draft, EmbeddedDraft, Reader, Skipped
 from create.staging import StagedDocument, StagedPassage
@@ -30,7 +31,10 @@ _POSITION = re.compile(r"[a-z]+-\d+")
 
 @dataclass(frozen=True)
 class Preparation:
-    """How to read and cut the sources of one origin; `token_spans` serves sizes in tokens."""
+    """How to read and cut the sources of one origin; `token_spans` serves sizes in tokens.
+
+    `languages` are those of corpora that other origins fill, too.
+    """
 
     origin: str
     reader: Reader
@@ -38,6 +42,11 @@ class Preparation:
     token_spans: TokenSpans
     tokenizer: str
     """Identifies what `token_spans` does."""
+    languages: Mapping[str, str] = field(default_factory=dict)
+
+    def language(self, rule: Rule, corpus: str) -> str:
+        """The language of a corpus that a rule fills."""
+        return rule.language or self.languages.get(corpus, DEFAULT_LANGUAGE)
 
     def fingerprint(self, file: SourceFile) -> bytes:
         """Equal for equal bytes, read and cut in the same way."""
@@ -50,7 +59,7 @@ class Preparation:
                     asdict(self.chunking),
                     self.tokenizer if self.chunking.unit == "tokens" else "",
                     file.stem,
-                    asdict(file.rule),
+                    asdict(file.rule) | {"language": self._languages(file.rule)},
                 ],
                 sort_keys=True,
                 default=str,
@@ -60,6 +69,13 @@ class Preparation:
             with path.open("rb") as opened:
                 digest.update(hashlib.file_digest(opened, "sha256").digest())
         return digest.digest()
+
+    def _languages(self, rule: Rule) -> str | Mapping[str, str]:
+        """All that the language of a file's documents depends on."""
+        if rule.corpus or rule.language:
+            return self.language(rule, rule.corpus)
+        others = self.languages.items()
+        return {corpus: code for corpus, code in others if code != DEFAULT_LANGUAGE}
 
 
 @dataclass(frozen=True)
@@ -143,11 +159,13 @@ def _staged(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedD
     provenance = Provenance(
         preparation.origin, draft.key, _stem(file, draft.key), document_digest(document)
     )
-    return StagedDocument(document, provenance, tuple(_passages(preparation, document, draft)))
+    language = preparation.language(file.rule, corpus)
+    passages = _passages(preparation, document, draft, language)
+    return StagedDocument(document, provenance, tuple(passages))
 
 
 def _passages(
-    preparation: Preparation, document: Document, draft: Draft
+    preparation: Preparation, document: Document, draft: Draft, language: str
 ) -> Iterator[StagedPassage]:
     given = draft.passage_id if isinstance(draft, EmbeddedDraft) else ""
     spans = (
@@ -157,13 +175,13 @@ def _passages(
     )
     for span, position in zip(spans, positions(document, spans), strict=True):
         text = document.text[span.start : span.end]
-        found = words(text)
+        found = words(text, language)
         yield StagedPassage(
             PassageRow(given, span, *position),
             text,
             text_digest(text),
             tuple(word.term for word in found),
-            tuple(part for w in found for part in identifier_parts(text[w.start : w.end])),
+            tuple(part for word in found for part in word.parts),
         )
 
 

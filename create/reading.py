@@ -66,7 +66,8 @@ def read_sources(
         progress(done, len(sources.files))
     rows = [source for source in kept_sources if source.origin != origin]
     rows += [known[name] for name in kept] + list(staging.sources(origin, new))
-    documents = placed([*_kept(live, origin, set(kept)), *_staged(staging, origin, new)])
+    found = [*_kept(live, origin, set(kept)), *_staged(staging, origin, new)]
+    documents = placed(_in_their_languages(found, sources, preparation))
     if not any(document.found.provenance.origin == origin for document in documents):
         raise SourceError(_nothing(sources, rows, origin))
     return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), read)
@@ -100,6 +101,19 @@ def _staged(staging: Staging, origin: str, names: Iterable[str]) -> Iterable[Fou
         Found(corpus, source, provenance, kept=False, number=number)
         for number, corpus, source, provenance in staging.provenances(origin, list(names))
     ]
+
+
+def _in_their_languages(
+    found: Iterable[Found], sources: Sources, preparation: Preparation
+) -> Iterable[Found]:
+    """A corpus has one language: what the sources of this origin say, or else the one it has."""
+    rules = {file.name: file.rule for file in sources.files}
+    stated = {
+        each.corpus: preparation.language(rules[each.source], each.corpus)
+        for each in found
+        if each.provenance.origin == preparation.origin
+    }
+    return [replace(each, language=stated.get(each.corpus, each.language)) for each in found]
 
 
 def _nothing(sources: Sources, rows: Iterable[SourceRow], origin: str) -> str:

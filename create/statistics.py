@@ -17,6 +17,7 @@ from create.metadata import FieldCounter
 
 @dataclass
 class _Corpus:
+    language: str
     documents: int = 0
     passages: int = 0
     characters: int = 0
@@ -29,7 +30,7 @@ class Counter:
     """Counts documents as they pass, in order of corpus."""
 
     def __init__(self) -> None:
-        self._corpora: dict[str, _Corpus] = defaultdict(_Corpus)
+        self._corpora: dict[str, _Corpus] = {}
         self._characters: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         self._fields = FieldCounter()
         self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
@@ -37,7 +38,7 @@ class Counter:
     def add(self, ready: Ready) -> None:
         """Count one document and its passages."""
         document = ready.document
-        corpus = self._corpora[document.corpus]
+        corpus = self._corpora.setdefault(document.corpus, _Corpus(ready.language))
         corpus.documents += 1
         corpus.passages += len(ready.passages)
         corpus.characters += len(document.text)
@@ -87,6 +88,7 @@ class Counter:
                 bytes=round(size[id_]),
                 seconds=round(seconds[id_], 3),
                 digest=corpus.digest.hexdigest(),
+                language=corpus.language,
             )
             for number, (id_, corpus) in enumerate(self._corpora.items())
         )

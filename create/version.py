@@ -45,7 +45,7 @@ class Contents:
             name: origin.model_dump(exclude={"arguments", "documents", "passages"})
             for name, origin in self.origins.items()
         }
-        corpora = sorted({document.found.corpus for document in self.plan.documents})
+        languages = {p.found.corpus: p.found.language for p in self.plan.documents}
         return content_digest(
             self.plan.documents,
             SCHEMA_VERSION,
@@ -54,7 +54,7 @@ class Contents:
             embedder.fingerprint,
             cuts,
             [(s.origin, s.name, s.fingerprint.hex()) for s in self.plan.sources],
-            {corpus: self.labels.get(corpus, "") for corpus in corpora},
+            {corpus: (self.labels.get(corpus, ""), languages[corpus]) for corpus in languages},
         )
 
 

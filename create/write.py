@@ -53,9 +53,9 @@ def write_records(
         records.document(ready.document, ready.provenance, ready.passages)
         tokens.document(
             ready.document.corpus,
-            tokens.ids(word.term for word in words(ready.document.title)),
+            tokens.ids(word.term for word in words(ready.document.title, ready.language)),
             [
-                (field, tokens.ids(_match_terms(field, value)))
+                (field, tokens.ids(_match_terms(field, value, ready.language)))
                 for field, value in metadata_values(ready.document)
             ],
         )
@@ -201,14 +201,14 @@ def _entries(table: TokenTable, counter: Counter) -> Iterator[Entry]:
         yield Entry(row, int(document), str(corpus), found)
 
 
-def _match_terms(field: str, value: str | float) -> list[str]:
+def _match_terms(field: str, value: str | float, language: str) -> list[str]:
     """The stems that must all stand in a question for this value to match it.
 
     Nobody types a URL or a full citation, titles have a signal of their own, a date is asked for
     by its year and a person by the last name.
     """
     # a question's function words are dropped too: "House of Lords" must match without its "of"
-    stems = [word.term for word in content_words(words(str(value)))]
+    stems = [word.term for word in content_words(words(str(value), language))]
     if field in {"title", "url", "source", "superseded_by", "content_type", "record_id"}:
         return []
     if field == "date":

@@ -8,7 +8,16 @@ import pytest
 from backend.errors import SourceError
 from backend.stores.store import EmbeddedStore
 from create.chunking import chunking
-from create.corpora import Rule, Sources, by_folder, by_mapping, by_rule, checked_id, label_of
+from create.corpora import (
+    Rule,
+    Sources,
+    by_folder,
+    by_mapping,
+    by_rule,
+    checked_id,
+    in_language,
+    label_of,
+)
 from create.prepare import Preparation, prepare
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import READERS, build_tiny, document_ids, write_sources
@@ -346,6 +355,20 @@ def test_encodings_of_corpora_go_before_the_given_one(tmp_path: Path) -> None:
     }
 
 
+def test_languages_of_corpora_go_before_the_given_one(tmp_path: Path) -> None:
+    root = tree(tmp_path / "s", "old/x.txt", "new/y.txt")
+    toml = one_corpus("old/**", 'language = "de"\n[[corpus]]\nid = "b"\ninclude = ["new/**"]')
+    sources = mapped(root, toml)
+    for given, expected in (("fr", "fr"), ("", "")):
+        files = in_language(sources, given).files
+        assert {f.name: f.rule.language for f in files} == {
+            "new/y.txt": expected,
+            "old/x.txt": "de",
+        }
+    with pytest.raises(SourceError, match=r"--language: 'French' is no language.*Give one of ar,"):
+        in_language(sources, "French")
+
+
 def test_a_file_in_its_encoding_is_read(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "x.txt").write_bytes("Café “quoted”".encode("cp1252"))
@@ -417,6 +440,8 @@ def test_values_of_a_mapping_keep_their_types(tmp_path: Path) -> None:
         (one_corpus("**") + one_corpus("x"), "the corpus 'a' stands there twice"),
         ('[[corpus]]\nid = "all"\ninclude = ["**"]\n', "'all' cannot be a corpus id"),
         ('[[corpus]]\nid = "a b"\ninclude = ["**"]\n', "'a b' cannot be a corpus id"),
+        (one_corpus("**", 'language = "german"'), "`language` of 'a': 'german' is no language"),
+        (one_corpus("**", 'language = "xx"'), "Give one of ar, ca, cs, da, de, el, en, eo, es"),
     ],
 )
 def test_a_mapping_that_cannot_be_understood_names_file_and_key(

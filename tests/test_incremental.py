@@ -1,6 +1,7 @@
 """Running a build again: what changed is done, what is gone is removed, all else stays."""
 
 import csv
+import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from io import StringIO
@@ -10,13 +11,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.errors import DamagedStore
+from backend.errors import DamagedStore, OutdatedStore
 from backend.stores.filters import Range
 from backend.stores.manifest import Manifest
 from backend.stores.store import EmbeddedStore
+from backend.stores.tokens import VOCABULARY
 from backend.stores.verify import verify
+from backend.stores.versions import TOKENS
+from backend.text import ANALYSER_VERSION
 from create.corpora import Sources, by_folder, by_mapping
 from create.layout import Changes
+from create.maintain import repair
 from create.write import REBUILD_SHARE
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import (
@@ -30,6 +35,7 @@ from tests.tiny import (
     json_lines,
     keyword_hits,
     rows,
+    silent,
     write_sources,
 )
 
@@ -289,6 +295,50 @@ def test_each_origin_is_updated_alone(
         *("port.r1", "town.trade"),
     ]
     assert hashes.embedded == 3
+
+
+def analysed_before(folder: Path) -> None:
+    """Make the live version one that an earlier analyser wrote, with stems of its own."""
+    manifest = Manifest.read(folder)
+    version = folder / manifest.version
+    vocabulary = version / TOKENS / VOCABULARY
+    vocabulary.write_text(vocabulary.read_text().replace('"ship"', '"vessel"'))
+    digest = hashlib.sha256(vocabulary.read_bytes()).hexdigest()
+    files = dict(manifest.files) | {f"{TOKENS}/{VOCABULARY}": digest}
+    changed = {"analyser": ANALYSER_VERSION - 1, "files": files, "content_digest": "of another"}
+    old = manifest.model_copy(update=changed)
+    old.write(folder)
+    old.write(version)
+
+
+def test_a_store_of_an_earlier_analyser_is_analysed_again_and_nothing_is_embedded(
+    two_origins: Path, source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    """The documents of the origin that is not built are analysed again too."""
+    whole, before = contents(folder), hashes.embedded
+    analysed_before(folder)
+    report = build_tiny(source, folder, hashes)
+    assert (report.unchanged, report.embedded, hashes.embedded) == (False, 0, before)
+    assert report.changes == Changes(0, 0, 7, 0)
+    assert keyword_hits(folder, "ship") == [
+        *("farm.r1:0-17", "farm.r2:0-18", "port.r1:0-17", "port.r2:0-18")
+    ]
+    assert contents(folder) == whole
+    assert not _problems(folder)
+
+
+def test_a_store_of_an_earlier_analyser_is_refused_with_what_to_run(
+    two_origins: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    before = hashes.embedded
+    analysed_before(folder)
+    with pytest.raises(OutdatedStore, match=r"atlas create.*`atlas store repair c`"):
+        EmbeddedStore(folder)
+    assert any("another version of Atlas" in problem for problem in _problems(folder))
+    repair(folder, hashes, silent)
+    assert (len(keyword_hits(folder, "ship")), hashes.embedded) == (4, before)
+    assert not _problems(folder)
+    EmbeddedStore(folder).close()
 
 
 def test_the_order_of_origins_does_not_matter(

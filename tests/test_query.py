@@ -36,3 +36,9 @@ def test_what_is_excluded_is_not_looked_for() -> None:
     assert parse_query("silence -police").terms == ("silenc",)
     assert parse_query('police "right to silence"').terms == ("polic", "right", "silenc")
     assert parse_query("-police").words == ()
+
+
+def test_a_word_broken_by_a_line_s_end_is_asked_for_whole_and_by_its_halves() -> None:
+    query = parse_query("the well-\nknown right")
+    assert query.terms == ("wellknown", "right", "well", "known")
+    assert query.pairs == ((0, 1),)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from backend.domain import Document
 from backend.text import (
     FUNCTION_WORDS,
+    all_terms,
     content_terms,
     content_words,
     distinct,
@@ -24,6 +25,10 @@ from tests.conftest import sample_documents
 
 DOCUMENTS = sample_documents()
 PIECES = [
+    "consti-\ntution",
+    "con\u00adsti-\n",
+    "\u00ad",
+    "\u2010 \r\n  ",
     "Roe v. Wade",
     "No. 45",
     "(s. 59)",
@@ -82,6 +87,13 @@ def test_offsets_count_characters_not_bytes() -> None:
         ("State’s", "state's"),
         ("Māori", "Maori"),
         ("ﬁnding", "finding"),
+        ("ﬂood", "flood"),
+        ("Encyclopædia", "encyclopaedia"),
+        ("Œuvre", "oeuvre"),
+        ("Øresund", "oresund"),
+        ("Łódź", "lodz"),
+        ("con\u00adsti\u00adtu\u00adtion", "constitution"),
+        ("Mc\u00adDonald", "mcdonald"),
     ],
 )
 def test_spellings_of_one_word_fold_alike(surface: str, same_as: str) -> None:
@@ -101,6 +113,85 @@ def test_a_folded_word_folds_to_itself(word: str) -> None:
 
 def test_an_apostrophe_inside_a_word_does_not_end_it_and_a_quote_around_it_does() -> None:
     assert folded("‘Plaintiff’s’ 'don't'") == ["plaintiff's", "don't"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "consti-\ntution",
+        "consti-  \n\ttution",
+        "consti-\r\ntution",
+        "consti\u00ad\ntution",
+        "consti\u2010\ntution",
+        "conſti⸗\ntution",
+        "con\u00adsti¬\n\u00a0tution",
+        "con-\nsti-\ntu-\ntion",
+    ],
+)
+def test_a_word_that_a_line_s_end_breaks_is_one_word_with_its_exact_span(broken: str) -> None:
+    text = f"The {broken}s of old."
+    found = words(text)
+    assert [word.term for word in found] == ["the", "constitut", "of", "old"]
+    assert text[found[1].start : found[1].end] == f"{broken}s"
+    assert found[1].folded == "constitutions"
+
+
+def test_a_decomposed_letter_before_the_hyphen_belongs_to_the_word() -> None:
+    assert folded(unicodedata.normalize("NFD", "liberté-\nmême")) == ["libertememe"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anglo-\nSaxon",
+        "Änder-\nÄnder",
+        "1954-\nlater",
+        "later-\n1954",
+        "before-\n\nafter",
+        "before-\n \nafter",
+        "before -\nafter",
+        "before--\nafter",
+        "before\nafter",
+        "before-after",
+        "before\u00ad after",
+        "before-\n(after",
+        "snake_-\ncase",
+    ],
+)
+def test_words_on_two_lines_that_no_hyphen_joins_stay_two(text: str) -> None:
+    first, second = words(text)
+    assert text[: first.end] + text[first.end : second.start] + text[second.start :] == text
+    assert "\n" not in text[first.start : first.end] + text[second.start : second.end]
+
+
+def test_the_halves_of_a_broken_word_are_parts_of_it() -> None:
+    """The hyphen may be the word's own: `well-known` is still found by `known`."""
+    (word,) = words("well-\nknown")
+    assert word.term == "wellknown"
+    assert identifier_parts("well-\nknown") == ["well", "known"]
+    assert identifier_parts("con\u00adsti-  \n tut\u00adions") == ["consti", "tution"]
+    assert all_terms("a well-\nknown camelCase") == {
+        *("a", "wellknown", "well", "known"),
+        *("camelcas", "camel", "case"),
+    }
+
+
+def test_an_invisible_hyphen_makes_no_parts() -> None:
+    assert identifier_parts("con\u00adsti\u00adtution") == []
+
+
+def test_words_of_scripts_whose_vowels_are_marks_are_whole() -> None:
+    text = "संविधान की धारा; அரசியலமைப்பு; الدُّسْتُور"
+    assert [text[w.start : w.end] for w in words(text)] == text.replace(";", "").split()
+    assert [part for w in words(text) for part in identifier_parts(text[w.start : w.end])] == []
+
+
+@given(TEXTS)
+@example("ﷺ")
+def test_a_folded_word_holds_no_blank_and_its_stem_is_not_empty(text: str) -> None:
+    for word in words(text):
+        assert word.folded.split() == [word.folded]
+        assert word.term.split() == [word.term]
 
 
 def test_inflections_share_a_stem() -> None:
@@ -199,6 +290,14 @@ def test_a_line_break_ends_a_sentence() -> None:
         "Judgment",
         "The appeal fails",
         "No costs.",
+    ]
+
+
+def test_a_line_break_inside_a_word_ends_no_sentence() -> None:
+    assert split("The consti-\ntution. It binds\nall.") == [
+        "The consti-\ntution.",
+        "It binds",
+        "all.",
     ]
 
 

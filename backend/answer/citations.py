@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.domain import MARKER, MARKER_LIKE, AnswerSentence, Citation, Passage
-from backend.text import Span, content_terms, sentences
+from backend.languages import DEFAULT_LANGUAGE
+from backend.text import Span, content_terms, lines, sentences
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
@@ -53,7 +54,7 @@ class Verification:
 def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verification:
     """Check every marker of `answer` against the passages it was `given`."""
     plain, markers = _without_markers(answer)
-    spans = sentences(plain)
+    spans = _sentences(plain, markers, given)
     if not spans:
         return Verification((), ("The answer holds no sentence.",), ())
     errors = [f"{fake} is not a citation token." for fake in MARKER_LIKE.findall(plain)]
@@ -93,6 +94,20 @@ def _without_markers(answer: str) -> tuple[str, list[tuple[str, int]]]:
     return plain + answer[last:], markers
 
 
+def _sentences(
+    plain: str, markers: Sequence[tuple[str, int]], given: Sequence[Passage]
+) -> list[Span]:
+    """The sentences of an answer, each line in the language of what it cites first."""
+    languages = {passage.marker: passage.language for passage in given}
+    usual = given[0].language if given else DEFAULT_LANGUAGE
+    spans = []
+    for start, end in lines(plain):
+        cited = (languages[m] for m, offset in markers if m in languages and start < offset <= end)
+        inner = sentences(plain[start:end], next(cited, usual))
+        spans += [Span(start + span.start, start + span.end) for span in inner]
+    return spans
+
+
 def _belongs(offset: int, index: int, spans: Sequence[Span]) -> bool:
     """A marker belongs to the last sentence that begins before it, else to the first."""
     begun = [number for number, span in enumerate(spans) if span.start < offset]
@@ -103,7 +118,7 @@ def _citation(marker: str, sentence: str, candidates: Sequence[Passage]) -> Cita
     """The place in the named page that supports the sentence best."""
     passage, span = max(
         ((passage, span) for passage in candidates for span in _places(passage, sentence)),
-        key=lambda place: _overlap(sentence, place[0].text[place[1].start : place[1].end]),
+        key=lambda place: _overlap(sentence, *place),
     )
     return Citation(
         marker=marker,
@@ -118,11 +133,12 @@ def _places(passage: Passage, sentence: str) -> list[Span]:
     at = passage.text.find(sentence)
     if at >= 0:
         return [Span(at, at + len(sentence))]
-    return sentences(passage.text) or [Span(0, len(passage.text))]
+    return sentences(passage.text, passage.language) or [Span(0, len(passage.text))]
 
 
-def _overlap(sentence: str, place: str) -> float:
-    asked, found = content_terms(sentence), content_terms(place)
+def _overlap(sentence: str, passage: Passage, place: Span) -> float:
+    asked = content_terms(sentence, passage.language)
+    found = content_terms(passage.text[place.start : place.end], passage.language)
     return len(asked & found) / max(len(asked | found), 1)
 
 
@@ -137,6 +153,11 @@ def _warnings(number: int, text: str, citations: Sequence[Citation]) -> list[str
         for citation in citations
         if (successor := citation.passage.metadata.get("superseded_by"))
     ]
-    if not content_terms(text) & content_terms(cited):
+    if not any(_shares_a_word(text, citation.passage) for citation in citations):
         warnings.append(f"Sentence {number} shares no word with what it cites.")
     return warnings
+
+
+def _shares_a_word(text: str, passage: Passage) -> bool:
+    language = passage.language
+    return bool(content_terms(text, language) & content_terms(passage.text, language))

@@ -24,6 +24,7 @@ class CorpusOut(BaseModel):
     label: str
     documents: int
     passages: int
+    language: str = Field(description="ISO 639-1 code of the language its words are analysed in")
 
 
 class CorporaOut(BaseModel):
@@ -117,6 +118,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
                     label=corpus.label,
                     documents=corpus.documents,
                     passages=corpus.passages,
+                    language=corpus.language,
                 )
                 for corpus in services.store.corpora
             ],

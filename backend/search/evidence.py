@@ -1,14 +1,18 @@
-"""Whether a passage is evidence for the question, and which of its sentences says so."""
+"""Whether a passage is evidence for the question, and which of its sentences say so."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from math import fsum
 
 from backend.dates import OPEN_END, OPEN_START, bounds
 from backend.domain import CheckedPassage, Highlight, RankedPassage
 from backend.search.query import Query
 from backend.targets import Target
-from backend.text import Span, sentences, words
+from backend.text import Span, all_terms, sentences
+
+WINDOW = 3  # sentences that one highlight may hold
+WORTH_A_SENTENCE = 0.2  # of the question's weight that a further sentence must add
 
 
 @dataclass(frozen=True)
@@ -16,8 +20,8 @@ class Confidence:
     """Similarity of the kept passages: largest, mean, first minus second, and how many.
 
     `gap` is None with fewer than two. `support` is the best default `fused` score of all
-    candidates, in [0, 1]: how much of the question the collection speaks to. `low` marks results
-    none of which passed the evidence check.
+    candidates, their neighbours left out, in [0, 1]: how much of the question the collection
+    speaks to. `low` marks results none of which passed the evidence check.
     """
 
     max: float
@@ -47,15 +51,35 @@ def check(
 ) -> list[CheckedPassage]:
     """Mark what is evidence: similar enough, or sharing enough of the question's words.
 
-    `weights` are the idf of the question's terms; they choose the sentence to highlight.
+    Each passage is compared with the question as read in the passage's language. `weights` are
+    the idf of the question's terms in all of these; they choose the sentences to highlight.
     """
     return [_checked(query, item, weights, target) for item in ranked]
 
 
-def best_sentence(text: str, weights: Mapping[str, float]) -> Span:
-    """The sentence of `text` whose distinct terms weigh most; the first of equals."""
-    spans = sentences(text) or [Span(0, len(text))]
-    return max(spans, key=lambda span: _weight(text[span.start : span.end], weights))
+def best_window(text: str, weights: Mapping[str, float], query: Query) -> Span:
+    """One to WINDOW consecutive sentences of `text` that speak most to the question.
+
+    It begins with the sentence whose distinct terms weigh most, the first of equals. A neighbour
+    joins while its terms that are not covered yet weigh at least WORTH_A_SENTENCE of the whole
+    question: the one that adds more, of equals the one before.
+    """
+    spans = sentences(text, query.language) or [Span(0, len(text))]
+    held = [_held(text[start:end], query) for start, end in spans]
+    first = max(range(len(spans)), key=lambda at: _weight(held[at], weights))
+    last, covered = first, held[first]
+    enough = WORTH_A_SENTENCE * _weight(query.terms, weights)
+    while last - first + 1 < WINDOW:
+        gains = {
+            at: _weight(held[at] - covered, weights)
+            for at in (first - 1, last + 1)
+            if 0 <= at < len(spans)
+        }
+        added = max(gains, key=gains.__getitem__, default=first)
+        if not 0 < gains.get(added, 0.0) >= enough:
+            break
+        first, last, covered = min(first, added), max(last, added), covered | held[added]
+    return Span(spans[first].start, spans[last].end)
 
 
 def confidence(checked: Sequence[CheckedPassage], support: float) -> Confidence:
@@ -90,9 +114,9 @@ def _checked(
     query: Query, ranked: RankedPassage, weights: Mapping[str, float], target: Target
 ) -> CheckedPassage:
     text = ranked.passage.text
-    present = {word.term for word in words(text)}
-    overlap = sum(term in present for term in query.terms) / max(len(query.terms), 1)
-    spans = [best_sentence(text, weights)] if overlap else []
+    query = query.in_language(ranked.passage.language)
+    overlap = len(_held(text, query)) / max(len(query.terms), 1)
+    spans = [best_window(text, weights, query)] if overlap else []
     return CheckedPassage(
         ranked=ranked,
         valid=(
@@ -104,5 +128,16 @@ def _checked(
     )
 
 
-def _weight(text: str, weights: Mapping[str, float]) -> float:
-    return sum(weights.get(term, 0.0) for term in {word.term for word in words(text)})
+def _held(text: str, query: Query) -> frozenset[str]:
+    """The question's terms that stand in `text`, spelt in one way or another."""
+    present = all_terms(text, query.language)
+    return frozenset(
+        term
+        for term in query.terms
+        if not present.isdisjoint((term, *query.spellings.get(term, ())))
+    )
+
+
+def _weight(terms: Iterable[str], weights: Mapping[str, float]) -> float:
+    # summed exactly: the order of a set is another in every process
+    return fsum(weights.get(term, 0.0) for term in terms)

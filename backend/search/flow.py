@@ -10,7 +10,7 @@ from backend.domain import LEGS, CheckedPassage, Passage
 from backend.search.candidates import Candidates
 from backend.search.clock import Clock
 from backend.search.evidence import Confidence, Freshness, check, confidence, freshness
-from backend.search.gather import corpus_numbers, depth_of, gather
+from backend.search.gather import by_language, corpus_numbers, depth_of, gather
 from backend.search.query import Query
 from backend.search.request import SearchRequest
 from backend.search.rerank import Ranking, rerank
@@ -154,9 +154,15 @@ def _texts(store: Store, rows: IntArray) -> list[str]:
 
 
 def _term_weights(searcher: Searcher, query: Query, request: SearchRequest) -> dict[str, float]:
+    """The weights of the question's terms as read in each language of the chosen corpora."""
     store = searcher.store
-    weights = weigh(query, store.tokens, corpus_numbers(store, request)).idf
-    return {term: float(weight) for term, weight in zip(query.terms, weights, strict=True)}
+    searched = corpus_numbers(store, request)
+    weights: dict[str, float] = {}
+    for language in by_language(store, request):
+        read = query.in_language(language)
+        found = weigh(read, store.tokens, searched).idf.tolist()
+        weights |= dict(zip(read.terms, found, strict=True))
+    return weights
 
 
 def _unknown_names(

@@ -13,7 +13,7 @@ from backend.search.request import SearchRequest
 from backend.search.rerank import rerank
 from backend.search.retrieve import pooled, retrieve
 from backend.search.searcher import Searcher
-from backend.search.signals.measure import SignalTable, measure
+from backend.search.signals.measure import SignalTable, measure, merged
 from backend.stores.store import Scope, Store
 from backend.stores.tokens import IntArray
 from backend.targets import Target
@@ -31,13 +31,10 @@ def gather(
     to merge (on the bundled questions, their maximum lost a tenth of recall at 5).
     """
     clock = clock or Clock()
-    query = _spelt(searcher, parse_query(request.question), request)
+    query = _read(searcher, request.question, request)
     scope = _scope(searcher, request, query)
     whole = _found(searcher, query, request, target, scope, clock)
-    parts = [
-        _part(searcher, text, request, target, scope, clock)
-        for text in (sub_questions(query.text) if target.multi_hop else ())
-    ]
+    parts = [_part(searcher, text, request, target, scope, clock) for text in _parts(query, target)]
     if not parts:
         return whole
     rows = np.unique(np.concatenate([whole.table.rows, *(found.table.rows for found, _ in parts)]))
@@ -53,6 +50,11 @@ def depth_of(request: SearchRequest, target: Target) -> int:
     return target.large_retrieval_size_single_corpus
 
 
+def _parts(query: Query, target: Target) -> tuple[str, ...]:
+    """The things a question asks for, if several; the rules are for English."""
+    return sub_questions(query.text) if target.multi_hop and query.language == "en" else ()
+
+
 def _part(
     searcher: Searcher,
     text: str,
@@ -63,15 +65,24 @@ def _part(
 ) -> tuple[Candidates, Part]:
     with searcher.tracer.span("sub-question", "CHAIN") as span:
         span.input(text)
-        query = _spelt(searcher, parse_query(text), request)
+        query = _read(searcher, text, request)
         found = _found(searcher, query, request, target, scope, clock)
         best = rerank(found, target).rows[:BEST_OF_PART]
         span.output(searcher.store.passage_ids(best.tolist()))
         return found, Part(text, best)
 
 
+def _read(searcher: Searcher, question: str, request: SearchRequest) -> Query:
+    """The question in every language of the chosen corpora, first of all in English if it is one.
+
+    With other spellings of its words, if those are wanted.
+    """
+    languages = sorted(by_language(searcher.store, request), key=lambda code: (code != "en", code))
+    first, *others = (_spelt(searcher, parse_query(question, code), request) for code in languages)
+    return replace(first, readings={query.language: query for query in others}) if others else first
+
+
 def _spelt(searcher: Searcher, query: Query, request: SearchRequest) -> Query:
-    """The question with other spellings of its words, if those are wanted."""
     if not request.fuzzy:
         return query
     found = {term: searcher.spellings.of(term) for term in query.terms}
@@ -112,28 +123,50 @@ def _measure(
     rows: IntArray,
 ) -> SignalTable:
     store = searcher.store
-    return measure(
-        query,
-        vector,
-        rows,
-        store.vectors,
-        store.tokens,
-        corpus_numbers(store, request),
-        searcher.mean_length,
+    searched = corpus_numbers(store, request)
+    owner = store.corpus_of(rows)
+    return merged(
+        [
+            measure(
+                query.in_language(language),
+                vector,
+                rows[np.isin(owner, numbers)],
+                store.vectors,
+                store.tokens,
+                searched,
+                searcher.mean_length,
+            )
+            for language, numbers in by_language(store, request).items()
+        ]
     )
 
 
 def corpus_numbers(store: Store, request: SearchRequest) -> list[int]:
     """The indices of the corpora that are searched."""
-    number = {corpus.id: index for index, corpus in enumerate(store.corpora)}
-    return [number[corpus] for corpus in request.corpora]
+    return [number for numbers in by_language(store, request).values() for number in numbers]
+
+
+def by_language(store: Store, request: SearchRequest) -> dict[str, list[int]]:
+    """The indices of the corpora that are searched, by their language."""
+    found: dict[str, list[int]] = {}
+    for number, corpus in enumerate(store.corpora):
+        if corpus.id in request.corpora:
+            found.setdefault(corpus.language, []).append(number)
+    return found
 
 
 def _scope(searcher: Searcher, request: SearchRequest, query: Query) -> Scope | None:
     """The passages the request allows; None if it allows all and need not compare every one."""
     if not (request.filters or query.required or query.excluded or request.exact):
         return None
-    return searcher.store.scope(request.filters, query.required, query.excluded)
+    store = searcher.store
+    rows = []
+    for language, numbers in by_language(store, request).items():
+        read = query.in_language(language)
+        found = store.scope(request.filters, read.required, read.excluded).rows
+        rows.append(found[np.isin(store.corpus_of(found), numbers)])
+    allowed = np.sort(np.concatenate(rows))
+    return Scope(allowed, np.unique(store.tokens.document_of[allowed]))
 
 
 def _embed(searcher: Searcher, query: Query) -> NDArray[np.float32]:

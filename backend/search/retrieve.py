@@ -50,11 +50,13 @@ def retrieve(
             hits = CorpusHits(
                 corpus,
                 dense=store.nearest(corpus, vector, depth, scope),
-                lexical=store.matching(corpus, query.spelt, depth, scope),
+                lexical=store.matching(corpus, read[corpus].spelt, depth, scope),
             )
             _describe(span, store, query, hits, depth)
             return hits
 
+    language = {corpus.id: corpus.language for corpus in store.corpora}
+    read = {corpus: query.in_language(language[corpus]) for corpus in corpora}
     # a copy of the context each, so the spans hang below the caller's
     tasks = [executor.submit(copy_context().run, from_corpus, corpus) for corpus in corpora]
     return [task.result() for task in tasks]

@@ -13,6 +13,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from backend.errors import DamagedStore, MissingStore, OutdatedStore
+from backend.languages import DEFAULT_LANGUAGE
 
 SCHEMA_VERSION = 2
 FILE_NAME = "manifest.json"
@@ -26,7 +27,8 @@ class CorpusStatistics(_Part):
     """One corpus: counts, and the digest of its documents.
 
     `tokens` are the embedding model's, over all passages; `bytes` those of its source files;
-    `seconds` what reading and cutting them took when they were last read.
+    `seconds` what reading and cutting them took when they were last read; `language` is the one
+    its words were analysed in, as a key of `backend.languages.LANGUAGES`.
     """
 
     id: str
@@ -39,6 +41,7 @@ class CorpusStatistics(_Part):
     bytes: int
     seconds: float
     digest: str
+    language: str = DEFAULT_LANGUAGE  # manifests of the first analyser do not say
 
 
 class EmbeddingModel(_Part):
@@ -122,6 +125,11 @@ class Manifest(_Part):
     def documents(self) -> int:
         """Documents in all corpora."""
         return sum(corpus.documents for corpus in self.corpora)
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """The language of every corpus."""
+        return {corpus.id: corpus.language for corpus in self.corpora}
 
     def write(self, folder: Path) -> None:
         """Replace the manifest in `folder` in one atomic step."""

@@ -4,13 +4,14 @@ import json
 import queue
 import sqlite3
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from backend.domain import Document, Metadata, Passage, Segment
 from backend.errors import DamagedStore, NotFound
+from backend.languages import DEFAULT_LANGUAGE
 from backend.stores.filters import Filter, where
 from backend.stores.record_writer import BLOCK, Provenance, SourceRow
 
@@ -38,12 +39,14 @@ class Records:
 
     The connections are opened at once and lent to one thread at a time: requests come on new
     threads, and files that were opened can still be read after a later build removed them.
+    `languages` are those of the corpora.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, languages: Mapping[str, str]):
         if not path.exists():
             raise DamagedStore(f"{path} is missing. Run `atlas store repair`.")
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self._languages = languages
         self._block = lru_cache(CACHED_BLOCKS)(self._read_block)
         try:
             for _ in range(CONNECTIONS):
@@ -223,6 +226,7 @@ class Records:
             date=str(metadata.get("date", "")),
             url=str(metadata.get("url", "")),
             metadata=metadata,
+            language=self._languages.get(record["corpus"], DEFAULT_LANGUAGE),
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.domain import Corpus, Document, Passage
-from backend.errors import DamagedStore
+from backend.errors import DamagedStore, OutdatedStore
 from backend.stores.embeddings import Embeddings
 from backend.stores.filters import PASSAGE_FIELDS, Filter
 from backend.stores.keywords import Keywords
@@ -112,20 +112,23 @@ class EmbeddedStore:
     def __init__(self, folder: Path, manifest: Manifest | None = None):
         self.manifest = manifest or Manifest.read(folder)
         if self.manifest.analyser != ANALYSER_VERSION:
-            raise DamagedStore(
+            raise OutdatedStore(
                 f"The words in {folder} were analysed by another version of Atlas "
-                f"({self.manifest.analyser}, not {ANALYSER_VERSION}). Build the collection again."
+                f"({self.manifest.analyser}, not {ANALYSER_VERSION}). Run `atlas create` again as "
+                f"it was built, or `atlas store repair {folder.name}`, which needs no sources; "
+                "neither embeds anything again."
             )
         version = folder / self.manifest.version
         using = _in_use(version)
-        self._records = Records(version / RECORDS)
+        self._records = Records(version / RECORDS, self.manifest.languages)
         self._keywords = Keywords(version / KEYWORDS)
         self.tokens = TokenTable.read(version / TOKENS)
         self._embeddings = Embeddings.read(version / EMBEDDINGS)
         self._vectors = Vectors(version / CHROMA, [c.id for c in self.manifest.corpora])
         self._finalizer = weakref.finalize(self, _release, self._records, self._vectors, using)
         self.corpora = tuple(
-            Corpus(c.id, c.label, c.documents, c.passages) for c in self.manifest.corpora
+            Corpus(c.id, c.label, c.documents, c.passages, c.language)
+            for c in self.manifest.corpora
         )
         self._ids = self._records.passage_ids()
         self._check_counts(version)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from backend.domain import Passage
 from backend.errors import AtlasError, DamagedStore
 from backend.stores.embeddings import Embeddings, text_digest
 from backend.stores.keywords import Keywords
@@ -15,7 +16,7 @@ from backend.stores.records import Records
 from backend.stores.tokens import TokenTable
 from backend.stores.vectors import Vectors
 from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
-from backend.text import distinct, words
+from backend.text import ANALYSER_VERSION, distinct, words
 
 LEAST_RECALL = 0.95
 DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
@@ -90,7 +91,7 @@ def _check_manifest(version: Path, manifest: Manifest) -> str:
 
 
 def _check_records(version: Path, manifest: Manifest) -> str:
-    records = Records(version / RECORDS)
+    records = Records(version / RECORDS, manifest.languages)
     try:
         _require(records.check() == "ok", f"SQLite: {records.check()}")
         counts = records.passage_counts()
@@ -112,21 +113,23 @@ def _check_embeddings(version: Path, manifest: Manifest) -> str:
     _require(found.vectors.shape == shape, f"the vectors have shape {found.vectors.shape}")
     lengths = np.linalg.norm(found.vectors, axis=1)
     _require(bool(np.all(np.abs(lengths - 1) < SAME)), "there are vectors not of unit length")
-    for row, text in _texts(version, range(manifest.passages)):
-        same = found.digests[row].tobytes() == text_digest(text)
-        _require(same, f"vector {row} is not that of its passage")
+    for passage in _passages(version, manifest, range(manifest.passages)):
+        same = found.digests[passage.row].tobytes() == text_digest(passage.text)
+        _require(same, f"vector {passage.row} is not that of its passage")
     return f"{manifest.passages} vectors and the texts they belong to"
 
 
 def _check_tokens(version: Path, manifest: Manifest) -> str:
+    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
+    _require(manifest.analyser == ANALYSER_VERSION, by)
     table = TokenTable.read(version / TOKENS)
     _require(table.passages == manifest.passages, f"it has {table.passages} passages")
     terms = list(table.vocabulary)
     rows = _sample(table.passages)
-    for row, text in _texts(version, rows):
-        stored = [terms[id_] for id_ in table.words.row(row)]
-        same = stored == [word.term for word in words(text)]
-        _require(same, f"the words of passage {row} are not those of its text")
+    for passage in _passages(version, manifest, rows):
+        stored = [terms[id_] for id_ in table.words.row(passage.row)]
+        same = stored == [word.term for word in words(passage.text, passage.language)]
+        _require(same, f"the words of passage {passage.row} are not those of its text")
     return f"{table.passages} passages, the words of {len(rows)} analysed again"
 
 
@@ -147,7 +150,7 @@ def _check_keywords(version: Path, manifest: Manifest) -> str:
 
 
 def _check_chroma(version: Path, manifest: Manifest) -> str:
-    records = Records(version / RECORDS)
+    records = Records(version / RECORDS, manifest.languages)
     ids = records.passage_ids()
     records.close()
     embeddings = Embeddings.read(version / EMBEDDINGS)
@@ -194,12 +197,11 @@ def _recall(vectors: Vectors, corpus: str, rows: dict[str, int], embeddings: Emb
     return float(np.mean(found)) if found else 1.0
 
 
-def _texts(version: Path, rows: range | list[int]) -> Iterator[tuple[int, str]]:
-    records = Records(version / RECORDS)
+def _passages(version: Path, manifest: Manifest, rows: range | list[int]) -> Iterator[Passage]:
+    records = Records(version / RECORDS, manifest.languages)
     try:
         for start in range(0, len(rows), 1000):
-            for passage in records.passages(rows[start : start + 1000]):
-                yield passage.row, passage.text
+            yield from records.passages(rows[start : start + 1000])
     finally:
         records.close()
 

@@ -39,6 +39,21 @@ class SignalTable:
         return {name: round(float(values[position]), 6) for name, values in self.signals.items()}
 
 
+def merged(tables: Sequence[SignalTable]) -> SignalTable:
+    """One table of all rows, ascending; the tables share none."""
+    if len(tables) == 1:
+        return tables[0]
+    rows = np.concatenate([table.rows for table in tables])
+    order = np.argsort(rows)
+    signals = {
+        name: np.concatenate([table.signals[name] for table in tables])[order]
+        for name in tables[0].signals
+    }
+    return SignalTable(
+        rows[order], signals, np.concatenate([table.matches for table in tables])[order]
+    )
+
+
 def measure(
     query: Query,
     vector: NDArray[np.float32],

@@ -1,0 +1,83 @@
+"""The sentences of a passage that speak to the question."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.search.evidence import WINDOW, WORTH_A_SENTENCE, best_window
+from backend.search.query import parse_query
+from backend.text import sentences
+
+BEFORE, MIDDLE, AFTER = "Ships carry wool.", "The king taxes silk.", "Ports sell salt."
+TEXT = f"{BEFORE} {MIDDLE} {AFTER}"
+
+
+def window(text: str, **weights: float) -> str:
+    start, end = best_window(text, weights, parse_query(" ".join(weights)))
+    return text[start:end]
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ({"king": 3.0, "silk": 2.0, "wool": 4.0}, f"{BEFORE} {MIDDLE}"),  # 3 + 2 > 4 >= 9 / 5
+        ({"king": 3.0, "silk": 5.0, "wool": 2.0}, f"{BEFORE} {MIDDLE}"),  # 2 = 10 / 5
+        ({"king": 3.0, "silk": 5.0, "wool": 1.9}, MIDDLE),  # 1.9 < 9.9 / 5
+        ({"king": 3.0, "wool": 3.0}, f"{BEFORE} {MIDDLE}"),  # 3 = 3, the first; 3 >= 6 / 5
+        ({"wool": 3.0, "salt": 3.0}, BEFORE),  # no neighbour adds anything
+        ({"king": 6.0, "wool": 2.0, "salt": 2.0}, TEXT),  # 2 = 10 / 5 on either side
+        ({"king": 7.0, "wool": 1.9, "salt": 2.3}, f"{MIDDLE} {AFTER}"),  # 2.3 >= 11.2 / 5 > 1.9
+        ({"king": 4.0, "gold": 11.0, "wool": 2.0}, MIDDLE),  # 2 < 17 / 5, for gold counts too
+        ({"gold": 1.0}, BEFORE),
+        ({}, BEFORE),
+    ],
+)
+def test_a_neighbour_joins_the_best_sentence_if_it_adds_a_fifth_of_the_weight(
+    weights: dict[str, float], expected: str
+) -> None:
+    assert WORTH_A_SENTENCE == 1 / 5
+    assert window(TEXT, **weights) == expected
+
+
+def test_terms_that_are_covered_already_add_nothing() -> None:
+    assert window("Kings ruled. The king taxes silk.", king=1.0, silk=1.0) == MIDDLE
+
+
+def test_of_neighbours_that_add_as_much_the_one_before_joins_first() -> None:
+    # wool adds 2 on either side; what is left after it adds less than 10 / 5
+    assert window(f"{BEFORE} {MIDDLE} More wool.", king=8.0, wool=2.0) == f"{BEFORE} {MIDDLE}"
+
+
+def test_a_window_holds_at_most_three_sentences() -> None:
+    weights = dict.fromkeys(["wool", "silk", "king", "salt"], 1.0)  # 1 >= 4 / 5
+    assert window("Wool. Silk. King. Salt.", **weights) == "Wool. Silk. King."
+    assert window("Wool. Silk. King, salt. Port.", **weights) == "Wool. Silk. King, salt."
+
+
+def test_a_word_broken_at_a_line_s_end_is_highlighted_whole() -> None:
+    text = "Ships sail.\nThe consti-\ntution binds.\nPorts sell."
+    assert window(text, constitut=1.0) == "The consti-\ntution binds."
+
+
+def test_another_spelling_of_a_term_counts_as_the_term_and_once() -> None:
+    query = replace(parse_query("silk king"), spellings={"silk": ("filk", "silck")})
+    weights = {"silk": 3.0, "king": 2.0}
+    text = "Silk and silck. Filk and the king. Ports sell salt."
+    # 3 < 3 + 2, and then the silk before is covered; else it is 3 > 2, and the king adds 2 >= 5 / 5
+    start, end = best_window(text, weights, query)
+    assert text[start:end] == "Filk and the king."
+    assert best_window(text, weights, parse_query("silk king")) == (0, 34)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from([BEFORE, MIDDLE, AFTER, "\n", " ", "x-\ny"])).map("".join),
+    st.dictionaries(st.sampled_from("ship wool king tax silk port x".split()), st.floats(0, 9)),
+)
+def test_a_window_is_some_whole_sentences(text: str, weights: dict[str, float]) -> None:
+    start, end = best_window(text, weights, parse_query(" ".join(weights)))
+    inside = [span for span in sentences(text) if start <= span.start and span.end <= end]
+    assert len(inside) <= WINDOW
+    assert (start, end) == ((inside[0].start, inside[-1].end) if inside else (0, len(text)))
