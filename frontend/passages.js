@@ -46,8 +46,16 @@ function passageItem(passage, page) {
     element("h4", {}, passage.title, statusBadge(passage.metadata)),
     element("p", {}, placeLine(place, passage.url, passage.title)),
     element("div", { class: "passage-text" }, ...marked(passage.text, highlights)),
+    sameText(passage.duplicates),
     element("div", { class: "more" }, openButton(passage, page), whyHere(passage)),
   );
+}
+
+/** Which passages were left out because they say nearly the same, or null. */
+function sameText(duplicates) {
+  if (duplicates.length === 0) return null;
+  const documents = [...new Set(duplicates.map((id) => id.slice(0, id.lastIndexOf(":"))))];
+  return element("p", { class: "hint" }, `Nearly the same text in ${documents.join(", ")}`);
 }
 
 /** The badge of a source that is overruled, repealed and the like, or null. */

@@ -73,6 +73,8 @@ function factsOf({ decision, retrieval, timings_ms: timings, target, usage }) {
     ["Time", duration(timings.total)],
     ["Target", target],
   ];
+  const parts = retrieval.sub_questions;
+  if (parts.length > 0) facts.push(["Also searched for", parts.join(" · ")]);
   if (decision !== "ABSTAIN") facts.push(["Written by", `${usage.provider} (${usage.model})`]);
   return facts;
 }
