@@ -56,7 +56,8 @@ def filters_of(conditions: Iterable[str]) -> dict[str, object]:
 
 def print_answer(console: Console, answer: Document) -> None:
     """The answer, its sources, and what is doubtful about it."""
-    console.print(answer["answer"] or f"No answer: {answer['reason']['message']}", markup=False)
+    text = answer["answer"] or f"No answer: {answer['reason']['message']}"
+    console.print(text, markup=False, soft_wrap=not console.is_terminal)
     for line in dict.fromkeys(_source_line(citation) for citation in answer["citations"]):
         console.print(f"  {line}", markup=False, soft_wrap=True)
     for warning in answer["validation"]["warnings"]:
@@ -70,10 +71,11 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
         console.print(Text(head, style="cyan"), soft_wrap=True)
         place = [passage["section"], passage["speaker"]]
         console.print(Text("   ".join(part for part in place if part), style="dim"), end="")
-        console.print(_marked(passage))
+        console.print(_marked(passage), soft_wrap=not console.is_terminal)
         if with_signals:
             values = (f"{name} {value:.3f}" for name, value in passage["signals"].items())
-            console.print(Text("  ".join(values), style="dim"))
+            line = Text("  ".join(values), style="dim")
+            console.print(line, soft_wrap=not console.is_terminal)
         if passage["duplicates"]:
             console.print(Text(f"Same text: {', '.join(passage['duplicates'])}", style="dim"))
     counts = found["retrieval"]["per_corpus"].items()

@@ -116,7 +116,7 @@ def prepare(preparation: Preparation, file: SourceFile, fingerprint: bytes) -> P
         origin=preparation.origin,
         fingerprint=fingerprint,
         remarks=tuple(remarks),
-        bytes=sum(path.stat().st_size for path in _parts(file.path)),
+        bytes=sum(path.stat().st_size for path in _parts(file.path) if path.exists()),
         seconds=round(time.monotonic() - started, 4),
     )
     return Prepared(source, tuple(documents.values()), vectors)

@@ -23,7 +23,7 @@ from tests.tiny import FARM, write_sources
 
 SHARED = (
     "collection splitter chunk_size chunk_overlap chunk_unit across_pages across_sections corpora "
-    "corpus_field corpus encoding force every_file report"
+    "corpus_field corpus encoding language if_missing force every_file report"
 ).split()
 OWN = {
     "files": [],

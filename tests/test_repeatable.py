@@ -1,0 +1,44 @@
+"""The same question on the same store gives the same bytes in every process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from backend.settings import ROOT
+from create.build import BuildReport
+
+PROGRAM = """
+import json
+from backend.app import create_app
+from backend.services import open_services
+from backend.settings import load_settings
+services = open_services(load_settings())
+client = create_app(lambda: services).test_client()
+for question in ("rights of a person on arrest", "Compare privacy in Britain with New Zealand"):
+    for body in ({}, {"exact": True, "facets": True}, {"fuzzy": True, "filters": {"date": "1966"}}):
+        found = client.post("/api/search", json={"question": question, "explain": True} | body)
+        document = found.get_json()
+        del document["timings_ms"]
+        print(json.dumps(document, ensure_ascii=False))
+services.close()
+"""
+
+
+def test_two_processes_give_the_same_bytes(stores: Path, demo: BuildReport, tmp_path: Path) -> None:
+    def output(seed: str) -> bytes:
+        environment = os.environ | {
+            "CHROMA_PERSIST_DIRECTORY": str(stores),
+            "CHROMA_COLLECTION_NAME": demo.manifest.collection,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-c", PROGRAM]
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, check=True, capture_output=True, timeout=120
+        )
+        return done.stdout
+
+    first = output("1")
+    assert first.count(b"\n") == 6
+    assert first == output("2")
