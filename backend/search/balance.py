@@ -66,7 +66,8 @@ def type_caps(query: Query, target: Target) -> dict[str, int]:
         )
     }
     lifted = content_terms(f"{target.content_type_cap_exceptions} {' '.join(caps)}")
-    return {} if lifted & set(query.terms) else caps
+    # both are English, whatever the corpora are
+    return {} if lifted & set(query.in_language("en").terms) else caps
 
 
 def _take(

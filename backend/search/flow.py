@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from backend.domain import LEGS, CheckedPassage, Passage
+from backend.domain import LEGS, CheckedPassage
 from backend.search.candidates import Candidates
 from backend.search.clock import Clock
 from backend.search.evidence import Confidence, Freshness, check, confidence, freshness
@@ -19,10 +19,10 @@ from backend.search.rerankers.second import Limits, read_again
 from backend.search.searcher import Searcher
 from backend.search.select import select
 from backend.search.signals.occurrences import weigh
+from backend.search.unknown import unknown_names
 from backend.stores.store import Store
 from backend.stores.tokens import IntArray
 from backend.targets import Target
-from backend.text import Word, names, words
 from backend.tracing import TracedDocument
 
 
@@ -117,7 +117,12 @@ def _result(
         candidates=candidates,
         ranking=ranking,
         term_weights=weights,
-        unknown_names=_unknown_names(searcher, request.question, checked),
+        unknown_names=unknown_names(
+            candidates.query,
+            list(by_language(searcher.store, request)),
+            searcher.store.tokens.vocabulary,
+            [item.passage for item in checked],
+        ),
         warnings=(*filter(None, [ranking.note]), *_warnings(candidates, request, depth)),
         timings_ms=clock.laps,
     )
@@ -163,29 +168,6 @@ def _term_weights(searcher: Searcher, query: Query, request: SearchRequest) -> d
         found = weigh(read, store.tokens, searched).idf.tolist()
         weights |= dict(zip(read.terms, found, strict=True))
     return weights
-
-
-def _unknown_names(
-    searcher: Searcher, question: str, checked: Sequence[CheckedPassage]
-) -> tuple[str, ...]:
-    """Words of names that occur in no source, and names of cases that no kept passage holds.
-
-    Of a case both parties must stand in one passage or its title: each alone is often known.
-    """
-    vocabulary = searcher.store.tokens.vocabulary
-    unknown = []
-    for name in names(question):
-        missing = [word for word in name if word.term not in vocabulary]
-        unknown += [question[word.start : word.end] for word in missing]
-        case = any(word.folded in {"v", "vs"} for word in name)
-        if case and not missing and not any(_holds(item.passage, name) for item in checked):
-            unknown.append(question[name[0].start : name[-1].end])
-    return tuple(unknown)
-
-
-def _holds(passage: Passage, name: Sequence[Word]) -> bool:
-    present = {word.term for word in words(f"{passage.title} {passage.text}")}
-    return all(word.term in present for word in name if word.folded not in {"v", "vs"})
 
 
 def _counts(
