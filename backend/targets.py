@@ -47,7 +47,7 @@ class Target(BaseModel):
     weight_proximity: float = Field(0.3, ge=0, description="Weight of closeness in `fused`")
     weight_title: float = Field(0.3, ge=0, description="Weight of the title match in `fused`")
     weight_neighbours: float = Field(
-        0.15, ge=0, description="Weight of the passages before and after in `fused`"
+        0.2, ge=0, description="Weight of the passages before and after in `fused`"
     )
     lexical_exact: float = Field(
         0.5, ge=0, description="Weight of the verbatim question in `lexical`"

@@ -15,8 +15,8 @@ FUSED_WEIGHTS: Mapping[str, float] = {
 }
 """The default weights. Without neighbours they reach 0.721 mean nDCG@10 on 14 public test sets, an
 ensemble of trees over 32 signals 0.723. The neighbours' weight was chosen on development questions
-(`tests.benchmarks.quality.tune`): transcripts gain 0.014 by 0.2, other texts gain or lose less than
-0.003, and above it they lose more."""
+(`tests.benchmarks.quality.tune`): transcripts gain 0.014 nDCG@10 by it, contracts 0.004, and other
+texts gain or lose less than 0.002."""
 
 OWN_WEIGHTS = {name: weight for name, weight in FUSED_WEIGHTS.items() if name != "neighbours"}
 """Those of signals of the passage itself: what stands beside it is no evidence."""
