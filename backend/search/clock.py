@@ -11,7 +11,7 @@ class Clock:
         self._last = time.perf_counter()
 
     def lap(self, stage: str) -> None:
-        """End a stage."""
+        """End a stage; one that comes again, for another part of a question, adds to its time."""
         now = time.perf_counter()
-        self.laps[stage] = round((now - self._last) * 1000, 3)
+        self.laps[stage] = round(self.laps.get(stage, 0.0) + (now - self._last) * 1000, 3)
         self._last = now

@@ -73,7 +73,7 @@ def _part(
 
 
 def _read(searcher: Searcher, question: str, request: SearchRequest) -> Query:
-    """The question in every language of the chosen corpora, first of all in English if it is one.
+    """The question in every language of the chosen corpora, in English first if it is one of them.
 
     With other spellings of its words, if those are wanted.
     """
