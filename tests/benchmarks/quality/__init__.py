@@ -6,8 +6,7 @@ own document where the set says which it is. Each time the rankings are compared
 legs, fusions of both, the ATLAS table and the default give for the same candidates. With `--shown`
 the passages that a search returns in the end are measured too.
 
-Idf is always that of the whole collection. To see a set with its own, give a folder (and another
-`--store`) with that set only.
+Terms are weighed by the corpora that are searched; the keyword leg alone (`BM25`) by all of them.
 
 The layout of a set:
 
@@ -48,5 +47,6 @@ The sets this was made for are public; each has to be cut into records and put i
     measures       metrics, by ir-measures
     statistics     intervals and significance
     figures        what is reported
+    tune           weights tried on the development questions
     tables         and how
 """
