@@ -3,6 +3,7 @@
 Needs no key and no network, and cannot say what no source says.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,9 @@ MIN_WORDS = 5  # shorter lines are headings
 SHARE_OF_BEST = 0.85  # a further sentence must score this share of the best one
 SHARE_FOR_KIND = 0.8  # below this share of the best, a name or number is not the one asked for
 SAME_WORDS = 0.6  # Jaccard similarity from which two sentences say the same
+
+_ENDED = re.compile(r"[.?!…。؟।][\"'”’»)\]]*$")
+_REFERENCE = re.compile(r"sources?:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,15 @@ def _most_covering(prompt: Prompt) -> list[_Sentence]:
             terms = all_terms(sentence, language)
             covered = sum(weight for term, weight in weights.items() if term in terms) / total
             found[sentence] = _Sentence(sentence, terms, item.passage, rank, covered)
-    ordered = sorted(found.values(), key=lambda s: (-s.score, s.rank, s.passage.start))
+    # headings cover many terms and say nothing; a source without full stops has only such lines
+    whole = [sentence for sentence in found.values() if _is_statement(sentence.text)]
+    ordered = sorted(whole or found.values(), key=lambda s: (-s.score, s.rank, s.passage.start))
     return ordered[:SENTENCES_COMPARED]
+
+
+def _is_statement(sentence: str) -> bool:
+    """Whether it ends as sentences do, and is no reference to where a text is from."""
+    return bool(_ENDED.search(sentence)) and not _REFERENCE.match(sentence)
 
 
 def _weights(prompt: Prompt, language: str) -> Mapping[str, float]:
