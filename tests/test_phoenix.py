@@ -44,7 +44,7 @@ def spans_of(phoenix: str, trace_id: str, count: int) -> dict[str, dict]:
 
 @pytest.fixture(scope="module")
 def answer(server: str) -> dict:
-    body = {"question": QUESTION, "session_id": "conversation-1"}
+    body = {"question": QUESTION, "session_id": "conversation-1", "include_context": True}
     return httpx.post(f"{server}/api/ask", json=body, timeout=60).json()
 
 
@@ -96,7 +96,7 @@ def test_the_reranker_holds_the_order_it_made(spans: dict[str, dict], answer: di
         attributes[f"reranker.output_documents.{index}.document.score"] for index in range(10)
     ]
     assert scores == sorted(scores, reverse=True)
-    assert scores[0] == pytest.approx(answer["retrieval"]["confidence"]["support"], abs=1e-6)
+    assert scores[0] == pytest.approx(answer["passages"][0]["score"], abs=1e-6)
 
 
 def test_search_holds_what_was_asked_of_it_and_counts_per_corpus(
