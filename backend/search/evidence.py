@@ -4,15 +4,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from math import fsum
+from typing import NamedTuple
 
 from backend.dates import OPEN_END, OPEN_START, bounds
 from backend.domain import CheckedPassage, Highlight, RankedPassage
 from backend.search.query import Query
 from backend.targets import Target
-from backend.text import Span, all_terms, sentences
+from backend.text import Span, sentences, words
 
 WINDOW = 3  # sentences that one highlight may hold
 WORTH_A_SENTENCE = 0.2  # of the question's weight that a further sentence must add
+
+
+class _Hit(NamedTuple):
+    """A term of the question, and where it stands."""
+
+    start: int
+    term: str
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,12 @@ def best_window(text: str, weights: Mapping[str, float], query: Query) -> Span:
     joins while its terms that are not covered yet weigh at least WORTH_A_SENTENCE of the whole
     question: the one that adds more, of equals the one before.
     """
+    return _window(text, _hits(text, query), weights, query)
+
+
+def _window(text: str, hits: Sequence[_Hit], weights: Mapping[str, float], query: Query) -> Span:
     spans = sentences(text, query.language) or [Span(0, len(text))]
-    held = [_held(text[start:end], query) for start, end in spans]
+    held = [frozenset(hit.term for hit in hits if start <= hit.start < end) for start, end in spans]
     first = max(range(len(spans)), key=lambda at: _weight(held[at], weights))
     last, covered = first, held[first]
     enough = WORTH_A_SENTENCE * _weight(query.terms, weights)
@@ -115,8 +127,9 @@ def _checked(
 ) -> CheckedPassage:
     text = ranked.passage.text
     query = query.in_language(ranked.passage.language)
-    overlap = len(_held(text, query)) / max(len(query.terms), 1)
-    spans = [best_window(text, weights, query)] if overlap else []
+    hits = _hits(text, query)
+    overlap = len({hit.term for hit in hits}) / max(len(query.terms), 1)
+    spans = [_window(text, hits, weights, query)] if hits else []
     return CheckedPassage(
         ranked=ranked,
         valid=(
@@ -128,14 +141,18 @@ def _checked(
     )
 
 
-def _held(text: str, query: Query) -> frozenset[str]:
-    """The question's terms that stand in `text`, spelt in one way or another."""
-    present = all_terms(text, query.language)
-    return frozenset(
-        term
-        for term in query.terms
-        if not present.isdisjoint((term, *query.spellings.get(term, ())))
-    )
+def _hits(text: str, query: Query) -> list[_Hit]:
+    """Where the question's terms stand in `text`, spelt in one way or another."""
+    asked: dict[str, list[str]] = {}
+    for term in query.terms:
+        for spelling in (term, *query.spellings.get(term, ())):
+            asked.setdefault(spelling, []).append(term)
+    return [
+        _Hit(word.start, term)
+        for word in words(text, query.language)
+        for form in (word.term, *word.parts)
+        for term in asked.get(form, ())
+    ]
 
 
 def _weight(terms: Iterable[str], weights: Mapping[str, float]) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from backend.domain import Leg
 from backend.search.query import Query
 from backend.stores.store import Hits, Scope, Store
-from backend.stores.tokens import IntArray
+from backend.stores.tokens import IntArray, sorted_unique
 from backend.tracing import FULL_TEXTS, Span, TracedDocument, Tracer
 
 
@@ -23,10 +24,10 @@ class CorpusHits:
     dense: Hits
     lexical: Hits
 
-    @property
+    @cached_property
     def rows(self) -> IntArray:
         """The passages either leg found, ascending."""
-        return np.union1d(self.dense.rows, self.lexical.rows)
+        return sorted_unique(np.concatenate([self.dense.rows, self.lexical.rows]))
 
     def leg(self, leg: Leg) -> Hits:
         """The hits of one leg."""

@@ -13,14 +13,13 @@ def unknown_names(
     query: Query,
     languages: Sequence[str],
     vocabulary: Mapping[str, int],
-    passages: Iterable[Passage],
+    passages: Sequence[Passage],
 ) -> tuple[str, ...]:
     """Words of names that occur in no source, and names of cases that none of `passages` holds.
 
     `languages` are those of the searched corpora. Of a case both parties must stand in one passage
     or its title: each alone is often known.
     """
-    held = [(p.language, all_terms(f"{p.title} {p.text}", p.language)) for p in passages]
     unknown = []
     for name in names(query.text, query.language):
         surfaces = [query.text[word.start : word.end] for word in name]
@@ -32,13 +31,14 @@ def unknown_names(
         unknown += missing
         parties = [s for s, word in zip(surfaces, name, strict=True) if word.folded not in _AGAINST]
         case = len(parties) < len(surfaces)
-        if case and not missing and not any(_holds(*of, parties) for of in held):
+        if case and not missing and not any(_holds(passage, parties) for passage in passages):
             unknown.append(query.text[name[0].start : name[-1].end])
     return tuple(unknown)
 
 
-def _holds(language: str, present: frozenset[str], parties: Iterable[str]) -> bool:
-    return all(_stems(party, language) <= present for party in parties)
+def _holds(passage: Passage, parties: Iterable[str]) -> bool:
+    present = all_terms(f"{passage.title} {passage.text}", passage.language)
+    return all(_stems(party, passage.language) <= present for party in parties)
 
 
 def _stems(surface: str, language: str) -> set[str]:
