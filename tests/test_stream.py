@@ -5,6 +5,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import httpx
@@ -57,7 +58,12 @@ def provider() -> SlowProvider:
 def address(services: Services, provider: SlowProvider) -> Iterator[str]:
     app = create_app(lambda: replace(services, providers={"extractive": provider}))
     server = create_server(app, host="127.0.0.1", port=0, channel_request_lookahead=1)
-    thread = threading.Thread(target=server.run, daemon=True)
+
+    def serve() -> None:
+        with suppress(OSError):  # what ends it is that its sockets are closed while it waits
+            server.run()
+
+    thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.effective_port}"
     provider.go.release(100)
