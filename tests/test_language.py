@@ -19,7 +19,7 @@ from backend.domain import CheckedPassage, Passage, RankedPassage
 from backend.languages import LANGUAGES, language_of
 from backend.llm import Prompt
 from backend.llm.extractive import ExtractiveProvider
-from backend.search.evidence import best_window, check
+from backend.search.evidence import best_window, check, term_hits
 from backend.search.query import parse_query
 from backend.stores.manifest import Manifest
 from backend.stores.store import EmbeddedStore
@@ -306,7 +306,8 @@ def test_evidence_is_compared_in_the_language_of_its_passage() -> None:
 
 def test_the_best_window_is_found_in_a_language() -> None:
     text = "Der Markt ist alt. Die Häuser stehen z. B. am Fluss."
-    start, end = best_window(text, {"haus": 1.0}, parse_query("Haus", "de"))
+    query = parse_query("Haus", "de")
+    start, end = best_window(text, term_hits(text, query), {"haus": 1.0}, query)
     assert text[start:end] == "Die Häuser stehen z. B. am Fluss."
 
 

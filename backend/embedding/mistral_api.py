@@ -4,10 +4,8 @@ The SDK's own retries wait for as long as a server asks and do not count against
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import httpx2
@@ -30,6 +28,7 @@ from backend.errors import (
     EmbeddingRefused,
     EmbeddingUnavailable,
 )
+from backend.remote import retry_after, usable_key
 
 ATTEMPTS = 8
 LONGEST_BACKOFF = 60.0
@@ -37,6 +36,11 @@ BURST_SECONDS = 5
 """After a pause, as many requests may go out at once as the rate allows in this time."""
 
 Result = TypeVar("Result")
+
+_NO_KEY = (
+    "EMBEDDING_PROVIDER=mistral needs a key. Set MISTRAL_API_KEY in the environment or .env, or "
+    "EMBEDDING_PROVIDER=local, which needs none."
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class MistralApi:
         self._sleep = sleep
         self._limiter = _limiter(account.requests_per_minute)
         self._client = Mistral(
-            api_key=_key(account.api_key),
+            api_key=usable_key(account.api_key, "MISTRAL_API_KEY", _NO_KEY),
             server_url=account.server_url or None,
             timeout_ms=int(account.timeout_seconds * 1000),
             debug_logger=NoOpLogger(),  # the SDK's, switched on by MISTRAL_DEBUG, logs the key
@@ -126,20 +130,6 @@ class MistralApi:
         return f"Mistral at {address}"
 
 
-def _key(secret: SecretStr) -> str:
-    key = secret.get_secret_value().strip()
-    if not key:
-        raise ConfigurationError(
-            "EMBEDDING_PROVIDER=mistral needs a key. Set MISTRAL_API_KEY in the environment or "
-            ".env, or EMBEDDING_PROVIDER=local, which needs none."
-        )
-    if not (key.isascii() and key.isprintable()):  # the HTTP client's error would show the key
-        raise ConfigurationError(
-            "MISTRAL_API_KEY holds characters that no key has. Copy it again from Mistral."
-        )
-    return key
-
-
 def _limiter(requests_per_minute: int) -> Limiter:
     burst = max(1, requests_per_minute * BURST_SECONDS // 60)
     bucket = StateBucket(
@@ -159,19 +149,5 @@ def _passes(error: BaseException) -> bool:
 
 def _wait(state: RetryCallState) -> float:
     error = state.outcome and state.outcome.exception()
-    asked = _retry_after(error.headers) if isinstance(error, MistralError) else 0.0
+    asked = retry_after(error.headers) if isinstance(error, MistralError) else 0.0
     return asked or min(2.0 ** (state.attempt_number - 1), LONGEST_BACKOFF)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds a server asks to wait, as a number or a date; 0 if it does not say."""
-    value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(value)
-        return max(0.0, (moment - datetime.now(moment.tzinfo)).total_seconds())
-    except ValueError:
-        return 0.0

@@ -16,7 +16,7 @@ WINDOW = 3  # sentences that one highlight may hold
 WORTH_A_SENTENCE = 0.2  # of the question's weight that a further sentence must add
 
 
-class _Hit(NamedTuple):
+class Hit(NamedTuple):
     """A term of the question, and where it stands."""
 
     start: int
@@ -65,17 +65,13 @@ def check(
     return [_checked(query, item, weights, target) for item in ranked]
 
 
-def best_window(text: str, weights: Mapping[str, float], query: Query) -> Span:
+def best_window(text: str, hits: Sequence[Hit], weights: Mapping[str, float], query: Query) -> Span:
     """One to WINDOW consecutive sentences of `text` that speak most to the question.
 
     It begins with the sentence whose distinct terms weigh most, the first of equals. A neighbour
     joins while its terms that are not covered yet weigh at least WORTH_A_SENTENCE of the whole
     question: the one that adds more, of equals the one before.
     """
-    return _window(text, _hits(text, query), weights, query)
-
-
-def _window(text: str, hits: Sequence[_Hit], weights: Mapping[str, float], query: Query) -> Span:
     spans = sentences(text, query.language) or [Span(0, len(text))]
     held = [frozenset(hit.term for hit in hits if start <= hit.start < end) for start, end in spans]
     first = max(range(len(spans)), key=lambda at: _weight(held[at], weights))
@@ -127,9 +123,9 @@ def _checked(
 ) -> CheckedPassage:
     text = ranked.passage.text
     query = query.in_language(ranked.passage.language)
-    hits = _hits(text, query)
+    hits = term_hits(text, query)
     overlap = len({hit.term for hit in hits}) / max(len(query.terms), 1)
-    spans = [_window(text, hits, weights, query)] if hits else []
+    spans = [best_window(text, hits, weights, query)] if hits else []
     return CheckedPassage(
         ranked=ranked,
         valid=(
@@ -141,14 +137,14 @@ def _checked(
     )
 
 
-def _hits(text: str, query: Query) -> list[_Hit]:
+def term_hits(text: str, query: Query) -> list[Hit]:
     """Where the question's terms stand in `text`, spelt in one way or another."""
     asked: dict[str, list[str]] = {}
     for term in query.terms:
         for spelling in (term, *query.spellings.get(term, ())):
             asked.setdefault(spelling, []).append(term)
     return [
-        _Hit(word.start, term)
+        Hit(word.start, term)
         for word in words(text, query.language)
         for form in (word.term, *word.parts)
         for term in asked.get(form, ())

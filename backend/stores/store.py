@@ -131,8 +131,8 @@ class EmbeddedStore:
             for c in self.manifest.corpora
         )
         self._ids = self._records.passage_ids()
+        self._content_types: list[str] | None = None
         self._check_counts(version)
-        self._content_types = self._records.content_types()
         self._rows: Mapping[str, int] = {id_: row for row, id_ in enumerate(self._ids)}
         index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
         of_document = np.array([index[c] for c in self._records.document_corpora()], dtype=np.int16)
@@ -225,6 +225,8 @@ class EmbeddedStore:
 
     def content_types(self, rows: IntArray) -> list[str]:
         """See Store."""
+        if self._content_types is None:  # only targets with caps need them
+            self._content_types = self._records.content_types()
         return [self._content_types[document] for document in self.tokens.document_of[rows]]
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:

@@ -6,8 +6,6 @@ https://docs.cohere.com/reference/rerank
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 
 import httpx
 import numpy as np
@@ -15,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
 from backend.errors import ConfigurationError, RerankerUnavailable
+from backend.remote import retry_after, usable_key
 from backend.search.rerankers.second import Relevance
 from backend.stores.tokens import FloatArray
 
@@ -24,6 +23,11 @@ COHERE_SERVER = "https://api.cohere.com"
 ATTEMPTS = 5
 FIRST_BACKOFF = 0.25
 """Seconds before the second try; each wait after it is twice as long."""
+
+_NO_KEY = (
+    "RERANKER=cohere needs a key. Set COHERE_API_KEY in the environment or .env, or choose another "
+    "RERANKER."
+)
 
 
 class CohereReranker:
@@ -44,7 +48,7 @@ class CohereReranker:
         clock: Callable[[], float] = time.monotonic,
     ):
         self.name = model
-        self._key = _key(api_key)
+        self._key = usable_key(api_key, "COHERE_API_KEY", _NO_KEY)
         self._url = _url(server_url or COHERE_SERVER)
         self._sleep = sleep
         self._clock = clock
@@ -169,20 +173,6 @@ def _reason(error: ValueError) -> str:
     return f"{place}: {first['msg']}" if place else str(first["msg"])
 
 
-def _key(secret: SecretStr) -> str:
-    key = secret.get_secret_value().strip()
-    if not key:
-        raise ConfigurationError(
-            "RERANKER=cohere needs a key. Set COHERE_API_KEY in the environment or .env, or choose "
-            "another RERANKER."
-        )
-    if not (key.isascii() and key.isprintable()):  # the HTTP client's error would show the key
-        raise ConfigurationError(
-            "COHERE_API_KEY holds characters that no key has. Copy it again from Cohere."
-        )
-    return key
-
-
 def _url(server: str) -> httpx.URL:
     try:
         return httpx.URL(f"{server.rstrip('/')}/v2/rerank")
@@ -201,19 +191,5 @@ def _passes(error: BaseException) -> bool:
 
 def _wait(state: RetryCallState) -> float:
     error = state.outcome and state.outcome.exception()
-    asked = _retry_after(error.headers) if isinstance(error, _Refusal) else 0.0
+    asked = retry_after(error.headers) if isinstance(error, _Refusal) else 0.0
     return asked or FIRST_BACKOFF * 2.0 ** (state.attempt_number - 1)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds a server asks to wait, as a number or a date; 0 if it does not say."""
-    value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(value)
-        return max(0.0, (moment - datetime.now(moment.tzinfo)).total_seconds())
-    except ValueError:
-        return 0.0
