@@ -252,3 +252,16 @@ def test_a_simple_question_is_searched_once(services: Services) -> None:
         services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
     )
     assert found.candidates.parts == ()
+
+
+def test_a_content_type_that_floods_the_results_keeps_to_its_cap(services: Services) -> None:
+    def kept(question: str, caps: str) -> int:
+        target = services.targets["k10_extractive"].model_copy(update={"content_type_caps": caps})
+        found = search(services.searcher, request_for(services, question), target)
+        assert len(found.passages) == 10
+        return sum(item.passage.metadata["content_type"] == "md" for item in found.passages)
+
+    assert kept(QUESTION, "") > 2
+    assert kept(QUESTION, "md:2") == 2
+    # the capped type is asked for
+    assert kept(f"{QUESTION} md", "md:2") > 2
