@@ -14,12 +14,16 @@ from backend import __version__
 from backend.api.admin import admin_blueprint
 from backend.api.ask import ask_blueprint
 from backend.api.catalogue import catalogue_blueprint
+from backend.api.export import export_blueprint
 from backend.api.problems import Problem, problem_response, validation_response
+from backend.api.runs import Runs
 from backend.api.search import search_blueprint
+from backend.api.validate import validate_blueprint
 from backend.services import Serve
-from backend.settings import ROOT
+from backend.settings import ROOT, Settings
 
 FRONTEND = ROOT / "frontend"
+SPARE_THREADS = 4  # for everything but answers
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
 
 # the page loads nothing from elsewhere and runs no inline script
@@ -57,7 +61,12 @@ def create_app(
     app.register_error_handler(Exception, problem_response)
     app.before_request(_parse_json_early)
     app.after_request(_secure)
-    app.register_api(ask_blueprint(serve))
+    settings = serve().settings
+    runs = Runs(_places(settings), settings.resume_seconds)
+    app.extensions["runs"] = runs
+    app.register_api(ask_blueprint(serve, runs))
+    app.register_api(export_blueprint(serve, runs))
+    app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
     app.register_api(catalogue_blueprint(serve, problem))
     app.register_api(admin_blueprint(serve))
@@ -68,6 +77,12 @@ def create_app(
         "/static/<path:name>", "page", lambda name: send_from_directory(frontend, name)
     )
     return app
+
+
+def _places(settings: Settings) -> int:
+    """Answers at once, those that wait for a model included; some threads stay for the rest."""
+    wanted = settings.llm_concurrency + settings.llm_queue
+    return max(1, min(wanted, settings.atlas_threads - SPARE_THREADS))
 
 
 def _parse_json_early() -> None:

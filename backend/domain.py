@@ -153,9 +153,16 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerSentence:
-    """One sentence of an answer without its markers; `grounded` if any citation is valid."""
+class CheckedSentence:
+    """One sentence of an answer without its markers, and what its verification found.
+
+    `grounded` if any citation is valid. A `caveat` only says what the passages do not hold, so it
+    needs no citation. An error makes the answer unusable, a warning does not.
+    """
 
     text: str
     citations: tuple[Citation, ...]
     grounded: bool
+    caveat: bool = False
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -6,7 +6,8 @@
     │   ├── UnknownCorpus       lists the known corpora
     │   ├── UnknownFilterField  lists the known fields
     │   ├── UnknownTarget       lists the known targets
-    │   ├── NotFound            no such passage or document
+    │   ├── NotFound            no such passage, document or answer
+    │   ├── Conflict            an answer with this id is being written
     │   └── NotAllowed          only for the administrator
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
@@ -15,9 +16,14 @@
     │   ├── DamagedStore        a part is missing or of another version
     │   ├── EmbedderMismatch    the store was built with another model
     │   ├── MissingModel        a model cannot be loaded
-    │   └── EmbeddingRefused    the provider will not embed these texts
-    ├── RerankerUnavailable     likewise the provider that reads the best passages again
-    ├── EmbeddingUnavailable    the provider cannot be reached, or gives no usable answer
+    │   ├── EmbeddingRefused    the provider will not embed these texts
+    │   └── ModelRefused        a language model has no key, or its provider refuses the request
+    ├── Unavailable             a provider cannot be reached, or gives no usable answer
+    │   ├── EmbeddingUnavailable
+    │   ├── RerankerUnavailable
+    │   ├── ModelUnavailable    likewise a language model
+    │   │   └── ModelBusy       others waited longer for it
+    │   └── TooManyQuestions    as many as can be answered at once are being answered
     ├── SourceError             a source folder or file cannot be built
     └── Cancelled               the client went away; nothing is wrong
 
@@ -50,7 +56,11 @@ class UnknownTarget(RequestError):
 
 
 class NotFound(RequestError):
-    """No passage or document with that id."""
+    """No passage, document or answer with that id."""
+
+
+class Conflict(RequestError):
+    """An answer with this id is being written, or has been."""
 
 
 class NotAllowed(RequestError):
@@ -89,12 +99,39 @@ class EmbeddingRefused(ConfigurationError):
     """The embedding provider will not take a request: an unknown model, or too long a text."""
 
 
-class EmbeddingUnavailable(AtlasError):
-    """The embedding provider is busy, out of reach or gives no usable answer; later it may."""
+class ModelRefused(ConfigurationError):
+    """A language model has no key, or its provider will not take the request as it is."""
 
 
-class RerankerUnavailable(AtlasError):
-    """The reranking model cannot be reached, or gives no usable answer; later it may."""
+class Unavailable(AtlasError):
+    """A provider is busy, out of reach or gives no usable answer; later it may.
+
+    `retry_after` are the seconds after which trying again makes sense; 0 if unknown.
+    """
+
+    def __init__(self, message: str, retry_after: float = 0.0):
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class EmbeddingUnavailable(Unavailable):
+    """The embedding provider cannot be used now."""
+
+
+class RerankerUnavailable(Unavailable):
+    """The reranking model cannot be used now."""
+
+
+class ModelUnavailable(Unavailable):
+    """The language model cannot be used now."""
+
+
+class ModelBusy(ModelUnavailable):
+    """Every place at the language model is taken, and waiting for one took too long."""
+
+
+class TooManyQuestions(Unavailable):
+    """As many questions as can be answered at once are being answered, or wait for it."""
 
 
 class SourceError(AtlasError):

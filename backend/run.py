@@ -28,10 +28,11 @@ def serve(settings: Settings) -> None:
     serving = Serving(settings)
     if settings.embedding_provider == "local":
         serving().searcher.embedder.embed_query("The first call compiles kernels.")
+    app = create_app(serving, problem=lambda: serving.problem)
     try:
         try:
             server = waitress.create_server(
-                create_app(serving, problem=lambda: serving.problem),
+                app,
                 host=settings.atlas_host,
                 port=settings.atlas_port,
                 threads=settings.atlas_threads,
@@ -50,6 +51,7 @@ def serve(settings: Settings) -> None:
     except KeyboardInterrupt:
         log.info("Stopping.")
     finally:
+        app.extensions["runs"].close()
         serving.close()
 
 

@@ -3,13 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import get_args
 
 from pydantic import ValidationError
 
+from backend.answer.answerer import Answerer
+from backend.answer.cache import AnswerCache
+from backend.answer.prompts import rules
 from backend.domain import Corpus
 from backend.embedding import Embedder, PoolingChoice
-from backend.embedding.open import open_embedder
+from backend.embedding.open import open_embedder, open_mistral
 from backend.errors import (
     ConfigurationError,
     EmbedderMismatch,
@@ -17,8 +21,11 @@ from backend.errors import (
     UnknownCorpus,
     UnknownTarget,
 )
-from backend.llm import Provider
-from backend.llm.extractive import ExtractiveProvider
+from backend.llm.calls import ModelCalls
+from backend.llm.extractive import ExtractiveWriter
+from backend.llm.health import ProviderHealth
+from backend.llm.mistral import mistral_chat
+from backend.llm.openai_compatible import openai_chat
 from backend.search.rerankers.opened import SECOND_STAGES, open_stages
 from backend.search.searcher import Searcher
 from backend.settings import Settings, environment_target
@@ -37,9 +44,15 @@ class Services:
     settings: Settings
     store: Store
     tracer: Tracer
-    searcher: Searcher
-    providers: Mapping[str, Provider]
+    answerer: Answerer
+    calls: ModelCalls
+    provider_health: ProviderHealth
     targets: dict[str, Target]
+
+    @property
+    def searcher(self) -> Searcher:
+        """What every search needs."""
+        return self.answerer.searcher
 
     @property
     def default_corpora(self) -> tuple[str, ...]:
@@ -87,6 +100,7 @@ class Services:
 
     def close(self) -> None:
         """Release the store and send waiting spans."""
+        self.calls.close()
         self.searcher.executor.shutdown(cancel_futures=True)
         self.store.close()
         self.tracer.close()
@@ -110,7 +124,8 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         settings.cohere_api_key,
         settings.cohere_server_url,
     )
-    embedder = embedder or open_embedder(settings)
+    mistral = cache(partial(open_mistral, settings))  # one account has one rate
+    embedder = embedder or open_embedder(settings, mistral)
     tracer = Tracer(
         settings.phoenix_collector_endpoint,
         settings.phoenix_project_name,
@@ -118,12 +133,31 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     )
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
     store = _open_store(settings, embedder)
+    calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
+    models = {
+        "mistral": mistral_chat(mistral, calls),
+        "openai": openai_chat(settings.openai_api_key, settings.openai_base_url, calls),
+    }
     return Services(
         settings=settings,
         store=store,
         tracer=tracer,
-        searcher=Searcher(store, embedder, executor, tracer, stages),
-        providers={"extractive": ExtractiveProvider(embedder)},
+        answerer=Answerer(
+            searcher=Searcher(store, embedder, executor, tracer, stages),
+            extractive=ExtractiveWriter(embedder),
+            models=models,
+            rules={
+                target.system_prompt: rules(target.system_prompt, settings.targets_directory)
+                for target in targets.values()
+            },
+            cache=AnswerCache(
+                settings.query_cache_size,
+                settings.query_cache_ttl_sec,
+                enabled=settings.query_cache_enabled,
+            ),
+        ),
+        calls=calls,
+        provider_health=ProviderHealth(models, _wanted(targets.values())),
         targets=targets,
     )
 
@@ -135,7 +169,17 @@ def serve_version(services: Services) -> Services:
     """
     searcher = services.searcher
     store = _open_store(services.settings, searcher.embedder)
-    return replace(services, store=store, searcher=replace(searcher, store=store))
+    answerer = replace(services.answerer, searcher=replace(searcher, store=store))
+    return replace(services, store=store, answerer=answerer)
+
+
+def _wanted(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
+    """The models that targets name, by provider."""
+    wanted: dict[str, set[str]] = {}
+    for target in targets:
+        if target.llm_model:
+            wanted.setdefault(target.llm_provider, set()).add(target.llm_model)
+    return {provider: frozenset(names) for provider, names in wanted.items()}
 
 
 def _open_store(settings: Settings, embedder: Embedder) -> EmbeddedStore:

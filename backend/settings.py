@@ -66,6 +66,38 @@ class Settings(BaseSettings):
     mistral_timeout_seconds: int = Field(
         60, ge=1, description="Seconds after which a request to Mistral counts as unanswered"
     )
+    openai_api_key: SecretStr = Field(
+        SecretStr(""),
+        description="Key for `openai`; servers of your own may need none if OPENAI_BASE_URL is set",
+    )
+    openai_base_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of an OpenAI-compatible server, up to `/v1`; empty: OpenAI's",
+    )
+    llm_concurrency: int = Field(
+        8, ge=1, le=1000, description="Calls to language models at once; more wait their turn"
+    )
+    llm_queue: int = Field(
+        64, ge=0, le=10_000, description="Answers that may wait; more are refused with 429"
+    )
+    llm_queue_seconds: float = Field(
+        30, gt=0, description="Seconds an answer waits for its turn before it fails with 503"
+    )
+    query_cache_enabled: bool = Field(
+        True, description="Whether answers are kept for the same question"
+    )
+    query_cache_ttl_sec: float = Field(
+        300, gt=0, description="Seconds an answer is kept for the same question"
+    )
+    query_cache_size: int = Field(
+        2048, ge=1, le=100_000, description="Answers kept for the same question"
+    )
+    resume_seconds: float = Field(
+        2.0,
+        ge=0,
+        description="Seconds a client that went away has to resume its stream before it is stopped",
+    )
     cohere_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Cohere account, for the reranker `cohere`"
     )
@@ -78,7 +110,14 @@ class Settings(BaseSettings):
     targets_directory: Path = Field(ROOT / "targets", description="Folder of the target files")
     atlas_host: str = Field("127.0.0.1", description="Address the server listens on")
     atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
-    atlas_threads: int = Field(16, ge=2, description="Requests served at once")
+    atlas_threads: int = Field(
+        96, ge=8, description="Requests served at once; a stream is one until it ends"
+    )
+    atlas_public_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of the page as readers reach it, for permalinks; empty: the request's",
+    )
     phoenix: bool = Field(True, description="Whether `make run` starts Phoenix and traces to it")
     phoenix_port: int = Field(
         6006, ge=1, le=65535, description="Port of the Phoenix that is started"

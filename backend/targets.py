@@ -21,8 +21,42 @@ class Target(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    llm_provider: Literal["extractive"] = Field(
-        "extractive", description="Who writes the answer; `extractive` needs no key and no network"
+    llm_provider: Literal["extractive", "mistral", "openai"] = Field(
+        "extractive",
+        description="Who writes the answer: `extractive` (the sources' own sentences; no key, no "
+        "network), `mistral`, or `openai` (any server that speaks its protocol)",
+    )
+    llm_model: str = Field(
+        "",
+        description="Name of the language model; empty: mistral-medium-latest or gpt-4o-mini",
+    )
+    llm_fallback: Literal["none", "extractive"] = Field(
+        "none",
+        description="What answers when the language model cannot: nothing (503), or `extractive`",
+    )
+    llm_seconds: float = Field(
+        60, gt=0, le=600, description="Seconds after which a model call counts as unanswered"
+    )
+    llm_price_input: float = Field(
+        0, ge=0, description="Price of a million tokens read, for the cost in `usage`; 0 unknown"
+    )
+    llm_price_output: float = Field(
+        0, ge=0, description="Price of a million tokens written, likewise"
+    )
+    temperature: float = Field(0, ge=0, le=2, description="Randomness of the language model")
+    max_tokens: int = Field(800, ge=1, le=32_000, description="Tokens one answer may have")
+    context_tokens: int = Field(
+        6000, ge=100, description="Tokens of passages the language model is given, best first"
+    )
+    system_prompt: str = Field(
+        "system",
+        pattern=r"^[\w-]+$",
+        description="Rules the language model is given: `NAME.prompt` beside the targets, or a "
+        "bundled one in `backend/answer/prompts`",
+    )
+    condense_followups: bool = Field(
+        False,
+        description="Whether a follow-up is rewritten into a question that stands alone",
     )
     search_k: int = Field(10, ge=1, le=100, description="Passages kept after ranking")
     large_retrieval_size_all_corpus: int = Field(
@@ -119,11 +153,19 @@ class Target(BaseModel):
     overlap_threshold: Share = Field(
         0.4, ge=0, le=1, description="Share of question words from which it counts as evidence"
     )
-    answer_threshold: Share = Field(
-        0.334,
+    answer_threshold: Share | None = Field(
+        None,
         ge=0,
         le=1,
-        description="Mean of the best cosine and the best `fused` score needed for an answer",
+        description="Mean of the best cosine and the best `fused` score needed for an answer; "
+        "empty: the one calibrated for the collection, else 0.334",
+    )
+    strong_evidence: Share = Field(
+        0.55,
+        ge=0,
+        le=1,
+        description="The same mean from which a language model that finds no answer is overruled: "
+        "the sources' own sentences answer",
     )
     answer_sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer")
     citation_limit: int = Field(
@@ -135,6 +177,14 @@ class Target(BaseModel):
     freshness_days: int = Field(
         0, ge=0, le=MAX_DAYS, description="Days after which a source counts as stale; 0 never"
     )
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """What so many tokens cost, in the currency of the prices; None where they are unknown."""
+        if not (self.llm_price_input or self.llm_price_output):
+            return None
+        read = prompt_tokens * self.llm_price_input
+        written = completion_tokens * self.llm_price_output
+        return round((read + written) / 1e6, 6)
 
 
 RANKING_KEYS = tuple(

@@ -160,6 +160,8 @@ class Tracer:
 
     def __init__(self, endpoint: str, project: str, *, content: bool):
         self._content = content
+        self._lock = threading.Lock()
+        self._open_spans = 0
         self.enabled = bool(endpoint)
         resource = Resource.create(
             {
@@ -178,6 +180,11 @@ class Tracer:
             # the simple processor would send each span before the request goes on
             self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("atlas", __version__)
+
+    @property
+    def open_spans(self) -> int:
+        """Spans that have begun and not ended."""
+        return self._open_spans
 
     @contextmanager
     def root(self, name: str, kind: Kind) -> Iterator[Span]:
@@ -200,6 +207,7 @@ class Tracer:
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
+            self._count(1)
             try:
                 yield Span(span, content=self._content, recorded=self.enabled)
             except Cancelled:
@@ -210,7 +218,13 @@ class Tracer:
                 span.record_exception(error)
                 span.set_status(Status(StatusCode.ERROR, str(error)))
                 raise
+            finally:
+                self._count(-1)
             span.set_status(Status(StatusCode.OK))
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self._open_spans += change
 
     def close(self) -> None:
         """Send what is waiting and stop, within SHUTDOWN_SECONDS."""

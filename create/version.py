@@ -161,6 +161,7 @@ def _manifest(
         sizes=sizes(folder),
         files=digests_of_files(folder),
         vector_tombstones=tombstones,
+        calibration=site.live.manifest.calibration if site.live and _same_model(site) else None,
     )
 
 

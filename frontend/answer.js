@@ -1,13 +1,22 @@
 /** One asked question as an article that fills as its answer comes about. */
 
+import { comparisonBlocks } from "./comparison.js";
 import { element, placeLine } from "./dom.js";
+import { newDraft } from "./draft.js";
+import { answerExport } from "./exports.js";
 import { passageList, statusBadge } from "./passages.js";
 import { retrievalSummary } from "./retrieval.js";
+import { paragraphs, placeOf } from "./sentences.js";
 import { pageOf } from "./text.js";
+import { conflictList, fallbackNotice, noAnswer, understoodAs, warningList } from "./verdict.js";
 
-/** The article, and what to call as events arrive. `page` gives labels, links and the reader. */
+/** The article, and what to call `on` events and when none follows.
+ *
+ * `page` gives labels, links, writers and the reader.
+ */
 export function newAnswer(question, page) {
-  const text = element("div", { class: "answer-text" });
+  const draft = newDraft(page.label);
+  const text = element("div", { class: "answer-text" }, draft.node);
   const sources = element("div");
   const article = element(
     "article",
@@ -16,33 +25,36 @@ export function newAnswer(question, page) {
     text,
     sources,
   );
-  let passages = [];
 
   function end(state, ...extra) {
     article.dataset.state = state;
     article.removeAttribute("aria-busy");
-    text.after(...extra);
+    text.after(...extra.filter((node) => node !== null));
   }
 
+  function references(data) {
+    draft.references(data);
+    sources.replaceChildren(passageList(data.passages, page));
+  }
+
+  function complete(answer) {
+    const before = [understoodAs(answer), fallbackNotice(answer, page)];
+    text.before(...before.filter((node) => node !== null));
+    text.replaceChildren(...bodyOf(answer, page));
+    end(
+      "done",
+      warningList(answer),
+      conflictList(answer, page),
+      answer.citations.length > 0 ? citationList(answer, page) : null,
+      answerExport(answer),
+      retrievalSummary(answer, page),
+    );
+  }
+
+  const { token, sentence, section, restart } = draft;
   return {
     article,
-    references(data) {
-      passages = data.passages;
-      sources.replaceChildren(passageList(passages, page));
-    },
-    token(data) {
-      text.append(element("p", {}, readable(data.text, passages)));
-    },
-    complete(answer) {
-      const summary = retrievalSummary(answer, page);
-      if (answer.decision === "ANSWER") {
-        text.replaceChildren(...paragraphs(answer, page));
-        end("done", citationList(answer, passages, page), summary);
-      } else {
-        text.replaceChildren(notice(answer));
-        end("done", summary);
-      }
-    },
+    on: { references, token, sentence, section, restart, complete },
     stopped() {
       end("done", element("p", { class: "notice" }, "Stopped before the answer was complete."));
     },
@@ -55,96 +67,33 @@ export function newAnswer(question, page) {
   };
 }
 
-/** Text still on its way, with titles in place of markers: numbers are known at the end. */
-function readable(text, passages) {
-  return passages.reduce(
-    (written, { marker, title, page }) => written.replaceAll(marker, `(${title}, p. ${page})`),
-    text.trim(),
-  );
+function bodyOf(answer, page) {
+  if (answer.comparison !== null) return comparisonBlocks(answer, page);
+  if (answer.decision !== "ANSWER") return [noAnswer(answer)];
+  return paragraphs(answer, answer.citations, page);
 }
 
-function notice({ decision, reason }) {
-  return element(
-    "div",
-    { class: "notice" },
-    element("h3", {}, "No answer"),
-    element("p", {}, reason.message),
-    element("p", { class: "code" }, `${decision} · ${reason.code}`),
-  );
-}
-
-function paragraphs(answer, page) {
-  return lines(answer).map((line) =>
-    element("p", {}, ...line.flatMap((sentence) => sentenceNodes(sentence, answer, page))),
-  );
-}
-
-/** The sentences, by the lines on which they stand in the written answer. */
-function lines({ answer, sentences }) {
-  const grouped = [];
-  let at = 0;
-  for (const sentence of sentences) {
-    const found = answer.indexOf(sentence.text, at);
-    const start = found < 0 ? at : found;
-    if (grouped.length === 0 || answer.slice(at, start).includes("\n")) grouped.push([]);
-    grouped.at(-1).push(sentence);
-    at = found < 0 ? at : start + sentence.text.length;
-  }
-  return grouped;
-}
-
-function sentenceNodes(sentence, answer, page) {
-  const chips = sentence.citations.map((index) => chip(answer.citations[index], index + 1, page));
-  return [sentence.text, ...chips, " "];
-}
-
-function chip(citation, number, page) {
-  return element(
-    "button",
-    {
-      type: "button",
-      class: "citation",
-      "aria-label": `Source ${number}: ${named(citation)}`,
-      onclick: () => page.open(placeOf(citation)),
-    },
-    String(number),
-  );
-}
-
-/** `Roe v. Wade, 1973`; the year is left out where the title says it. */
-function named({ title, date }) {
-  const year = date?.slice(0, 4);
-  return year && !title.includes(year) ? `${title}, ${year}` : title;
-}
-
-function placeOf({ document_id: documentId, start, end, quote }) {
-  return { documentId, start, end, quote };
-}
-
-function citationList(answer, passages, page) {
-  const metadata = new Map(passages.map((item) => [item.passage_id, item.metadata]));
-  const items = answer.citations.map((citation) =>
-    citationItem(citation, metadata.get(citation.passage_id), answer, page),
-  );
+function citationList(answer, page) {
+  const items = answer.citations.map((citation) => citationItem(citation, answer, page));
   return element("ol", { class: "citations", "aria-label": "Citations" }, ...items);
 }
 
-function citationItem(citation, metadata, answer, page) {
+function citationItem(citation, { sentences }, page) {
   const place = [
     page.label(citation.corpus),
     citation.date,
-    pageOf(citation.page, metadata),
+    pageOf(citation.page, citation.metadata),
     citation.section,
     citation.speaker,
   ];
   const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };
   // an extractive answer is its quotes; said once is enough
-  const quoted = answer.answer.includes(citation.quote);
+  const quoted = sentences.some(({ text }) => text.includes(citation.quote));
   return element(
     "li",
     {},
     element("button", open, citation.title),
-    statusBadge(metadata),
+    statusBadge(citation.metadata),
     placeLine(place, citation.url, citation.title),
     quoted ? null : element("blockquote", {}, citation.quote),
   );

@@ -1,53 +1,129 @@
 /** Talking to the server. What goes wrong is a Problem whose message can be shown as it is. */
 
-export class Problem extends Error {}
+import { counted } from "./text.js";
 
 const SILENT = "The server does not answer. Check that it is running, then try again.";
-const CUT_OFF = "The answer was cut off before it was complete. Ask again.";
+const CUT_OFF = "The connection broke before the answer was complete. Ask again.";
+const PAUSES = [300, 900]; // ms before each attempt to resume; the server waits about 2 s
+
+/** `status` is that of the response. */
+export class Problem extends Error {
+  constructor(message, { status, cause } = {}) {
+    super(message, { cause });
+    this.status = status;
+  }
+}
+
+/** No response, or not the whole of it. */
+class Broken extends Problem {}
+
+/** An id as the server takes them. */
+export function newId() {
+  // crypto.randomUUID is missing on plain http
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 export async function getJson(path) {
   const response = await request(path);
   return response.json();
 }
 
-/** Events of an answer as {name, data}: `references`, `token` ..., `complete`. */
+/** Events of an answer as {name, data}, the last of them `complete`. */
 export async function* ask(body, signal) {
-  const response = await request("api/ask/stream", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-    signal,
-  });
-  for await (const event of serverEvents(response.body)) {
-    if (event.name === "error") throw new Problem(event.data.detail);
-    yield event;
-    if (event.name === "complete") return;
+  let last = null; // number of the last event; null until the server has taken the question
+  for (const pause of [0, ...PAUSES]) {
+    try {
+      const response =
+        last === null ? await begun(body, signal) : await resumed(body.qa_id, last, pause, signal);
+      last ??= "0";
+      for await (const { id, name, data } of serverEvents(response.body)) {
+        last = id ?? last;
+        if (name === "error") throw problemOf(data);
+        yield { name, data };
+        if (name === "complete") return;
+      }
+    } catch (error) {
+      if (last === null || !mayResume(error)) throw error;
+    }
   }
   throw new Problem(CUT_OFF);
 }
 
+function begun(body, signal) {
+  return request("api/ask/stream", { ...posted(body), signal });
+}
+
+/** Whether the connection broke, and not what was asked; 404 says that it was given up. */
+function mayResume(error) {
+  return error instanceof Broken || error.status === 404;
+}
+
+async function resumed(qaId, last, pause, signal) {
+  await new Promise((resolve) => setTimeout(resolve, pause));
+  return request(`api/ask/${qaId}/stream`, { headers: { "Last-Event-ID": last }, signal });
+}
+
+/** Tells the server that an answer is not wanted any more. */
+export async function giveUp(qaId) {
+  try {
+    await request(`api/ask/${qaId}`, { method: "DELETE", keepalive: true });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error; // it is over already, or will be found alone
+  }
+}
+
+/** Answers as a file {name, content}. */
+export async function exported(format, answers) {
+  return file(await request("api/export", posted({ format, answers })));
+}
+
+/** What `atlas replay` needs to run an answer again, as a file {name, content}. */
+export async function runBundle(qaId) {
+  return file(await request(`api/ask/${qaId}/export?format=bundle`));
+}
+
+async function file(response) {
+  const disposition = response.headers.get("Content-Disposition") ?? "";
+  const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? "atlas";
+  const content = await reached(() => response.blob());
+  return { name: decodeURIComponent(name), content };
+}
+
+function posted(body) {
+  const headers = { "Content-Type": "application/json" };
+  return { method: "POST", headers, body: JSON.stringify(body) };
+}
+
 async function request(path, options) {
   const response = await reached(() => fetch(path, options));
-  if (!response.ok) throw new Problem(await detail(response));
+  if (!response.ok) throw await refusal(response);
   return response;
 }
 
-/** What `step` gives; a connection that fails is a Problem, one that was aborted is not. */
+/** What `step` gives; a connection that fails is Broken, one that was aborted is not. */
 async function reached(step) {
   try {
     return await step();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(SILENT, { cause: error });
+    throw new Broken(SILENT, { cause: error });
   }
 }
 
-async function detail(response) {
+async function refusal(response) {
   try {
-    return (await response.json()).detail;
+    return problemOf(await response.json());
   } catch {
-    return `The server answered ${response.status} ${response.statusText}.`;
+    const { status, statusText } = response;
+    return new Problem(`The server answered ${status} ${statusText}.`, { status });
   }
+}
+
+/** A problem document as a Problem. */
+function problemOf({ detail, status, retry_after: seconds }) {
+  const again = seconds ? ` Worth another try in ${counted(seconds, "second")}.` : "";
+  return new Problem(detail + again, { status });
 }
 
 async function* serverEvents(body) {
@@ -65,11 +141,11 @@ async function* serverEvents(body) {
 
 /** The event in a frame, or null for a comment that only keeps the connection alive. */
 function parsed(frame) {
-  const fields = { event: [], data: [] };
+  const fields = { id: [], event: [], data: [] };
   for (const line of frame.split("\n")) {
     const [, name, value] = /^([^:]*):? ?(.*)$/.exec(line);
     fields[name]?.push(value);
   }
   if (fields.data.length === 0) return null;
-  return { name: fields.event[0], data: JSON.parse(fields.data.join("\n")) };
+  return { id: fields.id[0], name: fields.event[0], data: JSON.parse(fields.data.join("\n")) };
 }

@@ -1,8 +1,10 @@
 /** Wiring: the form and the conversation. */
 
 import { newAnswer } from "./answer.js";
-import { ask, Problem } from "./api.js";
+import { ask, giveUp, newId, Problem } from "./api.js";
 import { openCatalogue } from "./catalogue.js";
+import { restarted } from "./draft.js";
+import { conversationExport } from "./exports.js";
 import { createReader } from "./reader.js";
 import { counted, duration } from "./text.js";
 
@@ -13,26 +15,25 @@ const form = at("ask-form");
 const question = at("question");
 const status = at("status");
 
-const { label, traceUrl, loaded } = openCatalogue();
-const page = { label, traceUrl, open: createReader(at("reader"), label) };
+const { loaded, ...known } = openCatalogue();
+const page = { ...known, open: createReader(at("reader"), known.label) };
 
 let session = newSession();
 
 function newSession() {
-  // crypto.randomUUID is missing on plain http
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const id = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return { id, history: [], running: null };
+  return { id: newId(), history: [], answers: [], running: null };
 }
 
 async function answerQuestion(asked) {
   const asking = session;
+  const body = requestFor(asked, asking);
   const answer = newAnswer(asked, page);
-  const running = begin(answer.article);
+  const running = begin(answer.article, body.qa_id);
   try {
-    for await (const { name, data } of ask(requestFor(asked, asking), running.signal)) {
-      answer[name](data);
-      if (name === "references") status.textContent = "Writing the answer …";
+    for await (const { name, data } of ask(body, running.signal)) {
+      // a newer server may send events that this page does not know
+      if (Object.hasOwn(answer.on, name)) answer.on[name](data);
+      report(name, data);
       if (name === "complete") completed(asked, data);
     }
   } catch (error) {
@@ -43,18 +44,26 @@ async function answerQuestion(asked) {
 }
 
 function requestFor(asked, { id, history }) {
-  const { target, corpus_filter: corpus } = form.elements;
+  const { target, corpus_filter: corpus, mode } = form.elements;
   return {
     question: asked,
     corpus_filter: corpus.value,
+    mode: mode.checked && !mode.disabled ? "compare" : "answer",
     target: target.value || null,
     chat_history: history.slice(-LONGEST_HISTORY),
     session_id: id,
+    qa_id: newId(),
   };
 }
 
-function begin(article) {
-  session.running = new AbortController();
+function report(name, data) {
+  if (name === "references") status.textContent = "Writing the answer …";
+  if (name === "section") status.textContent = `Writing the answer of ${page.label(data.corpus)} …`;
+  if (name === "restart") status.textContent = restarted(data.reason);
+}
+
+function begin(article, qaId) {
+  session.running = Object.assign(new AbortController(), { qaId });
   status.textContent = "Searching …";
   at("empty").hidden = true;
   at("stop").hidden = false;
@@ -71,6 +80,8 @@ function completed(asked, answer) {
     { role: "user", content: asked },
     { role: "assistant", content: spoken(answer) },
   );
+  session.answers.push(answer);
+  at("export-conversation").hidden = false;
   if (question.value.trim() === asked) question.value = "";
   const citations = counted(answer.citations.length, "citation");
   status.textContent =
@@ -110,23 +121,37 @@ function submit(event) {
   if (form.reportValidity()) answerQuestion(question.value);
 }
 
+function stop() {
+  if (session.running === null) return;
+  session.running.abort();
+  giveUp(session.running.qaId);
+}
+
 function startAnew() {
-  session.running?.abort();
+  stop();
   finish();
   session = newSession();
   at("answers").replaceChildren();
   at("empty").hidden = false;
+  at("export-conversation").hidden = true;
   status.textContent = "";
   question.focus();
+}
+
+/** Opens the passage that the page's address names. */
+function openLinked() {
+  const passageId = new URLSearchParams(location.search).get("passage");
+  if (passageId) page.open({ passageId });
 }
 
 form.addEventListener("submit", submit);
 question.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
-at("stop").addEventListener("click", () => session.running?.abort());
+at("stop").addEventListener("click", stop);
 at("new-conversation").addEventListener("click", startAnew);
-loaded.catch((error) => {
+at("export-conversation").append(conversationExport(() => session.answers));
+loaded.finally(openLinked).catch((error) => {
   at("page-alert").hidden = false;
   at("page-alert").textContent = `${error.message} Reload to see what can be chosen.`;
   if (!(error instanceof Problem)) throw error;

@@ -1,4 +1,4 @@
-/** What can be chosen: fills the form, and knows the labels of corpora and the place of traces. */
+/** What can be chosen: fills the form, and knows labels of corpora, writers, and where traces are. */
 
 import { getJson } from "./api.js";
 import { element } from "./dom.js";
@@ -17,6 +17,7 @@ const at = (id) => document.getElementById(id);
 /** Look-ups that work at once and know more when `loaded` has resolved. */
 export function openCatalogue() {
   const labels = new Map();
+  const writers = new Map();
   let traces = null;
 
   async function load() {
@@ -25,12 +26,14 @@ export function openCatalogue() {
     for (const { id, label } of catalogue.corpora) labels.set(id, label);
     if (config.tracing) traces = config.phoenix_url;
     offerCorpora(catalogue);
+    for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets);
     if (catalogue.collection === DEMO) offerExamples();
   }
 
   return {
     label: (corpus) => labels.get(corpus) ?? corpus,
+    writer: (target) => writers.get(target) ?? "a language model",
     traceUrl: (id) => traces && `${traces}/redirects/traces/${id}`,
     loaded: load(),
   };
@@ -47,6 +50,14 @@ function offerCorpora({ collection, corpora, all }) {
   if (all.length < corpora.length) {
     at("collection").options[0].textContent = `All (${all.length} of ${corpora.length} corpora)`;
   }
+  offerComparison(all.length > 1);
+}
+
+/** Comparing takes at least two corpora. */
+function offerComparison(possible) {
+  const allow = () => (at("compare").disabled = !possible || at("collection").value !== "all");
+  at("collection").addEventListener("change", allow);
+  allow();
 }
 
 function offerTargets({ default: preselected, targets }) {
@@ -57,6 +68,11 @@ function offerTargets({ default: preselected, targets }) {
   select.value = preselected;
   select.addEventListener("change", describe);
   describe();
+}
+
+/** `openai (gpt-4o-mini)` */
+function writerOf({ LLM_PROVIDER: provider, LLM_MODEL: model }) {
+  return model ? `${provider} (${model})` : provider;
 }
 
 function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance, LLM_PROVIDER: by }) {

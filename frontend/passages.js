@@ -1,6 +1,7 @@
 /** The passages that were found: what they say, and why each one ranks where it does. */
 
 import { element, placeLine } from "./dom.js";
+import { placeOf } from "./sentences.js";
 import { counted, marked, pageOf, unitSpans, warningStatus } from "./text.js";
 
 const SHOWN = 3;
@@ -65,7 +66,7 @@ export function statusBadge(metadata) {
 }
 
 function openButton(passage, page) {
-  const place = { documentId: passage.document_id, start: passage.start, end: passage.end };
+  const place = placeOf(passage);
   return element(
     "button",
     {

@@ -7,7 +7,10 @@ import { heading, marked, unitSpans, warningStatus } from "./text.js";
 const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
 const BLANK_LINES = /\n(?:[^\S\n]*\n)+/g;
 
-/** A function that opens the dialog at {documentId, start, end, quote}; all but the id optional. */
+/** A function that opens the dialog at {documentId, passageId, start, end, quote}.
+ *
+ * Either id will do, and all else is optional.
+ */
 export function createReader(dialog, label) {
   const title = dialog.querySelector("#reader-title");
   const warning = dialog.querySelector("#reader-warning");
@@ -28,7 +31,7 @@ export function createReader(dialog, label) {
   function show(document, place) {
     head(document.title, warningNodes(document, open));
     const spans = spansOf(document.text, place);
-    body.replaceChildren(...about(document, label), textNode(document.text, spans));
+    body.replaceChildren(...about(document, place, label), textNode(document.text, spans));
     checkQuote(body, place);
     bringIntoView(body);
   }
@@ -39,8 +42,9 @@ export function createReader(dialog, label) {
     body.replaceChildren();
     if (!dialog.open) dialog.showModal();
     try {
-      const document = await getJson(`api/documents/${encodeURIComponent(place.documentId)}`);
-      if (latest === place) show(document, place);
+      const found = await located(place);
+      const document = await getJson(`api/documents/${encodeURIComponent(found.documentId)}`);
+      if (latest === place) show(document, found);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (latest === place) fail(error.message);
@@ -55,15 +59,31 @@ export function createReader(dialog, label) {
   return open;
 }
 
-function about({ corpus, title, metadata, source }, label) {
+/** The place with its document, looked up if only the passage is known. */
+async function located(place) {
+  if (place.documentId !== undefined) return place;
+  const passage = await getJson(`api/passages/${encodeURIComponent(place.passageId)}`);
+  const { document_id: documentId, start, end } = passage;
+  return { ...place, documentId, start, end };
+}
+
+function about({ corpus, title, metadata, source }, { passageId }, label) {
   const rest = Object.entries(metadata).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
   return [
     element("p", {}, placeLine([label(corpus), metadata.date], metadata.url, title)),
+    ...(passageId === undefined ? [] : [permalink(passageId)]),
     definitions([
       ...rest.map(([name, value]) => [heading(name), [value].flat().join(", ")]),
       ["File", source],
     ]),
   ];
+}
+
+/** A link that opens the page at this passage; beside the page, which keeps its conversation. */
+function permalink(passageId) {
+  const { href } = new URL(`?passage=${encodeURIComponent(passageId)}`, location.href);
+  const link = element("a", { href, target: "_blank", rel: "noopener" }, "Link to this passage");
+  return element("p", { class: "place" }, link);
 }
 
 /** What stands in the way of relying on the document, with the way to its successor. */

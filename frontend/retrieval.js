@@ -17,7 +17,7 @@ export function retrievalSummary(answer, page) {
       "div",
       { class: "more" },
       externalLink(page.traceUrl(answer.trace_id), "Open trace", { class: "trace" }),
-      notes([...answer.retrieval.warnings, ...answer.validation.warnings]),
+      notes([...answer.retrieval.warnings, ...leftOut(answer)]),
     ),
   );
 }
@@ -64,7 +64,7 @@ function countsRow(label, counts) {
   return element("tr", {}, element("th", { scope: "row" }, label), ...cells);
 }
 
-function factsOf({ decision, retrieval, timings_ms: timings, target, usage }) {
+function factsOf({ decision, retrieval, timings_ms: timings, target, usage, ...answer }) {
   const { oldest, newest } = retrieval.freshness;
   const facts = [
     ["Decision", decision],
@@ -75,8 +75,34 @@ function factsOf({ decision, retrieval, timings_ms: timings, target, usage }) {
   ];
   const parts = retrieval.sub_questions;
   if (parts.length > 0) facts.push(["Also searched for", parts.join(" · ")]);
-  if (decision !== "ABSTAIN") facts.push(["Written by", `${usage.provider} (${usage.model})`]);
+  return [...facts, ...writingFacts(usage, decision), ...cacheFacts(answer)];
+}
+
+function writingFacts({ provider, model, attempts, cost, ...tokens }, decision) {
+  const { prompt_tokens: read, completion_tokens: written } = tokens;
+  const facts = [];
+  if (decision !== "ABSTAIN") facts.push(["Written by", `${provider} (${model})`]);
+  if (attempts > 1) facts.push(["Attempts", String(attempts)]);
+  if (read + written > 0) facts.push(["Tokens", `${grouped(read)} read, ${grouped(written)} written`]);
+  if (cost !== null) facts.push(["Cost", cost.toPrecision(3)]);
   return facts;
+}
+
+function cacheFacts({ cache_hit: hit, created }) {
+  return hit ? [["From the cache", `answered on ${new Date(created).toLocaleString()}`]] : [];
+}
+
+function grouped(number) {
+  return number.toLocaleString("en");
+}
+
+/** What did not reach the language model, in words. */
+function leftOut({ context, standalone_note: note }) {
+  const { turns_dropped: turns, passages_dropped: passages } = context;
+  const found = note === null ? [] : [note];
+  if (turns > 0) found.push(`${counted(turns, "earlier message")} did not fit and was left out.`);
+  if (passages > 0) found.push(`${counted(passages, "passage")} did not fit and was not read.`);
+  return found;
 }
 
 function notes(warnings) {

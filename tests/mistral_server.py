@@ -1,63 +1,88 @@
-"""A local HTTP server that speaks Mistral's API, answers as told, and remembers the requests."""
+"""A local HTTP server that speaks Mistral's API. See `chat_server` for how it is told things."""
 
 import json
-import threading
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager
 from typing import Any
 
-KEY = "the-key-of-the-test"
+from tests.chat_server import (
+    KEY,
+    ChatServer,
+    Part,
+    Raw,
+    Reply,
+    Request,
+    Says,
+    Silence,
+    Told,
+    completion,
+    serving,
+    spoken,
+)
+
+__all__ = ["KEY", "Reply", "Request", "Silence"]
+
+MODEL = "mistral-medium-latest"
+RUN_MODEL = "mistral-medium-2508"
+"""What the server says it ran."""
 DIMENSION = 4
 TEXTS_PER_REQUEST = 512
 
 
-@dataclass(frozen=True)
-class Request:
-    """One request as it came: its path and its JSON."""
+class MistralServer(ChatServer):
+    """Answers to chat as told; to embedding with `embedding`."""
 
-    path: str
-    body: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An answer to give whatever is asked. `body` is JSON unless it is text already."""
-
-    status: int = 200
-    body: object = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-class Silence:
-    """No answer while the server runs."""
-
-
-class MistralServer:
-    """`requests` are those so far. Replies told with `then` come first, in order, each once."""
-
-    def __init__(self, address: str):
-        self.address = address
-        self.requests: list[Request] = []
-        self.told: deque[Reply | Silence] = deque()
-        self.stopping = threading.Event()
-
-    def then(self, *replies: Reply | Silence) -> None:
-        """Answer the next requests so, whatever they ask."""
-        self.told.extend(replies)
+    models = (MODEL, "mistral-small-latest")
+    unauthorized = Reply(401, {"message": "Unauthorized", "request_id": "r1"})
 
     @property
     def texts(self) -> list[list[str]]:
         """The texts of each embedding request."""
         return [request.body["input"] for request in self.requests]
 
-    def answer(self, request: Request) -> Reply:
-        """What Mistral would answer."""
+    def answer(self, request: Request) -> Told:
+        """See ChatServer."""
         if request.path == "/v1/embeddings":
             return _embeddings(request.body)
-        return Reply(404, {"detail": "Not Found"})
+        return super().answer(request)
+
+    def list_of_models(self) -> Reply:
+        """See ChatServer."""
+        listed = [
+            {"id": name, "object": "model", "capabilities": {}, "type": "base"}
+            for name in self.models
+        ]
+        listed[0] |= {"id": RUN_MODEL, "aliases": [MODEL]}
+        return Reply(200, {"object": "list", "data": listed})
+
+    def unknown_model(self, model: str) -> Reply:
+        """See ChatServer."""
+        return Reply(400, refusal(f"Invalid model: {model}", "1500"))
+
+    def events(self, request: Request, says: Says) -> Iterator[Part]:
+        """See ChatServer. The last event has the reason of the end, and the usage."""
+        yield _event({"role": "assistant", "content": ""})
+        for part in says.parts:
+            yield _event({"content": part}) if isinstance(part, str) else part
+        if says.finish:
+            yield _event({"content": ""}, says.finish, says.usage)
+
+    def message(self, request: Request, says: Says) -> object:
+        """See ChatServer."""
+        message = {"role": "assistant", "content": spoken(says), "tool_calls": None}
+        choice = {"index": 0, "message": message, "finish_reason": says.finish}
+        return completion(RUN_MODEL, "chat.completion", [choice], says.usage or (0, 0))
+
+
+def thinking(*said: str) -> Raw:
+    """An event with what a reasoning model thinks."""
+    thoughts = [{"type": "text", "text": text} for text in said]
+    return _event({"content": [{"type": "thinking", "thinking": thoughts}]})
+
+
+def in_chunks(*said: str) -> Raw:
+    """An event with text in chunks, as a reasoning model sends it."""
+    return _event({"content": [{"type": "text", "text": text} for text in said]})
 
 
 def embedding(text: str) -> list[float]:
@@ -92,21 +117,16 @@ def refusal(message: str, code: str) -> dict[str, object]:
     }
 
 
-@contextmanager
-def mistral_server() -> Iterator[MistralServer]:
+def mistral_server() -> AbstractContextManager[MistralServer]:
     """A running server."""
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server = MistralServer(f"http://127.0.0.1:{http.server_port}")
-    http.mistral = server  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, args=(0.05,))
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.stopping.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
+    return serving(MistralServer)
+
+
+def _event(
+    delta: Mapping[str, Any], finish: str | None = None, usage: tuple[int, int] | None = None
+) -> Raw:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return Raw(json.dumps(completion(RUN_MODEL, "chat.completion.chunk", [choice], usage)))
 
 
 def _embeddings(body: Mapping[str, Any]) -> Reply:
@@ -116,35 +136,3 @@ def _embeddings(body: Mapping[str, Any]) -> Reply:
     if len(texts) > TEXTS_PER_REQUEST:
         return Reply(400, refusal("Too many inputs in request, split into more batches.", "3210"))
     return Reply(200, embeddings([embedding(text) for text in texts]))
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        server: MistralServer = self.server.mistral  # type: ignore[attr-defined]
-        length = int(self.headers["Content-Length"])
-        request = Request(self.path, json.loads(self.rfile.read(length)))
-        server.requests.append(request)
-        if self.headers["Authorization"] != f"Bearer {KEY}":
-            self._send(Reply(401, {"message": "Unauthorized", "request_id": "r1"}))
-            return
-        reply = server.told.popleft() if server.told else server.answer(request)
-        if isinstance(reply, Silence):
-            server.stopping.wait()
-            self.close_connection = True
-        else:
-            self._send(reply)
-
-    def _send(self, reply: Reply) -> None:
-        body = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
-        self.send_response(reply.status)
-        headers = {"Content-Type": "application/json", **reply.headers}
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body.encode())))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the tests look at `requests`."""

@@ -1,17 +1,39 @@
 """The page in a real Chromium: the whole path from a question to the marked words and the trace."""
 
+import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Route,
+    expect,
+    sync_playwright,
+)
 
+from backend.settings import ROOT
+from create.build import BuildReport
 from tests.browser import chromium
+from tests.chat_server import KEY, Gate, Hang, Says
 from tests.conftest import require
+from tests.openai_server import OpenAIServer, openai_server
+from tests.servers import ATLAS, running
 
 pytestmark = pytest.mark.browser
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
+TARGETS = {
+    "model": "LLM_PROVIDER=openai",
+    "keyless": "LLM_PROVIDER=mistral",
+    "replaced": "LLM_PROVIDER=mistral\nLLM_MODEL=mistral-small\nLLM_FALLBACK=extractive",
+}
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -33,6 +55,35 @@ def browser() -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[OpenAIServer]:
+    """The language model of the target `model`."""
+    with openai_server() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(
+    stores: Path, demo: BuildReport, phoenix: str, model: OpenAIServer, tmp_path_factory
+) -> Iterator[str]:
+    """A real server of the bundled collection, with TARGETS and the default one; its address."""
+    folder = tmp_path_factory.mktemp("browser")
+    shutil.copy(ROOT / "targets" / "k10_extractive.txt", folder)
+    for name, lines in TARGETS.items():
+        (folder / f"{name}.txt").write_text(lines)
+    environment = {
+        "CHROMA_PERSIST_DIRECTORY": str(stores),
+        "CHROMA_COLLECTION_NAME": demo.manifest.collection,
+        "ATLAS_PORT": "0",
+        "PHOENIX_COLLECTOR_ENDPOINT": phoenix,
+        "TARGETS_DIRECTORY": str(folder),
+        "OPENAI_BASE_URL": model.address,
+        "OPENAI_API_KEY": KEY,
+    }
+    with running(*ATLAS, "serve", environment=environment, folder=folder) as started:
+        yield started.address("Atlas")
 
 
 @pytest.fixture
@@ -57,18 +108,30 @@ def page(browser: Browser, server: str) -> Iterator[Page]:
 
 
 def ask(page: Page, question: str = QUESTION) -> None:
+    begin(page, question)
+    expect(latest(page)).to_have_attribute("data-state", "done", timeout=60_000)
+
+
+def begin(page: Page, question: str = QUESTION) -> None:
     page.fill("textarea#question", question)
     page.click("button#ask")
-    expect(page.locator("article.answer").first).to_have_attribute(
-        "data-state", "done", timeout=60_000
-    )
+
+
+def latest(page: Page) -> Locator:
+    return page.locator("article.answer").first
+
+
+def best_passage(server: str) -> dict:
+    """The first passage found for QUESTION."""
+    found = httpx.post(f"{server}/api/search", json={"question": QUESTION}, timeout=60)
+    return found.json()["passages"][0]
 
 
 def test_from_a_question_to_the_marked_words_and_the_trace(
     page: Page, server: str, phoenix: str
 ) -> None:
     ask(page)
-    answer = page.locator("article.answer").first
+    answer = latest(page)
     expect(answer.locator(".answer-text")).to_contain_text("cannot sue for libel")
     answer.locator("button.citation").first.click()
     mark = page.locator("dialog#reader mark").first
@@ -91,7 +154,7 @@ def test_the_collection_dropdown_stands_in_the_test_target_box_and_is_sent(page:
     with page.expect_request("**/api/ask/stream") as sent:
         ask(page)
     assert sent.value.post_data_json["corpus_filter"] == "legal_us"
-    corpora = page.locator("article.answer").first.locator(".counts tbody tr")
+    corpora = latest(page).locator(".counts tbody tr")
     expect(corpora).to_have_count(1)
 
 
@@ -105,15 +168,14 @@ def test_the_words_marked_are_exactly_those_cited(page: Page) -> None:
 
 def test_a_question_without_an_answer_says_why_and_keeps_the_passages(page: Page) -> None:
     ask(page, "What was decided in Shelby County v. Holder?")
-    answer = page.locator("article.answer").first
+    answer = latest(page)
     expect(answer).to_contain_text("No answer")
     expect(answer).to_contain_text("which no passage found speaks of")
     assert answer.locator(".sources li").count() >= 3
 
 
 def test_a_refused_request_is_shown_and_the_question_kept(page: Page) -> None:
-    page.fill("textarea#question", "?!?")
-    page.click("button#ask")
+    begin(page, "?!?")
     expect(page.get_by_role("alert").first).to_contain_text("The question is empty")
     expect(page.locator("textarea#question")).to_have_value("?!?")
 
@@ -156,9 +218,162 @@ def test_a_phone_shows_it_without_scrolling_sideways(page: Page) -> None:
 def test_chat_history_and_session_go_with_the_next_question(page: Page) -> None:
     ask(page)
     with page.expect_request("**/api/ask/stream") as sent:
-        page.fill("textarea#question", "Which case decided that?")
-        page.click("button#ask")
+        begin(page, "Which case decided that?")
     body = sent.value.post_data_json
     assert [turn["role"] for turn in body["chat_history"]] == ["user", "assistant"]
     assert body["chat_history"][0]["content"] == QUESTION
     assert body["session_id"]
+
+
+def test_corpora_are_compared_and_say_what_they_agree_and_differ_about(page: Page) -> None:
+    page.get_by_label("Compare the corpora").check()
+    with page.expect_request("**/api/ask/stream") as sent:
+        ask(page, "What are the rights of a person under arrest?")
+    assert sent.value.post_data_json["mode"] == "compare"
+    blocks = latest(page).locator("[data-corpus]")
+    expect(blocks.locator("h3")).to_have_text(["Legal UK", "Legal US", "Legislation NZ"])
+    for heading in ("Agreements", "Differences"):
+        expect(latest(page).get_by_role("heading", name=heading)).to_be_visible()
+    chip = latest(page).locator("[data-corpus=legislation_nz] button.citation").first
+    chip.click()
+    expect(page.locator("dialog#reader mark").first).to_be_in_viewport()
+
+
+def test_one_corpus_alone_cannot_be_compared(page: Page) -> None:
+    page.get_by_label("Compare the corpora").check()
+    page.get_by_label("Collection").select_option("legal_us")
+    expect(page.get_by_label("Compare the corpora")).to_be_disabled()
+    with page.expect_request("**/api/ask/stream") as sent:
+        ask(page)
+    assert sent.value.post_data_json["mode"] == "answer"
+
+
+def test_an_answer_and_a_conversation_can_be_taken_home(page: Page) -> None:
+    ask(page)
+    own = latest(page).locator("details.export")
+    own.locator("summary").click()
+    with page.expect_download() as markdown:
+        own.get_by_role("button", name="Markdown").click()
+    assert markdown.value.suggested_filename.endswith(".md")
+    assert markdown.value.path().read_text().startswith(f"# {QUESTION}")
+    with page.expect_download() as bundle:
+        own.get_by_role("button", name="Run bundle").click()
+    assert QUESTION in bundle.value.path().read_text()
+    ask(page, "Is abortion lawful up to 20 weeks in New Zealand?")
+    conversation = page.locator("#export-conversation")
+    conversation.locator("summary").click()
+    with page.expect_download() as both:
+        conversation.get_by_role("button", name="JSON", exact=True).click()
+    assert len(json.loads(both.value.path().read_text())["answers"]) == 2
+
+
+def test_a_link_to_a_passage_opens_it_in_its_document(page: Page, server: str) -> None:
+    passage = best_passage(server)
+    link = f"{server}/?passage={quote(passage['passage_id'], safe='')}"
+    page.goto(link)
+    mark = page.locator("dialog#reader mark").first
+    expect(mark).to_be_in_viewport()
+    assert mark.inner_text() in passage["text"]
+    own = page.get_by_role("link", name="Link to this passage")
+    expect(own).to_have_attribute("href", link)
+
+
+def test_a_link_to_an_unknown_passage_says_so(page: Page, server: str) -> None:
+    page.goto(f"{server}/?passage=legal_uk.nothing%3A0")
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("legal_uk.nothing:0")
+
+
+def test_a_sentence_that_does_not_hold_is_flagged_and_a_new_draft_announced(
+    page: Page, server: str, model: OpenAIServer
+) -> None:
+    passage = best_passage(server)
+    first, second = Gate(), Gate()
+    model.then(
+        Says("Councils may not sue [made.up", " p1]. ", "They are ", first, "public."),
+        Says("A local authority cannot ", second, f"sue for libel {passage['marker']}."),
+    )
+    page.get_by_label("Target", exact=True).select_option("model")
+    begin(page)
+    flag = latest(page).locator(".flag")
+    expect(flag).to_have_text(
+        "Not verified: this sentence cites [made.up p1], which was not retrieved."
+    )
+    first.set()
+    expect(page.locator("#status")).to_have_text(
+        "The first draft could not be verified; writing it again."
+    )
+    expect(latest(page).locator(".answer-text")).not_to_contain_text("Councils")
+    second.set()
+    expect(latest(page)).to_have_attribute("data-state", "done")
+    expect(latest(page).locator(".answer-text")).to_have_text(
+        "A local authority cannot sue for libel.1"
+    )
+    expect(flag).to_have_count(0)
+    expect(latest(page).locator(".retrieval")).to_contain_text("openai (gpt-4o-mini")
+
+
+def test_half_a_citation_token_is_not_shown(page: Page, server: str, model: OpenAIServer) -> None:
+    passage = best_passage(server)
+    head, tail = passage["marker"].split(" ")
+    rest = Gate()
+    model.then(Says("A local authority ", f"cannot sue for libel {head}", rest, f" {tail}."))
+    page.get_by_label("Target", exact=True).select_option("model")
+    begin(page)
+    text = latest(page).locator(".answer-text")
+    expect(text).to_have_text("A local authority cannot sue for libel")
+    rest.set()
+    expect(text.get_by_role("button")).to_have_text("1")
+
+
+def test_stop_ends_the_answer_in_the_server_and_at_the_model(
+    page: Page, model: OpenAIServer
+) -> None:
+    model.then(Says("Local authorities have ", "long been ", Hang()))
+    page.get_by_label("Target", exact=True).select_option("model")
+    with page.expect_request("**/api/ask/stream") as asked:
+        begin(page)
+    expect(latest(page).locator(".answer-text")).to_contain_text("long been")
+    with page.expect_request(lambda request: request.method == "DELETE") as stopped:
+        page.get_by_role("button", name="Stop").click()
+    assert stopped.value.url.endswith(f"/api/ask/{asked.value.post_data_json['qa_id']}")
+    assert model.left.get(timeout=20).path == "/v1/chat/completions"
+    expect(latest(page)).to_contain_text("Stopped before the answer was complete.")
+
+
+def test_a_stream_that_breaks_is_resumed_and_unknown_events_are_passed_over(page: Page) -> None:
+    def cut(route: Route) -> None:
+        """The first event alone, and one the page does not know."""
+        whole = route.fetch().text()
+        first, _, _ = whole.partition("\n\n")
+        body = f"{first}\n\nevent: novelty\ndata: {{}}\n\n"
+        route.fulfill(body=body, content_type="text/event-stream")
+
+    page.route("**/api/ask/stream", cut)
+    with page.expect_request("**/api/ask/*/stream") as resumed:
+        ask(page)
+    assert resumed.value.headers["last-event-id"] == "1"
+    expect(latest(page).locator(".answer-text")).to_contain_text("cannot sue for libel")
+
+
+def test_a_model_without_a_key_is_reported_with_the_remedy(page: Page) -> None:
+    page.get_by_label("Target", exact=True).select_option("keyless")
+    begin(page)
+    expect(latest(page).get_by_role("alert")).to_contain_text("MISTRAL_API_KEY")
+
+
+def test_an_answer_in_place_of_a_models_says_whose_and_why(page: Page) -> None:
+    page.get_by_label("Target", exact=True).select_option("replaced")
+    ask(page)
+    notice = latest(page).locator(".notice")
+    expect(notice).to_contain_text("in place of an answer by mistral (mistral-small)")
+    expect(notice).to_contain_text("MISTRAL_API_KEY")
+    expect(latest(page).locator(".answer-text")).to_contain_text("cannot sue for libel")
+
+
+def test_a_busy_server_says_when_to_try_again(page: Page) -> None:
+    busy = {"status": 429, "detail": "All places are taken.", "retry_after": 5}
+    page.route("**/api/ask/stream", lambda route: route.fulfill(status=429, json=busy))
+    begin(page)
+    expect(latest(page).get_by_role("alert")).to_have_text(
+        "All places are taken. Worth another try in 5 seconds."
+    )

@@ -3,6 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given as cases
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from backend.answer.citations import Verification, verify
 from backend.domain import Document, Passage
@@ -173,8 +176,8 @@ def test_every_citation_of_a_sentence_is_one_of_the_answer() -> None:
 def test_a_number_that_no_cited_passage_holds_is_a_warning() -> None:
     verification = check(f"In 1933 all 12 roses were red. {MARKER}")
     assert verification.warnings == (
-        "Sentence 1: 12 is in no cited passage.",
-        "Sentence 1: 1933 is in no cited passage.",
+        "Sentence 1 says 12, which is in no cited passage.",
+        "Sentence 1 says 1933, which is in no cited passage.",
     )
     assert verification.valid
 
@@ -201,7 +204,9 @@ def test_citing_a_superseded_source_is_a_warning() -> None:
 def test_more_places_than_the_citation_limit_are_an_error() -> None:
     answer = f"Grass is green. {MARKER} The sky is blue. {MARKER} Snow is white. {MARKER}"
     assert check(answer, citation_limit=3).valid
-    assert check(answer, citation_limit=2).errors == ("3 citations, more than 2.",)
+    assert check(answer, citation_limit=2).errors == (
+        "Sentence 3 brings the citations to 3, more than 2.",
+    )
 
 
 def test_one_place_cited_often_counts_once_towards_the_limit() -> None:
@@ -233,3 +238,250 @@ def test_every_bundled_sentence_verifies_against_its_own_passage(document: Docum
 def test_what_looks_like_a_citation_token_but_is_none_is_an_error(fake: str) -> None:
     assert check(f"The sky is blue {MARKER}.").valid
     assert not check(f"The sky is blue {fake} {MARKER}.").valid
+
+
+@pytest.mark.parametrize(
+    "fake",
+    [
+        *["[p1]", "[1]", "[1, 2]", "[^3]", "[uk.case, p. 3]", "(uk.case p1)", "(uk.case, p. 1)"],
+        *["[uk.case]", "[Source 1]", "(Passage 2)", "【4:0†source】", "［uk.case p1］"],
+        *["[uk.case p1, us.case p3]", "[uk.case P1]", "[uk.case#p1]", "[uk.case p1"],
+    ],
+)
+def test_what_passes_for_a_citation_is_named_as_an_error(fake: str) -> None:
+    verification = check(f"The sky is blue. {MARKER} Snow {fake} is white. {MARKER}")
+    assert verification.errors == (f"Sentence 2 writes {fake}, which is not a citation token.",)
+
+
+@pytest.mark.parametrize(
+    "aside",
+    ["[sic]", "(the sky)", "[2004] UKHL 56", "(1932)", "(s 59(1))", "[a]s ever", "(Case 3)"],
+)
+def test_an_aside_in_brackets_is_no_citation(aside: str) -> None:
+    assert check(f"The sky {aside} is blue. {MARKER}").errors == ()
+
+
+def test_a_note_that_stands_in_the_source_is_no_citation() -> None:
+    source = [passage("The duty is absolute [45] as we held.", 0, 37)]
+    said = verify(f"The duty is absolute [45] as we held. {MARKER}", source, 5)
+    assert said.errors == ()
+    changed = verify(f"An absolute duty [45] is held. {MARKER}", source, 5)
+    assert changed.errors == ("Sentence 1 writes [45], which is not a citation token.",)
+
+
+def test_a_caveat_needs_no_citation_and_counts_as_ungrounded() -> None:
+    verification = check(f"The sky is blue. {MARKER} The passages do not say why.")
+    assert verification.valid
+    assert [sentence.caveat for sentence in verification.sentences] == [False, True]
+    assert verification.warnings == ("Sentence 2 has no citation.",)
+    assert verification.sentence_groundedness == 0.5
+
+
+def test_caveats_alone_are_no_answer() -> None:
+    verification = check("The passages do not say why.")
+    assert verification.errors == ("No sentence has a citation.",)
+
+
+@pytest.mark.parametrize("heading", ["## Colours", "**Colours**", "The passages name these:"])
+def test_a_heading_needs_no_citation(heading: str) -> None:
+    verification = check(f"{heading}\n\n- The sky is blue {MARKER}.\n- Snow is white {MARKER}.")
+    assert verification.errors == ()
+    assert [sentence.grounded for sentence in verification.sentences] == [False, True, True]
+    assert quotes(verification) == [[], ["The sky is blue."], ["Snow is white."]]
+
+
+@pytest.mark.parametrize("claim", ["**The king was killed.**", "# The king was killed!"])
+def test_a_claim_in_bold_needs_a_citation(claim: str) -> None:
+    assert "Sentence 1 has no citation." in check(f"{claim}\nThe sky is blue. {MARKER}").errors
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"1. The sky is blue {MARKER}.\n2. Snow is white {MARKER}.",
+        f"1. The sky is blue {MARKER}. 2. Snow is white {MARKER}.",
+        f"* The sky is blue. {MARKER}\n* Snow is white. {MARKER}",
+        f"The sky is blue ({MARKER}). Snow is white ({MARKER}).",
+        f"**The sky is blue.** {MARKER} **Snow is white.** {MARKER}",
+        f'"The sky is blue." {MARKER} "Snow is white." {MARKER}',
+        f'"The sky is blue. {MARKER}" "Snow is white. {MARKER}"',
+    ],
+)
+def test_list_items_brackets_and_quotation_marks_keep_tokens_with_their_sentence(
+    answer: str,
+) -> None:
+    verification = check(answer)
+    assert (verification.errors, verification.warnings) == ((), ())
+    assert quotes(verification) == [["The sky is blue."], ["Snow is white."]]
+
+
+def test_an_abbreviation_before_a_token_does_not_end_the_sentence() -> None:
+    verification = check(f"In Sky v. {MARKER} Snow, No. {MARKER} 1932, snow is white. {MARKER}")
+    assert len(verification.sentences) == 1
+
+
+def test_tokens_joined_by_commas_leave_nothing_behind() -> None:
+    other = passage("The sky is blue at noon.", 0, 24, document="us.case", page=3)
+    verification = verify(f"The sky is blue {MARKER}, [us.case p3].", [*GIVEN, other], 5)
+    assert [sentence.text for sentence in verification.sentences] == ["The sky is blue."]
+    assert len(verification.citations) == 2
+
+
+def test_findings_stand_on_their_sentence_without_its_number() -> None:
+    first, second = check(f"Grass is green. {MARKER} In 1933 it rained. [uk.no p1]").sentences
+    assert (first.errors, first.warnings) == ((), ())
+    assert second.errors == ("cites [uk.no p1], which was not retrieved.",)
+
+
+def test_a_token_given_twice_in_a_sentence_is_a_warning() -> None:
+    verification = check(f"The sky {MARKER} is blue. {MARKER}")
+    assert verification.warnings == (f"Sentence 1 cites {MARKER} more than once.",)
+    assert verification.valid
+
+
+SOURCE = (
+    "The Court held: “A tenant’s duty to re-\npair is a well-known, ancient duty” — the fee was "
+    "£1,500.50 in 1914-18, or 3 million for twenty-one ofﬁcers; 2 000 came on the 5th."
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'The duty is "well-known, ancient duty".',
+        "The duty is ‘a well known ancient duty’.",
+        "The duty to «repair» is old.",
+        'It is a "[W]ell-known, … duty".',
+        'It is "a tenant\'s duty to repair ... ancient duty."',
+        "It is „a tenant's duty“.",
+        "For “twenty-one officers” the fee was due.",
+        "The fee was 1500.50 pounds.",
+        "The fee was £1 500,5.",
+        "The duty of 1918 was held by 3,000,000.",
+        "The fee was for 21 officers, in the 1910s.",
+        "Some 2,000 of the Court came.",
+        "The 5 tenants had a duty.",
+    ],
+)
+def test_typography_makes_no_difference_to_quotes_and_numbers(said: str) -> None:
+    source = [passage(SOURCE, 0, len(SOURCE))]
+    assert verify(f"{said} {MARKER}", source, 5).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        ('The duty is "well-known modern duty".', "quotes “well-known modern duty”"),
+        ("The duty is ‘a duty of landlords’.", "quotes “a duty of landlords”"),
+        ('It is "ancient … well-known".', "quotes “ancient … well-known”"),
+        ("The fee was 1,501.", "says 1,501"),
+        ("The duty held 4 million.", "says 4"),
+        ("The fee was due in 1919.", "says 1919"),
+        ("The fee was due in the 1920s.", "says 1920"),
+    ],
+)
+def test_quotes_and_numbers_that_no_cited_passage_holds_are_warnings(
+    said: str, missing: str
+) -> None:
+    source = [passage(SOURCE, 0, len(SOURCE))]
+    verification = verify(f"{said} {MARKER}", source, 5)
+    assert verification.warnings == (f"Sentence 1 {missing}, which is in no cited passage.",)
+    assert verification.valid
+
+
+def test_a_quote_may_come_from_any_passage_of_the_page() -> None:
+    half = TEXT.index("Roses")
+    given = [passage(TEXT, 0, half), passage(TEXT, half, len(TEXT))]
+    said = f'The sky is blue, and "Snow is white" in 1932. {MARKER}'
+    assert verify(said, given, 5).warnings == ()
+
+
+PIECES = st.sampled_from(
+    [
+        *[
+            MARKER,
+            "[us.case p3]",
+            "[uk.no p1]",
+            "[uk.case p1",
+            "p1]",
+            "[",
+            "]",
+            "(",
+            ")",
+            "【",
+            "】",
+        ],
+        *[
+            "The sky is blue",
+            "Snow",
+            "snow",
+            "v",
+            "No",
+            "The passages do not say",
+            "1,932",
+            "\u0663",
+        ],
+        *[
+            ".",
+            "!",
+            "…",
+            ",",
+            ";",
+            ":",
+            " ",
+            "\n",
+            "-\n",
+            "- ",
+            "1. ",
+            "## ",
+            "**",
+            '"',
+            "“",
+            "”",
+            "'",
+        ],
+    ]
+)
+ANSWERS = st.lists(PIECES | st.text(max_size=3), max_size=30).map("".join)
+TEXTS = st.text(max_size=80) | st.just(TEXT)
+
+
+@settings(max_examples=300, deadline=None)
+@cases(ANSWERS, TEXTS, st.integers(0, 3))
+def test_any_quote_is_the_documents_text_and_only_markers_of_given_passages_are_valid(
+    answer: str, text: str, start: int
+) -> None:
+    document = f"{'x' * start}{text}"
+    given = [
+        passage(document, start, len(document)),
+        passage(TEXT, 3, 40, document="us.case", page=3),
+    ]
+    texts = {given[0].marker: document, given[1].marker: TEXT}
+    verification = verify(answer, given, 3)
+    for citation in verification.citations:
+        assert citation.quote == texts[citation.marker][citation.start : citation.end]
+    if verification.sentences:
+        written = {marker for marker in texts if marker in answer}
+        assert {citation.marker for citation in verification.citations} == written
+        assert verification.valid <= ("[uk.no p1]" not in answer)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *["[", "(", "【", '"', "“a", "'a ", "a ", "a. ", "[a p1", "[ p1 ", "1. ", "1,", "-\n", " "],
+        *[
+            f"Snow. {MARKER} ",
+            MARKER,
+            f"({MARKER}",
+            "Snow [1]. ",
+            "the passages ",
+            "i'm sorry, but ",
+        ],
+        *["9", "1 000 ", "…", "[a]", "while the passages "],
+    ],
+)
+def test_long_garbage_is_read_to_its_end(unit: str) -> None:
+    verification = check(unit * (100_000 // len(unit)))
+    assert verification.valid == (unit == f"Snow. {MARKER} ")

@@ -1,16 +1,31 @@
 """Metrics of retrieval and answers, and the label sets they are computed over."""
 
 import json
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from backend.errors import SourceError
 from backend.evaluation.labelset import Label, Split, load_labels
-from backend.evaluation.metrics import contains_reference, recall, reciprocal_rank, token_f1
-from tests.conftest import SAMPLES, sample_documents
+from backend.evaluation.metrics import (
+    contains_reference,
+    exact_match,
+    normalised,
+    recall,
+    reciprocal_rank,
+    similarity,
+    token_f1,
+)
+from backend.evaluation.report import COLUMNS, WIDTH, by_category, evaluation_table
+from backend.evaluation.runner import Outcome, Told, judge, run, summarise, without_markers
+from backend.services import Services
+from tests.conftest import SAMPLES, TODAY, sample_documents
+from tests.hash_embedder import HashEmbedder
 
 LABELS = SAMPLES / "labels.jsonl"
 CATEGORIES = {
@@ -109,6 +124,124 @@ def test_a_reference_is_contained_as_whole_words_in_order(
     answer: str, references: list[str], contained: bool
 ) -> None:
     assert contains_reference(answer, references) is contained
+
+
+@pytest.mark.parametrize(
+    ("answer", "references", "exact"),
+    [
+        ("The seven DAYS.", ["a week", "Seven days"], True),
+        ("Seven days", ["An Seven, days!"], True),
+        ("Exactly seven days", ["seven days"], False),
+        ("Days seven", ["seven days"], False),
+        ("Seven days", [], False),
+        ("", ["seven days"], False),
+    ],
+)
+def test_an_exact_match_is_a_reference_but_for_case_punctuation_and_articles(
+    answer: str, references: list[str], exact: bool
+) -> None:
+    assert exact_match(answer, references) is exact
+
+
+def test_texts_are_compared_in_lower_case_without_punctuation() -> None:
+    assert (
+        normalised("  The Court's “seven-day” rule,\n§ 7_a! ") == "the court s seven day rule 7 a"
+    )
+
+
+def test_similarity_is_the_cosine_with_the_closest_reference() -> None:
+    embedder = HashEmbedder()
+    answer, near, far = embedder.embed(["seven days", "seven whole days", "a week"])
+    references = ["A week.", "Seven whole days!"]
+    expected = max(float(answer @ near), float(answer @ far))
+    assert similarity("Seven days.", references, embedder) == pytest.approx(expected)
+    assert similarity("SEVEN, days", ["Seven days"], embedder) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("answer", "references"), [("", ["x"]), ("x", []), ("x", ["…"])])
+def test_similarity_is_zero_where_there_is_nothing_to_compare(
+    answer: str, references: list[str]
+) -> None:
+    assert similarity(answer, references, HashEmbedder()) == 0
+
+
+def test_an_answer_is_compared_without_its_citation_tokens() -> None:
+    answer = "Seven days [us.carpenter p1].\nIt is a search [us.katz p2] [us.jones p12]."
+    assert without_markers(answer) == "Seven days . It is a search ."
+
+
+ANSWERABLE = Label("q1", Split.DEV, "factual", "?", ("Seven days",), frozenset({"d1", "d2"}))
+UNANSWERABLE = Label("q2", Split.DEV, "unanswerable", "?", (), frozenset())
+RIGHT = Told("ANSWER", "answered", "Seven days [d1 p1].", ("x", "d1"), frozenset({"d1"}), True, 1.0)
+WRONG = Told("ANSWER", "answered", "A week.", ("x",), frozenset({"x"}), True, 0.5)
+NONE = Told("ABSTAIN", "weak_evidence", "", ("d1", "x"), frozenset(), True, 0.0)
+
+
+def judged(*told: tuple[Label, Told]) -> list[Outcome]:
+    return [judge(label, found, HashEmbedder()) for label, found in told]
+
+
+def test_an_answer_is_judged_by_what_is_known() -> None:
+    (outcome,) = judged((ANSWERABLE, RIGHT))
+    assert (outcome.recall, outcome.reciprocal_rank) == (1 / 2, 1 / 2)
+    assert (outcome.exact, outcome.f1, outcome.contains, outcome.cites_gold) == (
+        True,
+        1,
+        True,
+        True,
+    )
+    assert outcome.similarity == pytest.approx(1)
+
+
+def test_each_figure_is_a_mean_over_its_own_questions() -> None:
+    summary = summarise(
+        judged(
+            (ANSWERABLE, RIGHT),
+            (ANSWERABLE, NONE),
+            (ANSWERABLE, NONE),
+            (UNANSWERABLE, NONE),
+            (UNANSWERABLE, WRONG),
+        )
+    )
+    assert summary.questions == 5
+    assert summary.recall == pytest.approx((1 / 2 + 1 / 2 + 1 / 2) / 3)
+    assert summary.mrr == pytest.approx((1 / 2 + 1 + 1) / 3, abs=1e-4)
+    over_answerable = [summary.exact, summary.f1, summary.contains, summary.cites_gold]
+    assert over_answerable == pytest.approx([1 / 3] * 4, abs=1e-4)
+    assert summary.answered == pytest.approx(1 / 3, abs=1e-4)
+    assert summary.similarity == pytest.approx(1 / 1)
+    assert summary.rejected == 1 / 2
+    assert summary.decided == (1 + 1) / 5
+    assert summary.citation_valid == 5 / 5
+    assert summary.sentence_groundedness == (1.0 + 0.5) / 2
+    assert summary.grounded == 1 / 2
+
+
+def test_a_figure_over_no_question_is_none() -> None:
+    summary = summarise(judged((UNANSWERABLE, NONE)))
+    assert (summary.recall, summary.similarity, summary.grounded) == (None, None, None)
+    assert (summary.rejected, summary.decided) == (1.0, 1.0)
+
+
+def test_the_table_has_a_row_a_category_and_fits_its_width() -> None:
+    labels = [replace(ANSWERABLE, category=name) for name in sorted(CATEGORIES)]
+    summaries = by_category(judged(*((label, RIGHT) for label in labels)))
+    assert list(summaries) == ["all", *sorted(CATEGORIES)]
+    console = Console(width=WIDTH, file=StringIO(), record=True)
+    console.print(evaluation_table("k10_extractive, test split", summaries))
+    lines = console.export_text().splitlines()
+    assert lines[1].split() == ["category", *COLUMNS]
+    assert lines[2].split()[:5] == ["all", "7", "0.500", "0.500", "1.000"]
+    assert max(map(len, lines)) <= WIDTH
+    assert not any("…" in line for line in lines)
+
+
+def test_the_bundled_questions_are_asked_for_real(services: Services) -> None:
+    labels = [label for label in load_labels(LABELS, Split.DEV) if label.category == "stale"]
+    summary = summarise(run(services, labels, "k10_extractive", TODAY))
+    assert summary.questions == len(labels)
+    assert summary.recall == 1.0
+    assert (summary.citation_valid, summary.sentence_groundedness, summary.grounded) == (1, 1, 1)
 
 
 def test_a_label_is_read_as_written(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from backend.embedding.mistral import (
     MistralEmbedder,
     batches,
 )
-from backend.embedding.mistral_api import ATTEMPTS, MistralAccount, MistralApi
 from backend.embedding.open import open_embedder
 from backend.errors import (
     ConfigurationError,
@@ -23,6 +22,7 @@ from backend.errors import (
     EmbeddingUnavailable,
     SourceError,
 )
+from backend.mistral_api import ATTEMPTS, MistralAccount, MistralApi
 from backend.settings import Settings, load_settings
 from tests.mistral_server import (
     KEY,

@@ -12,51 +12,36 @@ import httpx
 import pytest
 from waitress.server import create_server
 
-from backend.api import ask as ask_api
+from backend.answer.cache import AnswerCache
+from backend.api import events as events_api
 from backend.app import create_app
-from backend.llm import Prompt, Usage
 from backend.services import Services
 from tests.servers import wait_for
+from tests.slow_model import SlowModel
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 
 
-class SlowProvider:
-    """Writes a cited sentence whenever it is allowed to; remembers how far it came."""
+@pytest.fixture
+def model() -> SlowModel:
+    return SlowModel()
 
-    name = "slow"
-    model = "slow"
 
-    def __init__(self) -> None:
-        self.go = threading.Semaphore(0)
-        self.written = 0
-        self.ended = threading.Event()
-        self.fault: Exception | None = None
-        self.marker: str | None = None
-
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        try:
-            for item in prompt.passages[:5]:
-                assert self.go.acquire(timeout=30)
-                if self.fault:
-                    raise self.fault
-                self.written += 1
-                yield f"A local authority. {self.marker or item.passage.marker}\n"
-        finally:
-            self.ended.set()
-
-    def usage(self, prompt: Prompt, answer: str) -> Usage:
-        return Usage(len(prompt.messages), len(answer))
+def served_by(services: Services, model: SlowModel, **settings: object) -> Services:
+    """The demo collection, answered by `model`."""
+    target = services.targets["k10_extractive"].model_copy(
+        update={"llm_provider": "openai", "near_duplicate": 1.0, **settings}
+    )
+    answerer = replace(
+        services.answerer, models={"openai": model}, cache=AnswerCache(1, 1, enabled=False)
+    )
+    targets = {**services.targets, "k10_extractive": target}
+    return replace(services, answerer=answerer, targets=targets)
 
 
 @pytest.fixture
-def provider() -> SlowProvider:
-    return SlowProvider()
-
-
-@pytest.fixture
-def address(services: Services, provider: SlowProvider) -> Iterator[str]:
-    app = create_app(lambda: replace(services, providers={"extractive": provider}))
+def address(services: Services, model: SlowModel) -> Iterator[str]:
+    app = create_app(lambda: served_by(services, model))
     server = create_server(app, host="127.0.0.1", port=0, channel_request_lookahead=1)
 
     def serve() -> None:
@@ -66,7 +51,7 @@ def address(services: Services, provider: SlowProvider) -> Iterator[str]:
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.effective_port}"
-    provider.go.release(100)
+    model.go.release(100)
     server.close()
     thread.join(10)
 
@@ -83,34 +68,34 @@ def streamed(address: str, read: Callable[[str], None]) -> list[str]:
 
 
 def test_a_silent_answer_is_kept_alive_by_comments(
-    address: str, provider: SlowProvider, monkeypatch: pytest.MonkeyPatch
+    address: str, model: SlowModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ask_api, "HEARTBEAT_SECONDS", 0.1)
-    monkeypatch.setattr(ask_api, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(events_api, "HEARTBEAT_SECONDS", 0.1)
+    monkeypatch.setattr(events_api, "POLL_SECONDS", 0.05)
 
     def let_it_write(line: str) -> None:
         if line.startswith(":"):
-            provider.go.release()
+            model.go.release()
 
     lines = streamed(address, let_it_write)
-    assert lines.count("event: token") == provider.written == 5
+    assert lines.count("event: token") == model.written == 5
     assert lines.index(": still here") < lines.index("event: token")
     assert "event: complete" in lines
 
 
-def test_tokens_arrive_before_the_answer_is_complete(address: str, provider: SlowProvider) -> None:
+def test_tokens_arrive_before_the_answer_is_complete(address: str, model: SlowModel) -> None:
     seen: list[int] = []
 
     def one_more(line: str) -> None:
         if line.startswith("event: "):
-            seen.append(provider.written)
-            provider.go.release()
+            seen.append(model.written)
+            model.go.release()
 
     streamed(address, one_more)
     assert seen == [0, 1, 2, 3, 4, 5, 5]  # references, five tokens, complete
 
 
-def test_a_client_that_goes_away_stops_the_model(address: str, provider: SlowProvider) -> None:
+def test_a_client_that_goes_away_stops_the_model(address: str, model: SlowModel) -> None:
     host, port = address.removeprefix("http://").split(":")
     body = json.dumps({"question": QUESTION}).encode()
     with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -123,23 +108,23 @@ def test_a_client_that_goes_away_stops_the_model(address: str, provider: SlowPro
         while b"event: references" not in received:
             received += connection.recv(65536)
     # the answer goes on to its next step, which finds that nobody listens
-    wait_for(lambda: _stopped(provider), 20, "the model's end")
-    assert provider.written < 5
+    wait_for(lambda: _stopped(model), 20, "the model's end")
+    assert model.written < 5
 
 
-def _stopped(provider: SlowProvider) -> bool | None:
+def _stopped(model: SlowModel) -> bool | None:
     """True once the model has ended; else another sentence may be written in half a second."""
-    if provider.ended.wait(1.0):
+    if model.ended.wait(1.0):
         return True
-    provider.go.release()
+    model.go.release()
     return None
 
 
 def test_a_model_that_fails_on_the_way_ends_the_stream_with_a_problem(
-    address: str, provider: SlowProvider
+    address: str, model: SlowModel
 ) -> None:
-    provider.fault = RuntimeError("secret")
-    provider.go.release()
+    model.fault = RuntimeError("secret")
+    model.go.release()
     lines = streamed(address, lambda _: None)
     problem = json.loads(lines[lines.index("event: error") + 1].removeprefix("data: "))
     assert problem["status"] == 500
@@ -147,10 +132,10 @@ def test_a_model_that_fails_on_the_way_ends_the_stream_with_a_problem(
 
 
 def test_an_invented_citation_is_never_sent_and_blocks_the_answer(
-    address: str, provider: SlowProvider
+    address: str, model: SlowModel
 ) -> None:
-    provider.marker = "[legal_uk.invented p1]"
-    provider.go.release(5)
+    model.marker = "[legal_uk.invented p1]"
+    model.go.release(5)
     lines = streamed(address, lambda _: None)
     assert "event: token" not in lines
     complete = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))
@@ -158,11 +143,11 @@ def test_an_invented_citation_is_never_sent_and_blocks_the_answer(
     assert complete["answer"] is None
     assert complete["citations"] == []
     assert "[legal_uk.invented p1], which was not retrieved" in complete["reason"]["message"]
-    assert provider.written == 1  # the model was stopped at the first invention
+    assert model.written == 1  # the model was stopped at the first invention
 
 
 def test_more_citations_than_the_limit_are_not_sent(
-    services: Services, provider: SlowProvider
+    services: Services, model: SlowModel
 ) -> None:
     target = services.targets["k10_extractive"].model_copy(update={"citation_limit": 1})
     limited = replace(
@@ -170,7 +155,7 @@ def test_more_citations_than_the_limit_are_not_sent(
         providers={"extractive": provider},
         targets={**services.targets, "k10_extractive": target},
     )
-    provider.go.release(5)
+    model.go.release(5)
     body = {"question": QUESTION}
     text = create_app(lambda: limited).test_client().post("/api/ask/stream", json=body).text
     # the best passages share a document, and so one place and one citation

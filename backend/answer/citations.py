@@ -1,25 +1,28 @@
 """Verifying citations: every marker must name a passage the answer was written from."""
 
-import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from backend.domain import MARKER, MARKER_LIKE, AnswerSentence, Citation, Passage
+from backend.answer.checks import Reading, best_place, unsupported
+from backend.answer.lookalikes import lookalikes
+from backend.answer.markers import Languages, Written, stretches
+from backend.answer.refusals import is_caveat
+from backend.domain import CheckedSentence, Citation, Passage
 from backend.languages import DEFAULT_LANGUAGE
-from backend.text import Span, content_terms, lines, sentences
 
-_NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+_WORDS_OF_HEADING = 12
 
 
 @dataclass(frozen=True)
 class Verification:
     """What was found in an answer.
 
-    An error makes the answer unusable, a warning does not. Groundedness is the share of sentences
-    with at least one valid marker, in [0, 1].
+    An error makes the answer unusable, a warning does not; those of a sentence name its number.
+    Groundedness is the share of sentences with at least one valid marker, in [0, 1].
     """
 
-    sentences: tuple[AnswerSentence, ...]
+    sentences: tuple[CheckedSentence, ...]
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -51,113 +54,103 @@ class Verification:
         return self.sentence_groundedness == 1.0
 
 
+class Checker:
+    """Checks the sentences of one answer, in order, against the passages it was `given`."""
+
+    def __init__(self, given: Sequence[Passage], citation_limit: int):
+        usual = given[0].language if given else DEFAULT_LANGUAGE
+        self.languages = Languages({p.marker: p.language for p in given}, usual)
+        self._limit = citation_limit
+        self._document_ids = frozenset(passage.document_id for passage in given)
+        self._readings: dict[str, list[Reading]] = {}
+        for passage in given:
+            self._readings.setdefault(passage.marker, []).append(Reading(passage))
+        # overlapping passages share a place
+        self._places: dict[tuple[str, int, int], Citation] = {}
+
+    def check(self, written: Written) -> CheckedSentence:
+        """The sentence with its citations; its errors and warnings are predicates of it."""
+        text = written.text
+        markers = tuple(dict.fromkeys(written.markers))
+        cited = [reading for marker in markers for reading in self._readings.get(marker, ())]
+        before = len(self._places)
+        citations = tuple(self._citation(m, text) for m in markers if m in self._readings)
+        sources = [reading.passage.text for reading in cited]
+        fakes = lookalikes(text, self._document_ids, sources)
+        caveat = not markers and not fakes and is_caveat(text)
+        excused = caveat or (not markers and not fakes and _is_heading(text))
+        errors = [f"writes {fake}, which is not a citation token." for fake in fakes]
+        errors += [
+            f"cites {marker}, which was not retrieved."
+            for marker in markers
+            if marker not in self._readings
+        ]
+        if not markers and not excused:
+            errors.append("has no citation.")
+        if len(self._places) > max(before, self._limit):
+            errors.append(f"brings the citations to {len(self._places)}, more than {self._limit}.")
+        return CheckedSentence(
+            text=text,
+            citations=citations,
+            grounded=bool(citations),
+            caveat=caveat,
+            errors=tuple(errors),
+            warnings=tuple(_warnings(written, citations, cited, excused=excused)),
+        )
+
+    def _citation(self, marker: str, text: str) -> Citation:
+        passage, span = best_place(text, self._readings[marker])
+        start, end = passage.start + span.start, passage.start + span.end
+        quote = passage.text[span.start : span.end]
+        found = Citation(marker=marker, passage=passage, start=start, end=end, quote=quote)
+        return self._places.setdefault((marker, start, end), found)
+
+
 def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verification:
-    """Check every marker of `answer` against the passages it was `given`."""
-    plain, markers = _without_markers(answer)
-    spans = _sentences(plain, markers, given)
-    if not spans:
+    """Check every sentence and every marker of `answer` against the passages it was `given`.
+
+    A marker is valid if it is exactly that of a given passage. A sentence needs a valid one,
+    unless it is a heading, or only says what the passages do not hold.
+    """
+    checker = Checker(given, citation_limit)
+    read = [w for stretch in stretches(answer, checker.languages) for w in stretch.sentences]
+    if not read:
         return Verification((), ("The answer holds no sentence.",), ())
-    errors = [f"{fake} is not a citation token." for fake in MARKER_LIKE.findall(plain)]
-    warnings: list[str] = []
-    checked = []
-    places: dict[tuple[str, int, int], Citation] = {}  # overlapping passages share a place
-    for number, span in enumerate(spans, start=1):
-        text = plain[span.start : span.end]
-        cited = [marker for marker, offset in markers if _belongs(offset, number - 1, spans)]
-        citations = []
-        for marker in dict.fromkeys(cited):
-            candidates = [passage for passage in given if passage.marker == marker]
-            if candidates:
-                found = _citation(marker, text, candidates)
-                citations.append(places.setdefault((marker, found.start, found.end), found))
-            else:
-                errors.append(f"Sentence {number} cites {marker}, which was not retrieved.")
-        if not cited:
-            errors.append(f"Sentence {number} has no citation.")
-        warnings += _warnings(number, text, citations)
-        checked.append(AnswerSentence(text, tuple(citations), grounded=bool(citations)))
-    verification = Verification(tuple(checked), tuple(errors), tuple(warnings))
-    if len(verification.citations) > citation_limit:
-        errors.append(f"{len(verification.citations)} citations, more than {citation_limit}.")
-    return Verification(tuple(checked), tuple(errors), tuple(warnings))
+    checked = tuple(checker.check(written) for written in read)
+    errors = [fault for n, sentence in _numbered(checked) for fault in _named(n, sentence.errors)]
+    warnings = [w for n, sentence in _numbered(checked) for w in _named(n, sentence.warnings)]
+    if not errors and not any(sentence.grounded for sentence in checked):
+        errors.append("No sentence has a citation.")
+    return Verification(checked, tuple(errors), tuple(warnings))
 
 
-def _without_markers(answer: str) -> tuple[str, list[tuple[str, int]]]:
-    """The text without markers, and each marker with the offset at which it stood."""
-    plain = ""
-    markers = []
-    last = 0
-    for match in MARKER.finditer(answer):
-        plain = (plain + answer[last : match.start()]).rstrip(" ")
-        markers.append((match.group(), len(plain.rstrip())))
-        last = match.end()
-    return plain + answer[last:], markers
+def _numbered(checked: Sequence[CheckedSentence]) -> Iterator[tuple[int, CheckedSentence]]:
+    return enumerate(checked, start=1)
 
 
-def _sentences(
-    plain: str, markers: Sequence[tuple[str, int]], given: Sequence[Passage]
-) -> list[Span]:
-    """The sentences of an answer, each line in the language of what it cites first."""
-    languages = {passage.marker: passage.language for passage in given}
-    usual = given[0].language if given else DEFAULT_LANGUAGE
-    spans = []
-    for start, end in lines(plain):
-        cited = (languages[m] for m, offset in markers if m in languages and start < offset <= end)
-        inner = sentences(plain[start:end], next(cited, usual))
-        spans += [Span(start + span.start, start + span.end) for span in inner]
-    return spans
+def _named(number: int, predicates: Sequence[str]) -> list[str]:
+    return [f"Sentence {number} {predicate}" for predicate in predicates]
 
 
-def _belongs(offset: int, index: int, spans: Sequence[Span]) -> bool:
-    """A marker belongs to the last sentence that begins before it, else to the first."""
-    begun = [number for number, span in enumerate(spans) if span.start < offset]
-    return (begun[-1] if begun else 0) == index
-
-
-def _citation(marker: str, sentence: str, candidates: Sequence[Passage]) -> Citation:
-    """The place in the named page that supports the sentence best."""
-    passage, span = max(
-        ((passage, span) for passage in candidates for span in _places(passage, sentence)),
-        key=lambda place: _overlap(sentence, *place),
-    )
-    return Citation(
-        marker=marker,
-        passage=passage,
-        start=passage.start + span.start,
-        end=passage.start + span.end,
-        quote=passage.text[span.start : span.end],
-    )
-
-
-def _places(passage: Passage, sentence: str) -> list[Span]:
-    at = passage.text.find(sentence)
-    if at >= 0:
-        return [Span(at, at + len(sentence))]
-    return sentences(passage.text, passage.language) or [Span(0, len(passage.text))]
-
-
-def _overlap(sentence: str, passage: Passage, place: Span) -> float:
-    asked = content_terms(sentence, passage.language)
-    found = content_terms(passage.text[place.start : place.end], passage.language)
-    return len(asked & found) / max(len(asked | found), 1)
-
-
-def _warnings(number: int, text: str, citations: Sequence[Citation]) -> list[str]:
-    if not citations:
-        return []
-    cited = " ".join(citation.passage.text for citation in citations)
-    missing = sorted(set(_NUMBER.findall(text)) - set(_NUMBER.findall(cited)))
-    warnings = [f"Sentence {number}: {value} is in no cited passage." for value in missing]
-    warnings += [
-        f"Sentence {number} cites {citation.passage.title}, which was superseded by {successor}."
+def _warnings(
+    written: Written, citations: Sequence[Citation], cited: Sequence[Reading], *, excused: bool
+) -> list[str]:
+    found = ["has no citation."] if excused else []
+    times = Counter(written.markers)
+    found += [f"cites {marker} more than once." for marker in times if times[marker] > 1]
+    if citations:
+        found += unsupported(written.text, cited)
+    found += [
+        f"cites {citation.passage.title}, which was superseded by {successor}."
         for citation in citations
         if (successor := citation.passage.metadata.get("superseded_by"))
     ]
-    if not any(_shares_a_word(text, citation.passage) for citation in citations):
-        warnings.append(f"Sentence {number} shares no word with what it cites.")
-    return warnings
+    return found
 
 
-def _shares_a_word(text: str, passage: Passage) -> bool:
-    language = passage.language
-    return bool(content_terms(text, language) & content_terms(passage.text, language))
+def _is_heading(text: str) -> bool:
+    """Whether it only announces what follows: in Markdown's marks, or with a colon at its end."""
+    bold = len(text) > 4 and text.startswith("**") and text.endswith(("**", "**:"))
+    said = text.strip("*_#: ")
+    announces = bold or text.startswith("#") or text.endswith((":", ":**"))
+    return announces and said[-1:] not in ".!?…" and len(text.split()) <= _WORDS_OF_HEADING

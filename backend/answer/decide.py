@@ -1,67 +1,127 @@
 """Whether to answer: each outcome with a reason a program and a person can read."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from backend.answer.citations import Verification
+from backend.answer.conflicts import Conflict
 from backend.domain import Decision
 from backend.search.flow import SearchResult
-from backend.targets import Target
+
+DEFAULT_THRESHOLD = 0.334
+"""Evidence needed where neither the target nor a calibration says otherwise.
+
+Chosen on the bundled development labels, whose unanswerable questions are hard ones.
+"""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The decision, a fixed `code` for programs, and a sentence for people."""
+    """The decision, a fixed `code` for programs, a sentence for people, and the numbers behind."""
 
     decision: Decision
     code: str
     message: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 ANSWERED = Outcome("ANSWER", "answered", "The passages support an answer.")
 
 
-def before_writing(result: SearchResult, target: Target) -> Outcome:
+def evidence_of(result: SearchResult) -> float:
+    """How much the collection speaks to the question, in [0, 1].
+
+    The mean of the best similarity and the best score tells absent subjects from paraphrased
+    questions better than either alone.
+    """
+    return (result.confidence.max + result.confidence.support) / 2
+
+
+def before_writing(result: SearchResult, threshold: float) -> Outcome:
     """Whether the evidence is worth writing from."""
     if not result.query.has_subject:
-        return Outcome("ABSTAIN", "no_subject", "The question does not say what it is about.")
+        return _abstain("no_subject", "The question does not say what it is about.")
     if not result.passages:
-        return Outcome("ABSTAIN", "no_passages", "No passage was found under this filter.")
+        return _abstain("no_passages", "No passage was found under this filter.")
     if result.unknown_names:
-        return Outcome(
-            "ABSTAIN",
+        return _abstain(
             "unknown_name",
             f"The question is about {', '.join(result.unknown_names)}, "
             "which no passage found speaks of.",
         )
     if result.confidence.low:
-        return Outcome(
-            "ABSTAIN",
+        return _abstain(
             "no_evidence",
             "No passage is similar enough to the question or shares enough of its words.",
+            similarity=result.confidence.max,
+            similarity_needed=result.target.similarity_threshold,
+            overlap=max(item.overlap for item in result.passages),
+            overlap_needed=result.target.overlap_threshold,
         )
-    # the mean tells absent subjects from paraphrased questions better than either alone
-    evidence = (result.confidence.max + result.confidence.support) / 2
-    if evidence < target.answer_threshold:
-        return Outcome(
-            "ABSTAIN",
+    evidence = evidence_of(result)
+    if evidence < threshold:
+        return _abstain(
             "weak_evidence",
             f"The evidence is {evidence:.2f} (the mean of the best similarity, "
             f"{result.confidence.max:.2f}, and the best score, {result.confidence.support:.2f}); "
-            f"{target.answer_threshold:.2f} is needed.",
+            f"{threshold:.2f} is needed.",
+            evidence=evidence,
+            needed=threshold,
         )
-    if result.freshness.stale:
-        return Outcome(
-            "ABSTAIN",
+    freshness = result.freshness
+    if freshness.stale:
+        return _abstain(
             "stale_evidence",
-            f"Every passage is older than {result.freshness.freshness_days} days.",
+            f"Every passage is older than {freshness.freshness_days} days.",
+            freshness_days=freshness.freshness_days,
+            older=freshness.violations,
         )
     return ANSWERED
 
 
-def after_writing(answer: str, verification: Verification) -> Outcome:
+def after_writing(
+    text: str, verification: Verification, concealed: tuple[Conflict, ...]
+) -> Outcome:
     """Whether what was written may be sent."""
-    if not answer.strip():
-        return Outcome("ABSTAIN", "no_answer", "The passages hold no sentence that answers.")
+    if not text.strip():
+        return _abstain("no_answer", "The passages hold no sentence that answers.")
     if not verification.valid:
-        return Outcome("BLOCK", "invalid_citations", " ".join(verification.errors))
+        return Outcome(
+            "BLOCK",
+            "invalid_citations",
+            " ".join(verification.errors),
+            {
+                "errors": len(verification.errors),
+                "sentence_groundedness": verification.sentence_groundedness,
+            },
+        )
+    if concealed:
+        first = concealed[0]
+        return _abstain(
+            "conflicting_sources",
+            f"The sources contradict each other, and the answer gives one side only: "
+            f"{first.detail}",
+            conflicts=len(concealed),
+        )
     return ANSWERED
+
+
+def refused(result: SearchResult, threshold: float) -> Outcome:
+    """The model found no answer in the passages, and they are not strong enough to overrule it."""
+    return _abstain(
+        "model_refused",
+        "The language model found no answer in the passages.",
+        evidence=evidence_of(result),
+        strong=threshold,
+    )
+
+
+def no_corpus_answers(outcomes: Mapping[str, Outcome]) -> Outcome:
+    """Of all corpora that were to be compared, none answers."""
+    reasons = "; ".join(f"{corpus}: {outcome.message}" for corpus, outcome in outcomes.items())
+    return _abstain("no_corpus_answers", f"No corpus answers. {reasons}", corpora=len(outcomes))
+
+
+def _abstain(code: str, message: str, **numbers: float) -> Outcome:
+    rounded = {name: round(float(value), 6) for name, value in numbers.items()}
+    return Outcome("ABSTAIN", code, message, rounded)

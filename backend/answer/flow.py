@@ -1,113 +1,165 @@
 """Answering a question, stage by stage."""
 
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
-from backend.answer.citations import Verification, verify
-from backend.answer.context import messages
-from backend.answer.decide import ANSWERED, Outcome, after_writing, before_writing
-from backend.answer.memory import remember
-from backend.domain import ChatTurn, CheckedPassage
-from backend.llm import Prompt, Provider, Usage
+from backend.answer.answer import (
+    Answer,
+    Checked,
+    Comparison,
+    Context,
+    Emit,
+    References,
+    Token,
+    Writer,
+)
+from backend.answer.answerer import Answerer
+from backend.answer.citations import Verification
+from backend.answer.compare import compare, search_each, together
+from backend.answer.condense import Standalone, condense
+from backend.answer.conflicts import Conflict, conflicts_between, marked_stated
+from backend.answer.decide import ANSWERED, Outcome, before_writing
+from backend.answer.job import NOTHING, Job
+from backend.answer.request import AskRequest
+from backend.answer.write import write
+from backend.llm.stop import Stop
+from backend.search.clock import Clock
 from backend.search.flow import SearchResult, search
-from backend.search.request import SearchRequest
-from backend.search.searcher import Searcher
-from backend.targets import Target
 from backend.tracing import Span
 
 
 @dataclass(frozen=True)
-class AskRequest:
-    """A question with everything that is not search: who asks, and what was said before."""
+class _Result:
+    """What the stages after the rewriting of a follow-up came to."""
 
-    search: SearchRequest
-    target_name: str
-    target: Target
-    run_name: str
-    qa_id: str
-    session_id: str
-    history: tuple[ChatTurn, ...] = field(default=())
-
-
-@dataclass(frozen=True)
-class References:
-    """The passages an answer will be written from; sent before any text."""
-
-    passages: tuple[CheckedPassage, ...]
-
-
-@dataclass(frozen=True)
-class Token:
-    """A verified piece of the answer."""
-
-    text: str
-
-
-Emit = Callable[[References | Token], None]
-"""Called as the answer comes about; may raise Cancelled to stop it."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The outcome of a question. `text` is empty unless the decision is ANSWER."""
-
-    request: AskRequest
-    trace_id: str
     outcome: Outcome
     text: str
     verification: Verification
-    result: SearchResult
-    usage: Usage
-    timings_ms: Mapping[str, float]
+    found: SearchResult
+    conflicts: tuple[Conflict, ...]
+    writer: Writer
+    context: Context = field(default_factory=Context)
+    comparison: Comparison = field(default_factory=Comparison)
 
 
-@dataclass(frozen=True)
-class _Draft:
-    text: str
-    usage: Usage
+def ask(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> Answer:
+    """Search, write, verify, decide.
 
-
-_NOTHING = Verification((), (), ())
-
-
-def ask(searcher: Searcher, provider: Provider, request: AskRequest, emit: Emit) -> Answer:
-    """Search, write, verify, decide. Nothing is emitted that failed verification."""
-    started = time.perf_counter()
-    with searcher.tracer.root("ask", "CHAIN") as span:
-        _describe(span, request, provider)
-        result = search(searcher, request.search, request.target)
-        emit(References(result.passages))
-        draft, verification = _Draft("", Usage(0, 0)), _NOTHING
-        outcome = before_writing(result, request.target)
-        writing = time.perf_counter()
-        if outcome is ANSWERED:
-            prompt = _context(searcher, request, result)
-            draft = _generate(searcher, provider, prompt, request.target, emit)
-            if draft.text:
-                verification = _verify(searcher, draft, prompt, request.target)
-            outcome = after_writing(draft.text, verification)
-        answered = outcome.decision == "ANSWER"
-        answer = Answer(
-            request=request,
-            trace_id=span.trace_id,
-            outcome=outcome,
-            text=draft.text.strip() if answered else "",
-            verification=verification,
-            result=result,
-            usage=draft.usage,
-            timings_ms={
-                **result.timings_ms,
-                "answer": _milliseconds(writing),
-                "total": _milliseconds(started),
-            },
+    Raises Cancelled soon after `stop` is set, and what search and language models raise.
+    """
+    clock = Clock()
+    tracer, version = answerer.searcher.tracer, answerer.searcher.store.manifest.version
+    with tracer.root("ask", "CHAIN") as span:
+        _describe(span, answerer, request)
+        kept = answerer.cache.get(request, version)
+        if kept:
+            answer = _again(kept, request, span, emit)
+        else:
+            standalone = condense(answerer, request, stop)
+            result = _result(answerer, _standing_alone(request, standalone), emit, stop)
+            clock.lap("total")
+            answer = _answer(request, standalone, result, span, clock)
+            answerer.cache.put(answer, version)
+        span.output(answer.text or answer.outcome.message)
+        span.set(
+            decision=answer.outcome.decision,
+            reason=answer.outcome.code,
+            cache_hit=answer.cache_hit,
+            conflicts=len(answer.conflicts),
         )
-        span.output(answer.text or outcome.message)
-        span.set(decision=outcome.decision, reason=outcome.code)
         return answer
 
 
-def _describe(span: Span, request: AskRequest, provider: Provider) -> None:
+def _result(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> _Result:
+    if request.mode == "compare":
+        return _compared(answerer, request, emit, stop)
+    return _answered(answerer, request, emit, stop)
+
+
+def _answered(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> _Result:
+    """One answer from all corpora."""
+    found = search(answerer.searcher, request.search, request.target)
+    stop.check()
+    emit(References(found.passages))
+    outcome = before_writing(found, answerer.threshold(request.target))
+    if outcome is not ANSWERED:
+        return _Result(outcome, "", NOTHING, found.kept_only(), (), _nobody(answerer, request))
+    conflicts = conflicts_between(request.search.question, found.passages)
+    written = write(Job(answerer, request, found, conflicts, emit, stop))
+    return _Result(
+        outcome=written.outcome,
+        text=written.text,
+        verification=written.verification,
+        found=found.kept_only(),
+        conflicts=marked_stated(conflicts, written.verification),
+        writer=written.writer,
+        context=written.context,
+    )
+
+
+def _compared(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> _Result:
+    """An answer from every corpus, and what they agree and differ about."""
+    results = search_each(answerer, request)
+    stop.check()
+    found = together(results, request)
+    emit(References(found.passages))
+    compared = compare(answerer, request, results, emit, stop)
+    return _Result(
+        outcome=compared.outcome,
+        text=compared.text,
+        verification=compared.verification,
+        found=found,
+        conflicts=(),
+        writer=compared.writer,
+        comparison=compared.comparison,
+    )
+
+
+def _answer(
+    request: AskRequest, standalone: Standalone, result: _Result, span: Span, clock: Clock
+) -> Answer:
+    found = result.found
+    return Answer(
+        request=request,
+        trace_id=span.trace_id,
+        created=datetime.now(UTC),
+        outcome=result.outcome,
+        text=result.text,
+        verification=result.verification,
+        result=found,
+        standalone=standalone.question,
+        standalone_note=standalone.note,
+        context=result.context,
+        conflicts=result.conflicts,
+        comparison=result.comparison,
+        writer=result.writer,
+        timings_ms={**found.timings_ms, **clock.laps},
+    )
+
+
+def _again(kept: Answer, request: AskRequest, span: Span, emit: Emit) -> Answer:
+    """An answer that was given before, to whoever asks the same now."""
+    emit(References(kept.result.passages))
+    if kept.text:
+        emit(Token(kept.text))
+        for number, sentence in enumerate(kept.verification.sentences, start=1):
+            emit(Checked(number, sentence))
+    return replace(kept, request=request, trace_id=span.trace_id, cache_hit=True)
+
+
+def _standing_alone(request: AskRequest, standalone: Standalone) -> AskRequest:
+    if not standalone.question:
+        return request
+    return replace(request, search=replace(request.search, question=standalone.question))
+
+
+def _nobody(answerer: Answerer, request: AskRequest) -> Writer:
+    """Who would have written."""
+    target = request.target
+    return Writer(target.llm_provider, answerer.model_name(target), attempts=0)
+
+
+def _describe(span: Span, answerer: Answerer, request: AskRequest) -> None:
     span.input(request.search.question)
     span.session(request.session_id)
     span.metadata({"qa_id": request.qa_id, "composite_target": request.run_name})
@@ -115,66 +167,8 @@ def _describe(span: Span, request: AskRequest, provider: Provider) -> None:
         qa_id=request.qa_id,
         target=request.target_name,
         composite_target=request.run_name,
-        llm_provider=provider.name,
+        llm_provider=request.target.llm_provider,
+        llm_model=answerer.model_name(request.target),
+        mode=request.mode,
         search_k=request.search.limit,
     )
-
-
-def _context(searcher: Searcher, request: AskRequest, result: SearchResult) -> Prompt:
-    with searcher.tracer.span("context", "CHAIN") as span:
-        target = request.target
-        memory = remember(
-            request.history, target.chat_memory_tokens, searcher.embedder.count_tokens
-        )
-        evidence = tuple(item for item in result.passages if item.valid)
-        prompt = Prompt(
-            question=request.search.question,
-            passages=evidence,
-            term_weights=result.term_weights,
-            messages=messages(request.search.question, [item.passage for item in evidence], memory),
-            sentence_limit=min(target.answer_sentences, target.citation_limit),
-        )
-        span.set(
-            passages=len(evidence),
-            chat_turns=len(memory.turns),
-            chat_turns_dropped=memory.dropped,
-            chat_tokens=memory.tokens,
-        )
-        span.output([asdict(message) for message in prompt.messages])
-        return prompt
-
-
-def _generate(
-    searcher: Searcher, provider: Provider, prompt: Prompt, target: Target, emit: Emit
-) -> _Draft:
-    with searcher.tracer.span("generate", "LLM") as span:
-        span.model(provider.name, provider.model, [asdict(m) for m in prompt.messages])
-        given = [item.passage for item in prompt.passages]
-        text = ""
-        for sentence in provider.stream(prompt):
-            text += sentence
-            if not verify(text, given, target.citation_limit).valid:
-                break  # the whole draft is judged, and blocked, by the caller
-            emit(Token(sentence))
-        usage = provider.usage(prompt, text)
-        span.usage(usage.prompt_tokens, usage.completion_tokens)
-        span.output(text)
-        return _Draft(text, usage)
-
-
-def _verify(searcher: Searcher, draft: _Draft, prompt: Prompt, target: Target) -> Verification:
-    with searcher.tracer.span("verify", "GUARDRAIL") as span:
-        given = [item.passage for item in prompt.passages]
-        verification = verify(draft.text, given, target.citation_limit)
-        span.input(draft.text)
-        span.output({"errors": list(verification.errors), "warnings": list(verification.warnings)})
-        span.set(
-            citation_valid=verification.valid,
-            sentence_groundedness=verification.sentence_groundedness,
-            citations=len(verification.citations),
-        )
-        return verification
-
-
-def _milliseconds(since: float) -> float:
-    return round((time.perf_counter() - since) * 1000, 3)

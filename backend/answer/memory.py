@@ -1,11 +1,10 @@
 """Chat memory: what of the conversation the model is reminded of. Search never sees it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.answer.tokens import TokenCounter
 from backend.domain import ChatTurn
-
-TokenCounter = Callable[[Sequence[str]], list[int]]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`PUT /api/config/reranker`: changes to a running server, for its administrator."""
+"""Changes to a running server: how a target ranks, for its administrator; kept answers."""
 
 import hmac
 
@@ -30,6 +30,12 @@ class RerankerOut(BaseModel):
     settings: dict[str, str | float]
 
 
+class ClearedOut(BaseModel):
+    """How many answers were forgotten."""
+
+    cleared: int
+
+
 def admin_blueprint(serve: Serve) -> APIBlueprint:
     """What only the administrator may do."""
     blueprint = APIBlueprint("admin", __name__, url_prefix="/api", abp_tags=[Tag(name="admin")])
@@ -45,6 +51,10 @@ def admin_blueprint(serve: Serve) -> APIBlueprint:
         target = services.configure_reranker(name, changes)
         settings = {key.upper(): getattr(target, key) for key in RANKING_KEYS}
         return RerankerOut(target=name, settings=settings).model_dump(mode="json")
+
+    @blueprint.post("/cache/clear", summary="Forget kept answers", responses={200: ClearedOut})
+    def post_cache_clear() -> dict[str, object]:
+        return ClearedOut(cleared=serve().answerer.cache.clear()).model_dump(mode="json")
 
     return blueprint
 

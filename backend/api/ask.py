@@ -1,129 +1,145 @@
-"""`POST /api/ask` and `POST /api/ask/stream`: an answer at once, or as it comes about."""
+"""`/api/ask`: an answer at once or as it comes about, stopped, read again and taken home."""
 
-import queue
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
+from functools import partial
 
 from flask import Response, json, request, stream_with_context
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel
 
-from backend.answer.flow import Answer, AskRequest, References, Token, ask
+from backend.answer.flow import ask
+from backend.answer.request import AskRequest
+from backend.api.events import POLL_SECONDS, frames, write_event
 from backend.api.problems import problem_of
-from backend.api.wire.requests import AskBody, ask_request
-from backend.api.wire.responses import answer_out, ranked_passage_out
-from backend.api.wire.schemas import AnswerOut
-from backend.errors import Cancelled
+from backend.api.runs import Run, Runs
+from backend.api.wire.answer_schemas import AnswerOut
+from backend.api.wire.answers import answer_out
+from backend.api.wire.requests import AskBody, Identifier, ask_request
+from backend.errors import NotFound, RequestError
 from backend.services import Serve, Services
 
-HEARTBEAT_SECONDS = 10.0  # proxies close a connection that stays silent for 30 to 60 s
-POLL_SECONDS = 0.5  # how soon a client that went away is noticed while nothing is sent
+Gone = Callable[[], bool]
+"""Whether the client of the present request has gone away."""
 
-Event = tuple[str, dict[str, object]]
+_STREAM = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 
 
-def ask_blueprint(serve: Serve) -> APIBlueprint:
+class ByAnswer(BaseModel):
+    """An answer's id in the path."""
+
+    qa_id: Identifier
+
+
+def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
     @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerOut})
     def post_ask(body: AskBody) -> dict[str, object]:
-        services = serve()
-        asked = ask_request(body, services, date.today())
-        provider = services.providers[asked.target.llm_provider]
-        answer = ask(services.searcher, provider, asked, emit=lambda _: None)
-        complete = answer_out(answer, services, include_context=body.include_context)
-        return complete.model_dump(mode="json")
+        run = _start(runs, serve(), body)
+        return _whole(run, _gone(), include_context=body.include_context)
 
     @blueprint.post(
         "/ask/stream",
         summary="Answer a question as server-sent events",
-        description='Events: `references` (the passages), `token` (`{"text": ...}`), then '
-        "`complete` (the document of /api/ask) or `error` (a problem document).",
-        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+        description='Events: `references` (the passages), `token` (`{"text": ...}`), `sentence` '
+        "(its verification), `restart` (all text so far is withdrawn), `section` (in `compare`: "
+        "the corpus whose answer follows), then `complete` (the document of /api/ask) or `error` "
+        "(a problem document). With the header `Last-Event-ID` and the `qa_id` of an answer, its "
+        "events after that one.",
+        responses={200: _STREAM},
     )
     def post_ask_stream(body: AskBody) -> Response:
-        services = serve()
-        asked = ask_request(body, services, date.today())
-        gone = request.environ.get("waitress.client_disconnected", lambda: False)
-        run = _Run(services, asked, include_context=body.include_context, path=request.path)
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        return Response(
-            stream_with_context(_frames(run, gone)),
-            content_type="text/event-stream; charset=utf-8",
-            headers=headers,
-        )
+        after = _last_event()
+        if after and body.qa_id:
+            return _stream(runs.get(body.qa_id), after, _gone())
+        return _stream(_start(runs, serve(), body), 0, _gone())
+
+    @blueprint.get(
+        "/ask/<qa_id>/stream", summary="The events of an answer", responses={200: _STREAM}
+    )
+    def get_ask_stream(path: ByAnswer) -> Response:
+        return _stream(runs.get(path.qa_id), _last_event(), _gone())
+
+    @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerOut})
+    def get_ask(path: ByAnswer) -> dict[str, object]:
+        run = runs.get(path.qa_id)
+        if not run.answer:
+            raise NotFound(f"The answer {path.qa_id} is still being written.")
+        return run.document
+
+    @blueprint.delete("/ask/<qa_id>", summary="Stop an answer")
+    def delete_ask(path: ByAnswer) -> dict[str, object]:
+        run = runs.get(path.qa_id)
+        stopped = not run.ended
+        run.stop.set()
+        return {"qa_id": path.qa_id, "stopped": stopped}
 
     return blueprint
 
 
-class _Run:
-    """One answer in the making, in a thread of its own, so heartbeats can go between its events."""
-
-    def __init__(self, services: Services, asked: AskRequest, *, include_context: bool, path: str):
-        self._services = services
-        self._asked = asked
-        self._include_context = include_context
-        self._path = path
-        self._cancelled = threading.Event()
-        self.events: queue.Queue[Event] = queue.Queue()
-        self._thread = threading.Thread(target=self._work, name=f"ask-{asked.qa_id}", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def cancel(self) -> None:
-        """Stop the answer at its next step."""
-        self._cancelled.set()
-
-    def _work(self) -> None:
-        services, asked = self._services, self._asked
-        try:
-            provider = services.providers[asked.target.llm_provider]
-            answer: Answer = ask(services.searcher, provider, asked, self._emit)
-            complete = answer_out(answer, services, include_context=self._include_context)
-            self._put("complete", complete)
-        except Cancelled:
-            pass
-        except Exception as error:
-            self._put("error", problem_of(error, self._path))
-
-    def _emit(self, event: References | Token) -> None:
-        if self._cancelled.is_set():
-            raise Cancelled("The client went away.")
-        if isinstance(event, Token):
-            self.events.put(("token", {"text": event.text}))
-        else:
-            passages = [ranked_passage_out(item).model_dump(mode="json") for item in event.passages]
-            self.events.put(("references", {"qa_id": self._asked.qa_id, "passages": passages}))
-
-    def _put(self, name: str, document: BaseModel) -> None:
-        self.events.put((name, document.model_dump(mode="json")))
+def _start(runs: Runs, services: Services, body: AskBody) -> Run:
+    """Check the request and begin its answer."""
+    asked = ask_request(body, services, date.today())
+    work = partial(
+        _work,
+        services=services,
+        asked=asked,
+        include_context=body.include_context,
+        path=request.path,
+    )
+    return runs.start(asked.qa_id, asked.session_id, work)
 
 
-def _frames(run: _Run, gone: Callable[[], bool]) -> Iterator[str]:
-    """Server-sent event frames until the answer is complete or the client has gone."""
-    run.start()
-    number = 0
-    silent = 0.0
+def _work(
+    run: Run, *, services: Services, asked: AskRequest, include_context: bool, path: str
+) -> None:
+    """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
-        while True:
-            try:
-                name, data = run.events.get(timeout=POLL_SECONDS)
-            except queue.Empty:
-                if gone():
-                    return
-                silent += POLL_SECONDS
-                if silent >= HEARTBEAT_SECONDS:
-                    silent = 0.0
-                    yield ": still here\n\n"
-                continue
-            silent = 0.0
-            number += 1
-            yield f"id: {number}\nevent: {name}\ndata: {json.dumps(data)}\n\n"
-            if name in {"complete", "error"}:
-                return
-    finally:
-        run.cancel()
+        answer = ask(services.answerer, asked, lambda event: write_event(run, event), run.stop)
+        document = answer_out(answer, services).model_dump(mode="json")
+    except Exception as error:
+        run.error = error
+        run.write("error", problem_of(error, path).model_dump_json(exclude_none=True))
+    else:
+        run.answer, run.document = answer, document
+        run.write("complete", json.dumps(_sent(document, include_context=include_context)))
+
+
+def _whole(run: Run, gone: Gone, *, include_context: bool) -> dict[str, object]:
+    """The document of an answer when it is finished. Raises what ended it otherwise."""
+    with run.reading():
+        while not run.ended:
+            if gone():
+                run.stop.set()
+            run.wait(POLL_SECONDS)
+    if run.error:
+        raise run.error
+    return _sent(run.document, include_context=include_context)
+
+
+def _sent(document: dict[str, object], *, include_context: bool) -> dict[str, object]:
+    return document if include_context else {**document, "passages": None}
+
+
+def _stream(run: Run, after: int, gone: Gone) -> Response:
+    return Response(
+        stream_with_context(frames(run, after, gone)),
+        content_type="text/event-stream; charset=utf-8",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+def _last_event() -> int:
+    """The number of the last event the client has; 0 for none. Raises RequestError."""
+    value = request.headers.get("Last-Event-ID", "0")
+    if not value.isdecimal():
+        raise RequestError(f"Last-Event-ID: {value!r} is not the number of an event.")
+    return int(value)
+
+
+def _gone() -> Gone:
+    found: Gone = request.environ.get("waitress.client_disconnected", lambda: False)
+    return found

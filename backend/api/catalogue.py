@@ -43,7 +43,7 @@ class TargetOut(BaseModel):
 
     name: str
     composite_target: str
-    settings: dict[str, str | int | float]
+    settings: dict[str, str | int | float | None]
 
 
 class TargetsOut(BaseModel):
@@ -83,7 +83,10 @@ class ConfigOut(BaseModel):
 
 
 class HealthOut(BaseModel):
-    """Whether the server can answer; `problem` says why the newest version is not served."""
+    """Whether the server can answer; `problem` says what is wrong and what to do.
+
+    `providers` are `ready`, or say what they lack.
+    """
 
     status: Literal["ok", "degraded"]
     problem: str
@@ -156,7 +159,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
             default_target=settings.test_target,
             legs=list(LEGS),
             fused_weights={name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS},
-            providers=list(services.providers),
+            providers=["extractive", *services.answerer.models],
             tracing=services.tracer.enabled,
             phoenix_url=settings.phoenix_url or None,
             phoenix_project=settings.phoenix_project_name,
@@ -166,14 +169,24 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
     def get_health() -> dict[str, object]:
         services = serve()
         manifest = services.store.manifest
+        providers = services.provider_health()
+        _, target = services.target(None)
+        fault = problem() or (
+            ""
+            if providers[target.llm_provider].ready
+            else f"{target.llm_provider}: {providers[target.llm_provider].detail}"
+        )
         return HealthOut(
-            status="degraded" if problem() else "ok",
-            problem=problem(),
+            status="degraded" if fault else "ok",
+            problem=fault,
             version=__version__,
             collection=manifest.collection,
             documents=manifest.documents,
             passages=manifest.passages,
-            providers=dict.fromkeys(services.providers, "ready"),
+            providers={
+                name: "ready" if health.ready else health.detail
+                for name, health in providers.items()
+            },
         ).model_dump(mode="json")
 
     @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})

@@ -1,6 +1,7 @@
 """Errors as RFC 9457 problem documents: one table of statuses, one shape."""
 
 import logging
+from math import ceil
 
 from flask import Response, json, request
 from pydantic import BaseModel, Field, ValidationError
@@ -16,11 +17,13 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.UnknownFilterField: 400,
     errors.UnknownTarget: 400,
     errors.NotFound: 404,
+    errors.Conflict: 409,
     errors.NotAllowed: 403,
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
-    errors.EmbeddingUnavailable: 503,
-    errors.RerankerUnavailable: 503,
+    errors.Unavailable: 503,
+    errors.Cancelled: 409,
+    errors.TooManyQuestions: 429,
     errors.AtlasError: 500,
 }
 """An error's status is that of the first class in its line of descent."""
@@ -34,13 +37,19 @@ class Problem(BaseModel):
     status: int
     detail: str = Field(description="What is wrong, where, and what to do")
     instance: str = Field(description="Path of the request")
+    retry_after: int | None = Field(
+        None, description="Seconds after which trying again makes sense, as in `Retry-After`"
+    )
 
 
 def problem_of(error: Exception, instance: str) -> Problem:
     """The problem document for any exception; unexpected ones are logged and kept vague."""
     if isinstance(error, errors.AtlasError):
         status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-        return _problem(_words(type(error).__name__), status, str(error), instance)
+        problem = _problem(_words(type(error).__name__), status, str(error), instance)
+        if isinstance(error, errors.Unavailable) and error.retry_after:
+            return problem.model_copy(update={"retry_after": ceil(error.retry_after)})
+        return problem
     if isinstance(error, HTTPException):
         detail = error.description or error.name
         return _problem(error.name, error.code or 500, detail, instance)
@@ -78,10 +87,12 @@ def _problem(title: str, status: int, detail: str, instance: str) -> Problem:
 
 
 def _response(problem: Problem) -> Response:
+    wait = problem.retry_after
     return Response(
-        json.dumps(problem.model_dump()),
+        json.dumps(problem.model_dump(exclude_none=True)),
         status=problem.status,
         content_type="application/problem+json",
+        headers={"Retry-After": str(wait)} if wait else None,
     )
 
 

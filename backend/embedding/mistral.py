@@ -9,8 +9,8 @@ from mistralai.client.models import EmbeddingResponse
 from numpy.typing import NDArray
 
 from backend.embedding import EmbedderInfo
-from backend.embedding.mistral_api import MistralApi
 from backend.errors import EmbeddingRefused, EmbeddingUnavailable, SourceError
+from backend.mistral_api import MistralApi
 
 MAX_TOKENS = 8192
 SPECIAL_TOKENS = 2  # at most: one that begins a text and one that ends it

@@ -1,9 +1,14 @@
-"""Metrics of retrieval and answers, each in [0, 1]."""
+"""Metrics of retrieval and answers, each in [0, 1]; `similarity` in [-1, 1]."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from backend.embedding import Embedder
 from backend.text import words
+
+_ARTICLES = frozenset({"a", "an", "the"})
+_NO_WORD = re.compile(r"[^\w\s]|_")
 
 
 def recall(found: Collection[str], gold: Collection[str]) -> float:
@@ -28,6 +33,34 @@ def contains_reference(answer: str, references: Sequence[str]) -> bool:
     """Whether the answer holds all the words of a reference, in order."""
     padded = f" {' '.join(_bag(answer))} "
     return any(f" {' '.join(_bag(reference))} " in padded for reference in references)
+
+
+def exact_match(answer: str, references: Sequence[str]) -> bool:
+    """Whether the answer is a reference, but for case, punctuation and articles (SQuAD's EM)."""
+    found = _without_articles(answer)
+    return any(found == _without_articles(reference) for reference in references)
+
+
+def similarity(answer: str, references: Sequence[str], embedder: Embedder) -> float:
+    """Cosine of the answer and the closest reference, both normalised; 0 where either is empty.
+
+    The mean over answers is `Sem = mean_i max_j cosine(emb(pred_i), emb(gold_j))`.
+    """
+    found, *known = (normalised(text) for text in (answer, *references))
+    known = [text for text in known if text]
+    if not found or not known:
+        return 0.0
+    vectors = embedder.embed([found, *known])
+    return float((vectors[1:] @ vectors[0]).max())
+
+
+def normalised(text: str) -> str:
+    """Lower case, without punctuation, single spaces."""
+    return " ".join(_NO_WORD.sub(" ", text.lower()).split())
+
+
+def _without_articles(text: str) -> list[str]:
+    return [word for word in _bag(text) if word not in _ARTICLES]
 
 
 def _bag(text: str) -> list[str]:

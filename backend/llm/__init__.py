@@ -1,13 +1,13 @@
-"""Who writes the answer: one file per provider behind the `Provider` protocol."""
+"""Who writes the answer: the extractive writer, or a language model behind `ChatModel`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from backend.domain import CheckedPassage
+from backend.llm.stop import Stop
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of a prompt."""
 
@@ -15,40 +15,80 @@ class Message:
     content: str
 
 
-@dataclass(frozen=True)
-class Prompt:
-    """What a provider is given. `messages` is the rendered prompt for chat models.
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a model is called. No call, its retries included, takes longer than `seconds`."""
 
-    `passages` are the same passages unrendered, best first; `term_weights` the idf of the
-    question's terms; `sentence_limit` the most sentences wanted.
+    model: str
+    temperature: float
+    max_tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens a model read and wrote; zero where no language model ran."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """The tokens of both calls."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last item of a stream that came to its end.
+
+    `model` is what the server says it ran. `reason` is `length` if `max_tokens` cut the text, and
+    `filtered` if the provider withheld it.
     """
 
-    question: str
-    passages: tuple[CheckedPassage, ...]
-    term_weights: Mapping[str, float]
-    messages: tuple[Message, ...]
-    sentence_limit: int
+    usage: Usage
+    model: str
+    reason: Literal["stop", "length", "filtered"]
 
 
-@dataclass(frozen=True)
-class Usage:
-    """Tokens a provider read and wrote; zero for providers that run no language model."""
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole text at once."""
 
-    prompt_tokens: int
-    completion_tokens: int
+    text: str
+    ended: Ended
 
 
-class Provider(Protocol):
-    """Writes answers. Safe to use from several threads."""
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether a model can be used. If not, `detail` says why and what to do."""
+
+    ready: bool
+    detail: str = ""
+
+
+class ChatModel(Protocol):
+    """A language model behind a provider. Safe to use from several threads.
+
+    Calls wait for their turn behind earlier ones. They raise ModelRefused where trying again
+    cannot help, ModelUnavailable where it can, and Cancelled at once when `stop` is set.
+    """
 
     name: str
-    model: str
+    default_model: str
 
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Yield the answer in whole sentences, each with its citation markers.
+    def stream(
+        self, messages: Sequence[Message], options: Options, stop: Stop
+    ) -> Iterator[str | Ended]:
+        """The text in pieces as they come, then Ended. Closing the iterator ends the call.
 
-        Nothing is yielded if the passages hold no answer.
+        A connection that is lost on the way raises ModelUnavailable; text may have come before.
         """
 
-    def usage(self, prompt: Prompt, answer: str) -> Usage:
-        """Tokens used for `answer`."""
+    def complete(self, messages: Sequence[Message], options: Options, stop: Stop) -> Completion:
+        """The whole text."""
+
+    def health(self, model: str) -> Health:
+        """Whether the provider can be reached and takes the key, asked for now (some seconds)."""

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.asked import asked_for, asks_for_current
 from backend.domain import MARKER_LIKE, CheckedPassage, Passage
 from backend.embedding import Embedder
-from backend.llm import Prompt, Usage
 from backend.text import all_terms, sentences
 
 SENTENCES_COMPARED = 8  # by meaning; comparing 12 or 40 moved F1 on the dev labels by 0.0002
@@ -25,16 +25,53 @@ _ENDED = re.compile(r"[.?!…。؟।][\"'”’»)\]]*$")
 _REFERENCE = re.compile(r"sources?:", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class Opposed:
+    """Two places that contradict each other, each a document's id, start and end."""
+
+    first: tuple[str, int, int]
+    second: tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Extract:
+    """What the writer is given.
+
+    `question_vector` is of unit length, `passages` are best first, `term_weights` the idf of the
+    question's terms. `sentence_limit` is the most sentences wanted, or one for each of the
+    question's `parts` if those are more.
+    """
+
+    question: str
+    question_vector: NDArray[np.float32]
+    passages: tuple[CheckedPassage, ...]
+    term_weights: Mapping[str, float]
+    sentence_limit: int
+    opposed: tuple[Opposed, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class _Sentence:
     text: str
+    start: int
     terms: frozenset[str]
     passage: Passage
     rank: int
     score: float
 
+    @property
+    def order(self) -> tuple[float, int, int]:
+        return -self.score, self.rank, self.start
 
-class ExtractiveProvider:
+    def within(self, place: tuple[str, int, int]) -> bool:
+        """Whether it shares a character with a place in a document."""
+        document, start, end = place
+        end_here = self.start + len(self.text)
+        return self.passage.document_id == document and self.start < end and start < end_here
+
+
+class ExtractiveWriter:
     """Chooses one to a few sentences from the best passages."""
 
     name = "extractive"
@@ -43,51 +80,118 @@ class ExtractiveProvider:
     def __init__(self, embedder: Embedder):
         self._embedder = embedder
 
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        """See Provider. The best sentence comes first."""
+    def write(self, prompt: Extract) -> Iterator[str]:
+        """Yield the answer in whole sentences, each with its citation; the best comes first.
+
+        A sentence that another source contradicts is followed by what that source says. Of a
+        question with parts, each has its best sentence before any has a second. Nothing is
+        yielded if the passages hold no answer.
+        """
         for sentence in self._choose(prompt):
             yield f"{sentence.text} {sentence.passage.marker}\n"
 
-    def usage(self, prompt: Prompt, answer: str) -> Usage:
-        """See Provider: no language model runs."""
-        del prompt, answer
-        return Usage(0, 0)
-
-    def _choose(self, prompt: Prompt) -> list[_Sentence]:
-        """The best sentences that hold the kind of thing asked for; none if no good one does."""
-        candidates = self._scored(prompt)
-        best = max((sentence.score for sentence in candidates), default=0.0)
-        asked = asked_for(prompt.question)
-        evidence = "\n".join(item.passage.text for item in _read(prompt))
-        candidates = [
-            sentence
-            for sentence in candidates
-            if sentence.score >= SHARE_FOR_KIND * best
-            and asked.held(sentence.text, evidence, prompt.question)
-        ]
-        candidates.sort(key=lambda s: (-s.score, s.rank, s.passage.start))
+    def _choose(self, prompt: Extract) -> list[_Sentence]:
+        """The best sentences of each part, then of the whole; none if no good one holds what is
+        asked for."""
+        asked = [replace(prompt, question=part) for part in prompt.parts]
+        covering = [_most_covering(one) for one in (prompt, *asked)]
+        vectors = self._vectors(covering)
         chosen: list[_Sentence] = []
-        for sentence in candidates:
-            if len(chosen) == prompt.sentence_limit:
-                break
-            if sentence.score < SHARE_OF_BEST * candidates[0].score:
-                break
-            if not any(_similar(sentence.terms, other.terms) for other in chosen):
-                chosen.append(sentence)
-        return chosen
+        for part, found in zip(asked, covering[1:], strict=True):
+            vector = self._embedder.embed_query(part.question)
+            chosen += _unlike(chosen, _answering(part, _scored(found, vectors, vector)))[:1]
+        whole = _answering(prompt, _scored(covering[0], vectors, prompt.question_vector))
+        chosen += _unlike(chosen, whole)
+        return _with_other_sides(chosen, prompt)
 
-    def _scored(self, prompt: Prompt) -> list[_Sentence]:
-        """Sentences with the mean of similarity and idf-weighted term coverage, in [0, 1]."""
-        found = _most_covering(prompt)
-        vectors = self._embedder.embed([sentence.text for sentence in found])
-        similarities = np.clip(vectors @ self._embedder.embed_query(prompt.question), 0.0, 1.0)
-        return [
-            replace(sentence, score=round((float(similarity) + sentence.score) / 2, 6))
-            for sentence, similarity in zip(found, similarities, strict=True)
-        ]
+    def _vectors(self, covering: Sequence[Sequence[_Sentence]]) -> dict[str, NDArray[np.float32]]:
+        """The vector of each sentence, computed once."""
+        texts = list(dict.fromkeys(sentence.text for found in covering for sentence in found))
+        return dict(zip(texts, self._embedder.embed(texts), strict=True))
 
 
-def _read(prompt: Prompt) -> Sequence[CheckedPassage]:
+def _scored(
+    found: Sequence[_Sentence],
+    vectors: Mapping[str, NDArray[np.float32]],
+    question: NDArray[np.float32],
+) -> list[_Sentence]:
+    """Sentences with the mean of similarity and idf-weighted term coverage, in [0, 1]."""
+    similarities = [float(np.clip(vectors[s.text] @ question, 0.0, 1.0)) for s in found]
+    return [
+        replace(sentence, score=round((similarity + sentence.score) / 2, 6))
+        for sentence, similarity in zip(found, similarities, strict=True)
+    ]
+
+
+def _answering(prompt: Extract, scored: Sequence[_Sentence]) -> list[_Sentence]:
+    """Those that hold what the question asks for and are nearly as good as the best, best first."""
+    best = max((sentence.score for sentence in scored), default=0.0)
+    asked = asked_for(prompt.question)
+    evidence = "\n".join(item.passage.text for item in _read(prompt))
+    held = [
+        sentence
+        for sentence in sorted(scored, key=lambda s: s.order)
+        if sentence.score >= SHARE_FOR_KIND * best
+        and asked.held(sentence.text, evidence, prompt.question)
+    ]
+    return [sentence for sentence in held if sentence.score >= SHARE_OF_BEST * held[0].score]
+
+
+def _unlike(chosen: Sequence[_Sentence], found: Sequence[_Sentence]) -> list[_Sentence]:
+    """Those of `found`, in order, that say something the ones before them do not."""
+    new: list[_Sentence] = []
+    for sentence in found:
+        if not any(_similar(sentence.terms, other.terms) for other in (*chosen, *new)):
+            new.append(sentence)
+    return new
+
+
+def _with_other_sides(chosen: Sequence[_Sentence], prompt: Extract) -> list[_Sentence]:
+    """The chosen ones within the limit, each followed by what contradicts it.
+
+    One whose other side finds no room is left out, unless it is the first.
+    """
+    limit = max(prompt.sentence_limit, len(prompt.parts))
+    said: list[_Sentence] = []
+    for sentence in chosen:
+        if any(sentence.within(_place(other)) for other in said):
+            continue
+        told = [s for s in _against(sentence, prompt) if not any(s == other for other in said)]
+        if not said or len(said) + 1 + len(told) <= limit:
+            said += [sentence, *told]
+    return said[:limit]
+
+
+def _against(sentence: _Sentence, prompt: Extract) -> list[_Sentence]:
+    """What other sources say against a sentence, in the order of `opposed`."""
+    places = [
+        other
+        for pair in prompt.opposed
+        for one, other in ((pair.first, pair.second), (pair.second, pair.first))
+        if sentence.within(one)
+    ]
+    return [found for place in places for found in _standing_at(place, prompt)[:1]]
+
+
+def _standing_at(place: tuple[str, int, int], prompt: Extract) -> list[_Sentence]:
+    """The text of a place, once for each passage that holds all of it."""
+    document, start, end = place
+    found = []
+    for rank, item in enumerate(_read(prompt)):
+        passage = item.passage
+        if passage.document_id == document and passage.start <= start and end <= passage.end:
+            text = passage.text[start - passage.start : end - passage.start]
+            if not MARKER_LIKE.search(text):
+                terms = all_terms(text, passage.language)
+                found.append(_Sentence(text, start, terms, passage, rank, 0.0))
+    return found
+
+
+def _place(sentence: _Sentence) -> tuple[str, int, int]:
+    return sentence.passage.document_id, sentence.start, sentence.start + len(sentence.text)
+
+
+def _read(prompt: Extract) -> Sequence[CheckedPassage]:
     """The passages sentences are taken from."""
     passages = prompt.passages
     if asks_for_current(prompt.question):
@@ -96,11 +200,12 @@ def _read(prompt: Prompt) -> Sequence[CheckedPassage]:
     return passages or prompt.passages
 
 
-def _most_covering(prompt: Prompt) -> list[_Sentence]:
+def _most_covering(prompt: Extract) -> list[_Sentence]:
     """The SENTENCES_COMPARED sentences that cover most of the question's terms, by weight."""
     found: dict[str, _Sentence] = {}
     for rank, item in enumerate(_read(prompt)):
-        text, language = item.passage.text, item.passage.language
+        passage = item.passage
+        text, language = passage.text, passage.language
         weights = _weights(prompt, language)
         total = sum(weights.values()) or 1.0
         for span in sentences(text, language):
@@ -111,11 +216,11 @@ def _most_covering(prompt: Prompt) -> list[_Sentence]:
                 continue
             terms = all_terms(sentence, language)
             covered = sum(weight for term, weight in weights.items() if term in terms) / total
-            found[sentence] = _Sentence(sentence, terms, item.passage, rank, covered)
+            start = passage.start + span.start
+            found[sentence] = _Sentence(sentence, start, terms, passage, rank, covered)
     # headings cover many terms and say nothing; a source without full stops has only such lines
     whole = [sentence for sentence in found.values() if _is_statement(sentence.text)]
-    ordered = sorted(whole or found.values(), key=lambda s: (-s.score, s.rank, s.passage.start))
-    return ordered[:SENTENCES_COMPARED]
+    return sorted(whole or found.values(), key=lambda s: s.order)[:SENTENCES_COMPARED]
 
 
 def _is_statement(sentence: str) -> bool:
@@ -123,7 +228,7 @@ def _is_statement(sentence: str) -> bool:
     return bool(_ENDED.search(sentence)) and not _REFERENCE.match(sentence)
 
 
-def _weights(prompt: Prompt, language: str) -> Mapping[str, float]:
+def _weights(prompt: Extract, language: str) -> Mapping[str, float]:
     """Those of the question's terms that are its stems in this language."""
     terms = all_terms(prompt.question, language)
     return {term: weight for term, weight in prompt.term_weights.items() if term in terms}

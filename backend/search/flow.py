@@ -1,10 +1,11 @@
 """Search, stage by stage."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.domain import LEGS, CheckedPassage
 from backend.search.candidates import Candidates
@@ -43,27 +44,39 @@ class CorpusCounts:
 class SearchResult:
     """The kept passages, best first, with what is known about them.
 
-    `candidates` and their `ranking` are all that was found, before the choice.
-    `term_weights` are the idf of the question's terms, `unknown_names` the words of names in the
-    question that no source mentions. Timings are in milliseconds by stage.
+    `vector` is the question's, of unit length; `term_weights` are the idf of its terms,
+    `unknown_names` the words of names in it that no source mentions, `sub_questions` its parts
+    that were searched too. Timings are in milliseconds by stage.
     """
 
     query: Query
+    vector: NDArray[np.float32]
     passages: tuple[CheckedPassage, ...]
     per_corpus: Mapping[str, CorpusCounts]
     confidence: Confidence
     freshness: Freshness
     depth: int
     target: Target
-    candidates: Candidates
-    ranking: Ranking
     term_weights: Mapping[str, float]
     unknown_names: tuple[str, ...]
+    sub_questions: tuple[str, ...]
     warnings: tuple[str, ...]
     timings_ms: Mapping[str, float]
 
 
-def search(searcher: Searcher, request: SearchRequest, target: Target) -> SearchResult:
+@dataclass(frozen=True)
+class WholeResult(SearchResult):
+    """With all `candidates` and their `ranking`, before the choice: most of the memory."""
+
+    candidates: Candidates
+    ranking: Ranking
+
+    def kept_only(self) -> SearchResult:
+        """The same without what was not kept."""
+        return SearchResult(**{f.name: getattr(self, f.name) for f in fields(SearchResult)})
+
+
+def search(searcher: Searcher, request: SearchRequest, target: Target) -> WholeResult:
     """Find, measure, rank and choose the passages that speak to the question."""
     with searcher.tracer.span("search", "CHAIN") as span:
         clock = Clock()
@@ -102,10 +115,11 @@ def _result(
     checked: Sequence[CheckedPassage],
     weights: Mapping[str, float],
     clock: Clock,
-) -> SearchResult:
+) -> WholeResult:
     depth = depth_of(request, target)
-    return SearchResult(
+    return WholeResult(
         query=candidates.query,
+        vector=candidates.vector,
         passages=tuple(checked),
         per_corpus=_counts(searcher, candidates, checked),
         confidence=confidence(
@@ -123,6 +137,7 @@ def _result(
             searcher.store.tokens.vocabulary,
             [item.passage for item in checked],
         ),
+        sub_questions=tuple(part.question for part in candidates.parts),
         warnings=(*filter(None, [ranking.note]), *_warnings(candidates, request, depth)),
         timings_ms=clock.laps,
     )

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -92,6 +92,24 @@ class Field(_Part):
     counts: Mapping[str, int]
 
 
+class Calibration(_Part):
+    """The evidence that an answer needs in this collection, and what that did when it was chosen.
+
+    `lost` is the share of `good` questions with less evidence than `threshold`, `rejected` that of
+    `off_topic` ones: both numbers of questions, from labels or made from the passages.
+    `content_digest` is that of the contents they were asked of.
+    """
+
+    threshold: float
+    basis: Literal["labels", "made"]
+    good: int
+    off_topic: int
+    lost: float
+    rejected: float
+    content_digest: str
+    created: str
+
+
 class Manifest(_Part):
     """A built collection. Durations are in seconds, sizes in bytes.
 
@@ -115,6 +133,13 @@ class Manifest(_Part):
     sizes: Mapping[str, int]
     files: Mapping[str, str]
     vector_tombstones: int
+    calibration: Calibration | None = None
+
+    @property
+    def calibration_is_stale(self) -> bool:
+        """Whether the contents are others than those the calibration was made for."""
+        made_for = self.calibration and self.calibration.content_digest
+        return made_for not in (None, self.content_digest)
 
     @property
     def passages(self) -> int:

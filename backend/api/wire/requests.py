@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.answer.flow import AskRequest
+from backend.answer.request import AskRequest, Mode
 from backend.api.wire.conditions import FilterValue, conditions, known_fields
 from backend.domain import ChatTurn
 from backend.errors import InvalidQuestion, RequestError
@@ -68,6 +68,9 @@ class Turn(_Request):
 class AskBody(SearchBody):
     """A question to be answered."""
 
+    mode: Mode = Field(
+        "answer", description="`compare`: every corpus answers for itself, then they are compared"
+    )
     chat_history: list[Turn] = Field(default_factory=list, max_length=MAX_HISTORY)
     session_id: Identifier | None = None
     qa_id: Identifier | None = None
@@ -134,4 +137,5 @@ def ask_request(body: AskBody, services: Services, today: date) -> AskRequest:
         qa_id=body.qa_id or uuid.uuid4().hex,
         session_id=body.session_id or uuid.uuid4().hex,
         history=tuple(ChatTurn(turn.role, turn.content) for turn in body.chat_history),
+        mode=body.mode,
     )

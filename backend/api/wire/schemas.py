@@ -1,6 +1,4 @@
-"""What responses look like."""
-
-from typing import Literal
+"""What passages, documents and search results look like."""
 
 from pydantic import BaseModel, Field
 
@@ -38,42 +36,6 @@ class RankedPassageOut(PassageOut):
     duplicates: list[str] = Field(
         description="Ids of passages left out because they say nearly the same"
     )
-
-
-class CitationOut(BaseModel):
-    """A verified citation: `quote` is the document's text from `start` to `end`."""
-
-    marker: str
-    passage_id: str
-    document_id: str
-    corpus: str
-    title: str
-    page: int
-    section: str | None
-    speaker: str | None
-    date: str | None
-    url: str | None
-    start: int
-    end: int
-    quote: str
-
-
-class SentenceOut(BaseModel):
-    """A sentence of the answer; `citations` are indices into the answer's citations."""
-
-    text: str
-    citations: list[int]
-    grounded: bool
-
-
-class ValidationOut(BaseModel):
-    """The outcome of citation verification."""
-
-    citation_valid: bool
-    errors: list[str]
-    warnings: list[str]
-    sentence_groundedness: float
-    answer_grounded: bool
 
 
 class CorpusCountsOut(BaseModel):
@@ -125,44 +87,6 @@ class RetrievalOut(BaseModel):
     confidence: ConfidenceOut
     freshness: FreshnessOut
     warnings: list[str]
-
-
-class ReasonOut(BaseModel):
-    """Why the decision fell as it did."""
-
-    code: str
-    message: str
-
-
-class UsageOut(BaseModel):
-    """Who wrote, and the tokens it took."""
-
-    provider: str
-    model: str
-    prompt_tokens: int
-    completion_tokens: int
-
-
-class AnswerOut(BaseModel):
-    """The answer to a question; `answer` is null unless the decision is ANSWER."""
-
-    qa_id: str
-    session_id: str
-    trace_id: str
-    target: str
-    composite_target: str
-    question: str
-    decision: Literal["ANSWER", "ABSTAIN", "BLOCK"]
-    reason: ReasonOut
-    answer: str | None
-    sentences: list[SentenceOut]
-    citations: list[CitationOut]
-    validation: ValidationOut
-    retrieval: RetrievalOut
-    passages: list[RankedPassageOut] | None = Field(description="With include_context only")
-    timings_ms: dict[str, float]
-    usage: UsageOut
-    cache_hit: bool
 
 
 class LegOut(BaseModel):

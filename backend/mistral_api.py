@@ -6,11 +6,13 @@ The SDK's own retries wait for as long as a server asks and do not count against
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import httpx2
 from mistralai.client import Mistral
 from mistralai.client.errors import MistralError
+from mistralai.client.sdkconfiguration import SERVER_GLOBAL, SERVERS
 from mistralai.client.utils.logger import NoOpLogger
 from pydantic import SecretStr
 from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBucket, TokenBucket
@@ -28,7 +30,7 @@ from backend.errors import (
     EmbeddingRefused,
     EmbeddingUnavailable,
 )
-from backend.remote import retry_after, usable_key
+from backend.remote import backoff, excerpt, retry_after, usable_key
 
 ATTEMPTS = 8
 LONGEST_BACKOFF = 60.0
@@ -38,8 +40,8 @@ BURST_SECONDS = 5
 Result = TypeVar("Result")
 
 _NO_KEY = (
-    "EMBEDDING_PROVIDER=mistral needs a key. Set MISTRAL_API_KEY in the environment or .env, or "
-    "EMBEDDING_PROVIDER=local, which needs none."
+    "Mistral needs a key. Set MISTRAL_API_KEY in the environment or .env; EMBEDDING_PROVIDER=local "
+    "and LLM_PROVIDER=extractive need none."
 )
 
 
@@ -54,7 +56,8 @@ class MistralAccount:
 
 
 class MistralApi:
-    """Mistral's API for one account. Safe to use from several threads.
+    """Mistral's API for one account, whose rate all share who use it. Safe to use from several
+    threads.
 
     Raises ConfigurationError for a key that is missing or cannot be one.
     """
@@ -62,12 +65,38 @@ class MistralApi:
     def __init__(self, account: MistralAccount, sleep: Callable[[float], None] = time.sleep):
         self._account = account
         self._sleep = sleep
+        self.key = usable_key(account.api_key, "MISTRAL_API_KEY", _NO_KEY)
         self._limiter = _limiter(account.requests_per_minute)
-        self._client = Mistral(
-            api_key=usable_key(account.api_key, "MISTRAL_API_KEY", _NO_KEY),
-            server_url=account.server_url or None,
-            timeout_ms=int(account.timeout_seconds * 1000),
+
+    def connect(self, http: httpx2.AsyncClient | None = None) -> Mistral:
+        """A client of the account; `http` are the connections for its asynchronous calls."""
+        return Mistral(
+            api_key=self.key,
+            server_url=self._account.server_url or None,
+            timeout_ms=int(self._account.timeout_seconds * 1000),
+            async_client=http,
             debug_logger=NoOpLogger(),  # the SDK's, switched on by MISTRAL_DEBUG, logs the key
+        )
+
+    @cached_property
+    def _client(self) -> Mistral:
+        return self.connect()
+
+    async def turn(self, patience: float) -> bool:
+        """Whether, within `patience` seconds, the rate allowed one more request."""
+        return await self._limiter.try_acquire_async(timeout=patience)
+
+    @property
+    def seconds_per_request(self) -> float:
+        """Seconds after which the rate allows another request."""
+        return 60 / self._account.requests_per_minute
+
+    @property
+    def rate_used_up(self) -> str:
+        """What to tell people if it does not."""
+        return (
+            f"MISTRAL_REQUESTS_PER_MINUTE={self._account.requests_per_minute} are used up. "
+            "Try again in a minute, or raise it if your Mistral plan allows more."
         )
 
     def call(self, request: Callable[[Mistral], Result], patience: float) -> Result:
@@ -90,44 +119,41 @@ class MistralApi:
             raise self._answered(error) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise EmbeddingUnavailable(
-                f"{self._server} did not answer ({type(error).__name__}: {error}). Check the "
+                f"{self.server} did not answer ({type(error).__name__}: {error}). Check the "
                 "network and MISTRAL_SERVER_URL, or raise MISTRAL_TIMEOUT_SECONDS; then try again."
             ) from error
 
     def _attempt(self, request: Callable[[Mistral], Result], patience: float) -> Result:
         if not self._limiter.try_acquire(timeout=patience):
-            raise EmbeddingUnavailable(
-                f"MISTRAL_REQUESTS_PER_MINUTE={self._account.requests_per_minute} are used up. "
-                "Try again in a minute, or raise it if your Mistral plan allows more."
-            )
+            raise EmbeddingUnavailable(self.rate_used_up, self.seconds_per_request)
         return request(self._client)
 
     def _answered(self, error: MistralError) -> AtlasError:
-        status, body = error.status_code, " ".join(error.body.split())[:300]
+        status, body = error.status_code, excerpt(error.body)
         if status in (401, 403):
             return ConfigurationError(
-                f"{self._server} refuses the key ({status}: {body}). Set MISTRAL_API_KEY in the "
+                f"{self.server} refuses the key ({status}: {body}). Set MISTRAL_API_KEY in the "
                 "environment or .env to a valid one."
             )
         if status == 429:
             return EmbeddingUnavailable(
-                f"{self._server} takes no more requests for now (429: {body}). Try again later, "
+                f"{self.server} takes no more requests for now (429: {body}). Try again later, "
                 "or lower MISTRAL_REQUESTS_PER_MINUTE to what your Mistral plan allows."
             )
         if 400 <= status < 500:
             return EmbeddingRefused(
-                f"{self._server} refuses the request ({status}: {body}). Check EMBEDDING_MODEL "
+                f"{self.server} refuses the request ({status}: {body}). Check EMBEDDING_MODEL "
                 "and MISTRAL_SERVER_URL, and that no passage is longer than the model reads."
             )
         return EmbeddingUnavailable(
-            f"{self._server} gives no usable answer ({status}: {body}). Try again later, or check "
+            f"{self.server} gives no usable answer ({status}: {body}). Try again later, or check "
             "MISTRAL_SERVER_URL."
         )
 
     @property
-    def _server(self) -> str:
-        address, _ = self._client.sdk_configuration.get_server_details()
-        return f"Mistral at {address}"
+    def server(self) -> str:
+        """Its name for people."""
+        return f"Mistral at {self._account.server_url or SERVERS[SERVER_GLOBAL]}"
 
 
 def _limiter(requests_per_minute: int) -> Limiter:
@@ -150,4 +176,4 @@ def _passes(error: BaseException) -> bool:
 def _wait(state: RetryCallState) -> float:
     error = state.outcome and state.outcome.exception()
     asked = retry_after(error.headers) if isinstance(error, MistralError) else 0.0
-    return asked or min(2.0 ** (state.attempt_number - 1), LONGEST_BACKOFF)
+    return asked or backoff(state.attempt_number, 1.0, LONGEST_BACKOFF)

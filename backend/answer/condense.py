@@ -1,0 +1,84 @@
+"""Rewriting a follow-up into a question that can be searched for by itself."""
+
+import re
+from dataclasses import dataclass
+
+from backend.answer.answerer import Answerer
+from backend.answer.memory import remember
+from backend.answer.prompts import prompt
+from backend.answer.refusals import is_refusal
+from backend.answer.request import AskRequest
+from backend.answer.tokens import count_tokens
+from backend.errors import ModelRefused, ModelUnavailable
+from backend.llm import ChatModel, Message, Options
+from backend.llm.stop import Stop
+
+MAX_CHARACTERS = 1000
+MAX_TOKENS = 200
+
+# what a question begins with, or holds, that leans on the one before it
+_LEANS = re.compile(
+    r"^(?:and|but|or|so|then|what about|how about|why(?: not)?\?|which one|who else)\b|"
+    r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|there|then|"
+    r"the (?:same|former|latter|other)|such)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Standalone:
+    """The question a follow-up became, empty if it was left as it is; `note` says why it was."""
+
+    question: str = ""
+    note: str = ""
+
+
+def condense(answerer: Answerer, request: AskRequest, stop: Stop) -> Standalone:
+    """The follow-up as a question of its own, where the target wants that.
+
+    Whatever goes wrong leaves the question as it was asked, with a note.
+    """
+    if not (request.target.condense_followups and request.history):
+        return Standalone()
+    with answerer.searcher.tracer.span("condense", "CHAIN") as span:
+        span.input(request.search.question)
+        model = answerer.models.get(request.target.llm_provider)
+        found = _by_model(model, answerer, request, stop) if model else _by_rule(request)
+        span.output(found.question or request.search.question)
+        if found.note:
+            span.warn(found.note)
+        return found
+
+
+def _by_rule(request: AskRequest) -> Standalone:
+    """The last question before it, put in front of one that leans on it."""
+    question = request.search.question
+    earlier = [turn.content.strip() for turn in request.history if turn.role == "user"]
+    if not earlier or not _LEANS.search(question):
+        return Standalone(note="The question stands alone.")
+    return _checked(f"{earlier[-1]} {question}", question)
+
+
+def _by_model(model: ChatModel, answerer: Answerer, request: AskRequest, stop: Stop) -> Standalone:
+    target, question = request.target, request.search.question
+    memory = remember(request.history, target.chat_memory_tokens, count_tokens)
+    said = "\n".join(f"{turn.role}: {turn.content}" for turn in memory.turns)
+    messages = (
+        Message("system", prompt("condense").template),
+        Message("user", f"{said}\n\nLast question: {question}"),
+    )
+    options = Options(answerer.model_name(target), 0.0, MAX_TOKENS, target.llm_seconds)
+    try:
+        answer = model.complete(messages, options, stop)
+    except (ModelUnavailable, ModelRefused) as error:
+        return Standalone(note=f"The question was not rewritten: {error}")
+    return _checked(answer.text, question)
+
+
+def _checked(written: str, question: str) -> Standalone:
+    """What was written, if it can be a question and is another one than was asked."""
+    lines = written.strip().splitlines()
+    if len(lines) != 1 or len(lines[0]) > MAX_CHARACTERS or is_refusal(lines[0]):
+        return Standalone(note="The question was not rewritten: no question came of it.")
+    text = lines[0].strip().strip('"“”')
+    return Standalone() if text == question else Standalone(text)

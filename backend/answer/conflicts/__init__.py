@@ -1,0 +1,215 @@
+"""Where the passages an answer is written from contradict each other."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+from backend.answer.citations import Verification
+from backend.answer.conflicts.compare import difference, same_matter, same_subject
+from backend.answer.conflicts.statements import about, read, same_names
+from backend.domain import CheckedPassage, Citation, Passage
+from backend.text import Span, content_terms, sentences
+
+Kind = Literal["polarity", "number", "repealed"]
+
+MIN_WORDS = 4  # shorter lines are headings
+MAX_WORDS = 60  # longer sentences say several things
+_ENGLISH = "en"
+_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one passage says: the document's text from `start` to `end`."""
+
+    passage: Passage
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two places that contradict each other, the better ranked passage first.
+
+    `detail` says in words what differs. `stated` if an answer cites both places.
+    """
+
+    kind: Kind
+    first: Side
+    second: Side
+    detail: str
+    stated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A sentence, the stems of what it is about, and those of them that are asked about."""
+
+    side: Side
+    terms: frozenset[str]
+    asked: frozenset[str]
+    title: frozenset[str]
+
+
+def conflicts_between(question: str, passages: Sequence[CheckedPassage]) -> tuple[Conflict, ...]:
+    """The contradictions between passages of different documents, best ranked first.
+
+    Only sentences that speak to the question count. What two corpora say is a conflict only if
+    both name the same thing: the law of one country does not contradict that of another. What a
+    superseded document says contradicts nothing but what took its place (`repealed`). Rather few
+    are found than false ones; sentences in other languages than English are not compared.
+    Each pair of places is listed once, in order of rank, then of place.
+    """
+    found = {
+        _places(conflict): conflict
+        for conflict in (*_repealed(question, passages), *_opposed(question, passages))
+    }
+    rank = {item.passage.id: number for number, item in reversed(list(enumerate(passages)))}
+    return tuple(
+        sorted(
+            found.values(),
+            key=lambda c: (rank[c.first.passage.id], rank[c.second.passage.id], *_places(c)),
+        )
+    )
+
+
+def marked_stated(
+    conflicts: Sequence[Conflict], verification: Verification
+) -> tuple[Conflict, ...]:
+    """The same conflicts, those `stated` whose both places the answer cites."""
+    cited = verification.citations
+    return tuple(
+        replace(c, stated=_is_cited(c.first, cited) and _is_cited(c.second, cited))
+        for c in conflicts
+    )
+
+
+def concealed(conflicts: Sequence[Conflict], verification: Verification) -> tuple[Conflict, ...]:
+    """Those of which the answer cites one place and keeps quiet about the other.
+
+    A source that took the place of another need not be cited beside it, nor the other way round
+    where a question is about the past; so none is `repealed`.
+    """
+    cited = verification.citations
+    return tuple(
+        conflict
+        for conflict in conflicts
+        if conflict.kind != "repealed"
+        and _is_cited(conflict.first, cited) != _is_cited(conflict.second, cited)
+    )
+
+
+def _is_cited(side: Side, citations: Iterable[Citation]) -> bool:
+    return any(
+        citation.passage.document_id == side.passage.document_id
+        and citation.start < side.end
+        and side.start < citation.end
+        for citation in citations
+    )
+
+
+def _places(conflict: Conflict) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
+    return _place(conflict.first), _place(conflict.second)
+
+
+def _place(side: Side) -> tuple[str, int, int]:
+    return side.passage.document_id, side.start, side.end
+
+
+def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
+    """Sentences on one matter whose numbers differ, or one of which denies the other."""
+    asked = content_terms(question)
+    claims: dict[tuple[str, int, int], _Claim] = {}
+    for item in passages:
+        for claim in _claims(item.passage, asked):
+            claims.setdefault(_place(claim.side), claim)
+    pairs = (_contradiction(a, b) for a, b in combinations(claims.values(), 2))
+    return [conflict for conflict in pairs if conflict]
+
+
+def _contradiction(a: _Claim, b: _Claim) -> Conflict | None:
+    one, other, titles = a.side.passage, b.side.passage, (a.title, b.title)
+    if a.asked.isdisjoint(b.asked) or one.document_id == other.document_id:
+        return None
+    if not same_subject(a.terms, b.terms, titles):
+        return None
+    first, second = read(a.side.quote), read(b.side.quote)
+    if one.corpus != other.corpus and not same_names(first, second):
+        return None
+    if not same_matter(first, second, titles) or not (found := difference(first, second)):
+        return None
+    return Conflict(found.kind, a.side, b.side, found.detail)
+
+
+def _claims(passage: Passage, asked: frozenset[str]) -> list[_Claim]:
+    """The sentences of a passage that still holds which share a word with the question."""
+    if passage.language != _ENGLISH or "superseded_by" in passage.metadata:
+        return []
+    title = content_terms(passage.title)
+    beginnings = tuple(term[:4] for term in asked)  # cheaper than the stems of every sentence
+    found = []
+    for span in sentences(passage.text):
+        text = passage.text[span.start : span.end]
+        lowered = text.lower()
+        if not any(start in lowered for start in beginnings):
+            continue
+        if not MIN_WORDS <= text.count(" ") + 1 <= MAX_WORDS:
+            continue
+        terms = frozenset(about(text))
+        if spoken := terms & asked:
+            found.append(_Claim(_side(passage, span), terms, spoken, title))
+    return found
+
+
+def _side(passage: Passage, span: Span) -> Side:
+    start, end = passage.start + span.start, passage.start + span.end
+    return Side(passage, start, end, passage.text[span.start : span.end])
+
+
+def _repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
+    """What a superseded document says against what its successor says, once for each two."""
+    found: dict[frozenset[str], Conflict] = {}
+    for one, other in combinations([item.passage for item in passages], 2):
+        pair = frozenset({one.document_id, other.document_id})
+        if len(pair) < 2 or pair in found:
+            continue
+        old, new = (one, other) if _took_over(other, one) else (other, one)
+        if not _took_over(new, old):
+            continue
+        first, second = _speaking(question, one), _speaking(question, other)
+        if first and second:
+            detail = f"{old.title} was superseded by {new.title}"
+            found[pair] = Conflict("repealed", first, second, detail)
+    return list(found.values())
+
+
+def _took_over(new: Passage, old: Passage) -> bool:
+    """Whether `old` says it was superseded by the document of `new`, by its id or its title."""
+    successor = old.metadata.get("superseded_by")
+    if not isinstance(successor, str) or "superseded_by" in new.metadata:
+        return False
+    ids = (new.document_id, new.document_id.removeprefix(f"{new.corpus}."), new.title)
+    return _slug(successor) in {_slug(name) for name in ids}
+
+
+def _slug(name: str) -> str:
+    return _SLUG.sub("-", name.lower()).strip("-")
+
+
+def _speaking(question: str, passage: Passage) -> Side | None:
+    """The sentence of a passage that shares most words with the question; the first of several."""
+    asked = content_terms(question, passage.language)
+    spans = [
+        span
+        for span in sentences(passage.text, passage.language)
+        if passage.text.count(" ", *span) + 1 >= MIN_WORDS
+    ]
+    shared = [
+        len(asked & content_terms(passage.text[span.start : span.end], passage.language))
+        for span in spans
+    ]
+    best = max(shared, default=0)
+    return _side(passage, spans[shared.index(best)]) if best else None

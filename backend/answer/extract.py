@@ -1,0 +1,43 @@
+"""Answering with the sources' own sentences."""
+
+from backend.answer.answer import Fallback, Writer
+from backend.answer.conflicts import Conflict
+from backend.answer.job import Job, Written, judged
+from backend.answer.relay import Relay
+from backend.llm.extractive import Extract, Opposed
+
+
+def extract(job: Job, fallback: Fallback | None = None) -> Written:
+    """The best sentences, each with its token; `fallback` says why they stand in for a model's."""
+    writer, given = job.answerer.extractive, job.evidence
+    relay = Relay(job.emit, given, job.request.target.citation_limit, may_refuse=False)
+    with job.tracer.span("generate", "LLM") as span:
+        span.model(writer.name, writer.model, [{"role": "user", "content": job.question}])
+        for sentence in writer.write(_task(job)):
+            job.stop.check()
+            relay.add(sentence)
+        relay.finish()
+        span.output(relay.text)
+    by = Writer(writer.name, writer.model, fallback=fallback)
+    return judged(job, relay.text, given, by)
+
+
+def _task(job: Job) -> Extract:
+    result, target = job.result, job.request.target
+    return Extract(
+        question=job.question,
+        passages=tuple(item for item in result.passages if item.valid),
+        term_weights=result.term_weights,
+        sentence_limit=min(target.answer_sentences, target.citation_limit),
+        opposed=tuple(_opposed(conflict) for conflict in job.conflicts),
+        parts=result.sub_questions,
+        question_vector=result.vector,
+    )
+
+
+def _opposed(conflict: Conflict) -> Opposed:
+    first, second = (
+        (side.passage.document_id, side.start, side.end)
+        for side in (conflict.first, conflict.second)
+    )
+    return Opposed(first, second)

@@ -1,0 +1,119 @@
+"""Answering with a language model: its text verified, repaired once, refusals recognised."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+
+from backend.answer.answer import Context, Fallback, Restart, Writer
+from backend.answer.conflicts import concealed
+from backend.answer.context import context_of, repair
+from backend.answer.decide import evidence_of, refused
+from backend.answer.extract import extract
+from backend.answer.job import NOTHING, Job, Written, judged
+from backend.answer.refusals import is_refusal
+from backend.answer.relay import Relay
+from backend.errors import ModelUnavailable
+from backend.llm import ChatModel, Ended, Message, Options, Usage
+
+ATTEMPTS = 2  # the answer, and one repair
+
+_FAULTS = {
+    "stop": (),
+    "length": ("The answer was cut off at MAX_TOKENS; be briefer.",),
+    "filtered": ("The provider withheld a part of the answer.",),
+}
+
+
+def generate(job: Job, model: ChatModel) -> Written:
+    """The model's answer; the sources' own sentences if it finds none where they are strong.
+
+    Raises ModelRefused and ModelUnavailable.
+    """
+    context = _context(job)
+    given = job.evidence[: context.passages]
+    messages, usage = context.messages, Usage()
+    for attempt in range(1, ATTEMPTS + 1):
+        relay = Relay(job.emit, given, job.request.target.citation_limit, may_refuse=True)
+        ended = _call(job, model, messages, relay, attempt)
+        usage += ended.usage
+        cost = job.request.target.cost(usage.prompt_tokens, usage.completion_tokens)
+        writer = Writer(model.name, ended.model, attempt, usage, cost)
+        if is_refusal(relay.text):
+            return replace(_refused(job, relay, writer), context=context)
+        relay.finish()
+        written = judged(job, relay.text, given, writer, _FAULTS[ended.reason])
+        problems = _problems(job, written)
+        if not problems or attempt == ATTEMPTS:
+            break
+        job.emit(Restart("repair"))
+        messages = repair(context.messages, relay.text, problems, given)
+    return replace(written, context=context)
+
+
+def _context(job: Job) -> Context:
+    with job.tracer.span("context", "CHAIN") as span:
+        target = job.request.target
+        rules = job.answerer.rules[target.system_prompt]
+        context = context_of(job.question, job.evidence, job.request.history, rules, target)
+        span.set(
+            passages=context.passages,
+            passages_dropped=context.passages_dropped,
+            passage_tokens=context.passage_tokens,
+            chat_turns=context.turns,
+            chat_turns_dropped=context.turns_dropped,
+            chat_tokens=context.turn_tokens,
+        )
+        span.output([asdict(message) for message in context.messages])
+        return context
+
+
+def _call(
+    job: Job, model: ChatModel, messages: Sequence[Message], relay: Relay, attempt: int
+) -> Ended:
+    """Let the model write into `relay`."""
+    target = job.request.target
+    options = Options(
+        job.answerer.model_name(target), target.temperature, target.max_tokens, target.llm_seconds
+    )
+    with job.tracer.span("generate", "LLM") as span:
+        span.model(model.name, options.model, [asdict(message) for message in messages])
+        span.set(attempt=attempt)
+        ended = _passed_on(model.stream(messages, options, job.stop), relay)
+        span.usage(ended.usage.prompt_tokens, ended.usage.completion_tokens)
+        span.set(finish_reason=ended.reason)
+        span.output(relay.text)
+        return ended
+
+
+def _passed_on(stream: Iterable[str | Ended], relay: Relay) -> Ended:
+    for item in stream:
+        if isinstance(item, Ended):
+            return item
+        relay.add(item)
+    raise ModelUnavailable("The language model's answer ended without an end. Try again.")
+
+
+def _refused(job: Job, relay: Relay, writer: Writer) -> Written:
+    """The model finds no answer: what the sources say themselves, if they speak clearly."""
+    if relay.sent:
+        job.emit(Restart("refused"))
+    strong, evidence = job.request.target.strong_evidence, evidence_of(job.result)
+    if evidence < strong:
+        return Written("", NOTHING, refused(job.result, strong), writer)
+    reason = (
+        f"{writer.model} found no answer, but the evidence is {evidence:.2f}; "
+        f"from {strong:.2f} the sources' own sentences answer."
+    )
+    written = extract(job, Fallback("model_refused", reason))
+    return replace(written, writer=replace(written.writer, usage=writer.usage, cost=writer.cost))
+
+
+def _problems(job: Job, written: Written) -> list[str]:
+    """What a repair has to mend."""
+    return [
+        *written.verification.errors,
+        *(
+            f"The passages contradict each other, and only one side is given: {conflict.detail} "
+            f"Give both: {conflict.first.passage.marker} and {conflict.second.passage.marker}."
+            for conflict in concealed(job.conflicts, written.verification)
+        ),
+    ]

@@ -1,0 +1,78 @@
+"""One answer to be written, and what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from backend.answer.answer import Context, Emit, Writer
+from backend.answer.answerer import Answerer
+from backend.answer.citations import Verification, verify
+from backend.answer.conflicts import Conflict, concealed
+from backend.answer.decide import ANSWERED, Outcome, after_writing
+from backend.answer.request import AskRequest
+from backend.domain import Passage
+from backend.llm.stop import Stop
+from backend.search.flow import SearchResult
+from backend.tracing import Tracer
+
+NOTHING = Verification((), (), ())
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be written: from what was found and its contradictions, and for whom."""
+
+    answerer: Answerer
+    request: AskRequest
+    result: SearchResult
+    conflicts: tuple[Conflict, ...]
+    emit: Emit
+    stop: Stop
+
+    @property
+    def question(self) -> str:
+        """The question as it is searched for."""
+        return self.request.search.question
+
+    @property
+    def evidence(self) -> list[Passage]:
+        """The passages that passed the check, best first."""
+        return [item.passage for item in self.result.passages if item.valid]
+
+    @property
+    def tracer(self) -> Tracer:
+        """Opens the spans."""
+        return self.answerer.searcher.tracer
+
+
+@dataclass(frozen=True)
+class Written:
+    """What came of writing. `text` is empty unless the decision is ANSWER."""
+
+    text: str
+    verification: Verification
+    outcome: Outcome
+    writer: Writer
+    context: Context = field(default_factory=Context)
+
+
+def judged(
+    job: Job, text: str, given: Sequence[Passage], writer: Writer, faults: Sequence[str] = ()
+) -> Written:
+    """A text, verified against the passages it was written from, with the decision about it.
+
+    `faults` are errors that cannot be seen from the text.
+    """
+    if not text.strip():
+        return Written("", NOTHING, after_writing(text, NOTHING, ()), writer)
+    with job.tracer.span("verify", "GUARDRAIL") as span:
+        span.input(text)
+        checked = verify(text, given, job.request.target.citation_limit)
+        checked = Verification(checked.sentences, (*checked.errors, *faults), checked.warnings)
+        outcome = after_writing(text, checked, concealed(job.conflicts, checked))
+        span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})
+        span.set(
+            citation_valid=checked.valid,
+            sentence_groundedness=checked.sentence_groundedness,
+            citations=len(checked.citations),
+        )
+    return Written(text.strip() if outcome is ANSWERED else "", checked, outcome, writer)

@@ -1,0 +1,32 @@
+"""Writing an answer with what the target names."""
+
+from backend.answer.answer import Fallback, Restart
+from backend.answer.extract import extract
+from backend.answer.generate import generate
+from backend.answer.job import Job, Written
+from backend.errors import ModelRefused, ModelUnavailable
+
+
+def write(job: Job) -> Written:
+    """Write, verify, decide.
+
+    Raises ModelRefused or ModelUnavailable if a model is to write that cannot be used, unless the
+    target has a fallback.
+    """
+    target = job.request.target
+    model = job.answerer.models.get(target.llm_provider)
+    if model is None:
+        return extract(job)
+    try:
+        return generate(job, model)
+    except (ModelRefused, ModelUnavailable) as error:
+        if target.llm_fallback != "extractive":
+            raise
+        job.emit(Restart("fallback"))
+        return extract(job, _fallback(error))
+
+
+def _fallback(error: ModelRefused | ModelUnavailable) -> Fallback:
+    if isinstance(error, ModelUnavailable):
+        return Fallback("model_unavailable", str(error))
+    return Fallback("model_unusable", str(error))

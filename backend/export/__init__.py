@@ -1,0 +1,1 @@
+"""Answers as files for other programs: word processors, spreadsheets, reference managers."""

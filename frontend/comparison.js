@@ -1,0 +1,42 @@
+/** Every corpus' own answer, then what they agree and differ about. */
+
+import { element } from "./dom.js";
+import { withoutMarkers } from "./markers.js";
+import { chips, paragraphs } from "./sentences.js";
+
+/** The blocks of a comparison, in place of one text. */
+export function comparisonBlocks({ comparison, citations }, page) {
+  const { answers, agreements, differences } = comparison;
+  const blocks = answers.map((part) => corpusBlock(part, citations, page));
+  const answered = answers.filter((part) => part.decision === "ANSWER");
+  if (answered.length < 2) return blocks; // nothing to compare
+  return [
+    ...blocks,
+    pointsBlock("Agreements", agreements, citations, page),
+    pointsBlock("Differences", differences, citations, page),
+  ];
+}
+
+function corpusBlock(part, citations, page) {
+  const answered = part.decision === "ANSWER";
+  const why = element("p", { class: "hint" }, `No answer: ${part.reason.message}`);
+  return element(
+    "section",
+    { class: "compared", "data-corpus": part.corpus },
+    element("h3", {}, page.label(part.corpus)),
+    ...(answered ? paragraphs(part, citations, page) : [why]),
+  );
+}
+
+function pointsBlock(title, points, citations, page) {
+  const items = points.map(({ text, citations: indices }) =>
+    element("li", {}, withoutMarkers(text), ...chips(indices, citations, page)),
+  );
+  const none = element("p", { class: "hint" }, "None were found.");
+  return element(
+    "section",
+    { class: "compared" },
+    element("h3", {}, title),
+    items.length > 0 ? element("ul", {}, ...items) : none,
+  );
+}

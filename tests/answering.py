@@ -1,0 +1,85 @@
+"""The demo collection answered by a language model: a real client, a local server of its kind."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from pydantic import SecretStr
+
+from backend.answer.answer import Answer, Event
+from backend.answer.cache import AnswerCache
+from backend.answer.flow import ask
+from backend.answer.request import AskRequest
+from backend.domain import ChatTurn
+from backend.llm import ChatModel
+from backend.llm.calls import ModelCalls
+from backend.llm.mistral import mistral_chat
+from backend.llm.openai_compatible import openai_chat
+from backend.llm.stop import Stop
+from backend.mistral_api import MistralAccount, MistralApi
+from backend.services import Services
+from backend.targets import Target
+from tests.chat_server import KEY, ChatServer
+from tests.conftest import request_for
+from tests.mistral_server import mistral_server
+from tests.openai_server import openai_server
+
+SERVERS = {"mistral": mistral_server, "openai": openai_server}
+PLACES = 4  # calls at once
+TARGET = Target(near_duplicate=1.0, max_passages_per_document=10, llm_seconds=5)
+
+
+@contextmanager
+def answered_by(provider: str, services: Services) -> Iterator[tuple[Services, ChatServer]]:
+    """The services with the models of a local server, and the server."""
+    with SERVERS[provider]() as server:
+        calls = ModelCalls(PLACES, 5.0)
+        try:
+            yield with_model(services, chat_model(provider, server, calls), calls), server
+        finally:
+            calls.close()
+
+
+def chat_model(provider: str, server: ChatServer, calls: ModelCalls) -> ChatModel:
+    """The real client of a provider, talking to a local server."""
+    if provider == "openai":
+        return openai_chat(SecretStr(KEY), server.address, calls, _at_once)
+    account = MistralAccount(SecretStr(KEY), server.address, 60_000, 5)
+    return mistral_chat(lambda: MistralApi(account), calls, _at_once)
+
+
+def with_model(services: Services, model: ChatModel, calls: ModelCalls) -> Services:
+    """The services with this language model alone, and with an empty cache."""
+    cache = AnswerCache(64, 300)
+    answerer = replace(services.answerer, models={model.name: model}, cache=cache)
+    target = TARGET.model_copy(update={"llm_provider": model.name})
+    return replace(services, answerer=answerer, calls=calls, targets={"model": target})
+
+
+def asked(
+    services: Services,
+    question: str,
+    *,
+    history: tuple[ChatTurn, ...] = (),
+    mode: str = "answer",
+    stop: Stop | None = None,
+    **settings: object,
+) -> tuple[Answer, list[Event]]:
+    """The answer to a question under the target `model`, some settings changed; and the events."""
+    target = services.targets["model"].model_copy(update=settings)
+    request = AskRequest(
+        search=request_for(services, question, limit=target.search_k),
+        target_name="model",
+        target=target,
+        run_name="model_atlas_demo",
+        qa_id="q1",
+        session_id="s1",
+        history=history,
+        mode=mode,  # type: ignore[arg-type]
+    )
+    events: list[Event] = []
+    return ask(services.answerer, request, events.append, stop or Stop()), events
+
+
+async def _at_once(seconds: float) -> None:
+    """No wait between two tries."""

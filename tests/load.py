@@ -1,0 +1,142 @@
+"""Many streams at once from a slow model, half of whose clients leave early; what is left after."""
+
+import asyncio
+import gc
+import random
+import threading
+import time
+from dataclasses import dataclass, field
+
+import httpx
+from waitress.server import create_server
+
+from backend.app import create_app
+from backend.services import Services
+from tests.chat_server import ChatServer, Says
+from tests.servers import wait_for
+from tests.test_generate import first_token
+
+QUESTION = "Can a local authority sue a newspaper for libel?"
+PIECES = 20
+SECONDS_A_PIECE = 0.05
+SETTLE_SECONDS = 20.0
+WARM_UP = 0.25  # of the time; memory is compared from then on
+
+
+@dataclass
+class Load:
+    """What came of it. Bytes are the process's resident memory at the end of each quarter."""
+
+    complete: int = 0
+    left: int = 0
+    refused: int = 0
+    other: list[str] = field(default_factory=list)
+    threads_before: int = 0
+    threads_after: int = 0
+    calls_after: int = 0
+    spans_after: int = 0
+    answers_after: int = 0
+    resident: list[int] = field(default_factory=list)
+    first_token_ms: list[float] = field(default_factory=list)
+
+
+def put_under_load(
+    services: Services, model: ChatServer, seconds: float, streams: int, seed: int = 0
+) -> Load:
+    """Keep `streams` clients busy for so many seconds, and wait until all is over."""
+    model.says(lambda request: Says(*_pieces(first_token(request)), pause=SECONDS_A_PIECE))
+    app = create_app(lambda: services)
+    settings = services.settings
+    server = create_server(
+        app,
+        host="127.0.0.1",
+        port=0,
+        threads=settings.atlas_threads,
+        channel_request_lookahead=1,
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    address = f"http://127.0.0.1:{server.effective_port}"
+    load = Load()
+    try:
+        asyncio.run(_clients(address, load, 0.0, 1, random.Random(seed)))  # opens what stays open
+        load.threads_before = threading.active_count()
+        asyncio.run(_clients(address, load, seconds, streams, random.Random(seed)))
+        runs = app.extensions["runs"]
+        wait_for(lambda: runs.running == 0 or None, SETTLE_SECONDS, "the end of all answers")
+        wait_for(
+            lambda: threading.active_count() <= load.threads_before or None,
+            SETTLE_SECONDS,
+            "the end of their threads",
+        )
+        load.threads_after = threading.active_count()
+        load.calls_after = services.calls.running + services.calls.waiting
+        load.spans_after = services.tracer.open_spans
+        load.answers_after = runs.running
+    finally:
+        server.close()
+        thread.join(10)
+    return load
+
+
+def _pieces(token: str) -> list[str]:
+    words = [f"word{number} " for number in range(PIECES - 2)]
+    return ["A local authority ", *words, f"{token}."]
+
+
+async def _clients(
+    address: str, load: Load, seconds: float, streams: int, chance: random.Random
+) -> None:
+    started = time.monotonic()
+    end = started + seconds
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=address, timeout=60, limits=limits) as client:
+        watch = asyncio.create_task(_watch(load, started, seconds))
+        await asyncio.gather(
+            *(_client(client, load, end, random.Random(chance.random())) for _ in range(streams))
+        )
+        await watch
+
+
+async def _client(
+    client: httpx.AsyncClient, load: Load, end: float, chance: random.Random
+) -> None:
+    """Ask again and again; every second time leave before the end."""
+    while True:
+        await _ask(client, load, leave_after=chance.choice([None, chance.randint(1, PIECES)]))
+        if time.monotonic() >= end:
+            return
+
+
+async def _ask(client: httpx.AsyncClient, load: Load, leave_after: int | None) -> None:
+    asked = time.monotonic()
+    tokens = 0
+    async with client.stream("POST", "/api/ask/stream", json={"question": QUESTION}) as response:
+        if response.status_code != 200:
+            load.refused += 1
+            return
+        async for line in response.aiter_lines():
+            if line == "event: token":
+                tokens += 1
+                if tokens == 1:
+                    load.first_token_ms.append((time.monotonic() - asked) * 1000)
+                if tokens == leave_after:
+                    load.left += 1
+                    return
+            if line in ("event: complete", "event: error"):
+                load.complete += line == "event: complete"
+            if line.startswith("data: ") and '"urn:atlas' in line:
+                load.other.append(line)
+
+
+async def _watch(load: Load, started: float, seconds: float) -> None:
+    for quarter in range(1, 5):
+        await asyncio.sleep(max(0.0, started + seconds * quarter / 4 - time.monotonic()))
+        gc.collect()
+        load.resident.append(_resident())
+
+
+def _resident() -> int:
+    """The resident memory of this process in bytes."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096

@@ -1,0 +1,50 @@
+"""A language model that writes one sentence whenever it is allowed to."""
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+
+from backend.llm import Completion, Ended, Health, Message, Options, Usage
+from backend.llm.stop import Stop
+
+TOKEN = re.compile(r"^(\[[^\[\]\s]+ p\d+\]) ", re.MULTILINE)
+"""At the beginning of a line of the prompt: those of the passages."""
+
+
+class SlowModel:
+    """See ChatModel. It remembers how far it came, and the prompts it was given."""
+
+    name = "openai"
+    default_model = "slow"
+
+    def __init__(self) -> None:
+        self.go = threading.Semaphore(0)
+        self.written = 0
+        self.ended = threading.Event()
+        self.fault: Exception | None = None
+        self.marker = ""
+        self.prompts: list[Sequence[Message]] = []
+
+    def stream(
+        self, messages: Sequence[Message], options: Options, stop: Stop
+    ) -> Iterator[str | Ended]:
+        self.prompts.append(messages)
+        tokens = list(dict.fromkeys(TOKEN.findall(messages[-1].content)))[:5]
+        try:
+            with stop.calling(self.go.release):
+                for token in tokens:
+                    assert self.go.acquire(timeout=30)
+                    stop.check()
+                    if self.fault:
+                        raise self.fault
+                    self.written += 1
+                    yield f"A local authority cannot sue. {self.marker or token}\n"
+            yield Ended(Usage(len(messages), self.written), "slow", "stop")
+        finally:
+            self.ended.set()
+
+    def complete(self, messages: Sequence[Message], options: Options, stop: Stop) -> Completion:
+        raise NotImplementedError
+
+    def health(self, model: str) -> Health:
+        return Health(ready=True)

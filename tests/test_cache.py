@@ -1,0 +1,131 @@
+"""Kept answers: for the same question only, for a time, and never for a conversation."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from backend.answer.cache import AnswerCache
+from backend.app import create_app
+from backend.domain import ChatTurn
+from backend.services import Services
+from tests.answering import answered_by, asked
+from tests.chat_server import ChatServer
+from tests.test_generate import cited
+
+QUESTION = "Can a local authority sue a newspaper for libel?"
+ASKED = {"question": QUESTION, "session_id": "s1"}
+
+Both = tuple[Services, ChatServer]
+
+
+@pytest.fixture
+def both(services: Services) -> Iterator[Both]:
+    with answered_by("openai", services) as found:
+        found[1].says(cited)
+        yield found
+
+
+@pytest.fixture
+def client(services: Services) -> FlaskClient:
+    answerer = replace(services.answerer, cache=AnswerCache(8, 300))
+    return create_app(lambda: replace(services, answerer=answerer)).test_client()
+
+
+def test_the_same_question_is_answered_from_the_cache(both: Both) -> None:
+    services, server = both
+    first, _ = asked(services, QUESTION)
+    second, events = asked(services, f"  {QUESTION} ")
+    assert (first.cache_hit, second.cache_hit) == (False, True)
+    assert second.text == first.text
+    assert second.trace_id != first.trace_id
+    assert [type(event).__name__ for event in events] == ["References", "Token", "Checked"]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"search_k": 9},
+        {"temperature": 0.5},
+        {"mode": "compare"},
+        {"history": (ChatTurn("user", "Hello"),)},
+    ],
+)
+def test_anything_that_could_change_the_answer_asks_anew(
+    both: Both, change: dict[str, Any]
+) -> None:
+    services, _ = both
+    asked(services, QUESTION)
+    answer, _ = asked(services, QUESTION, **change)
+    assert not answer.cache_hit
+
+
+def test_an_answer_in_a_conversation_is_not_kept(both: Both) -> None:
+    services, _ = both
+    history = (ChatTurn("user", "Hello"),)
+    asked(services, QUESTION, history=history)
+    answer, _ = asked(services, QUESTION, history=history)
+    assert not answer.cache_hit
+
+
+def test_what_another_try_may_better_is_not_kept(both: Both) -> None:
+    services, server = both
+    server.says("A council may sue [legal_uk.invented p9].")
+    asked(services, QUESTION)
+    server.says(cited)
+    answer, _ = asked(services, QUESTION)
+    assert answer.outcome.decision == "ANSWER"
+    assert not answer.cache_hit
+
+
+def test_a_new_version_of_the_collection_has_answers_of_its_own(both: Both) -> None:
+    services, _ = both
+    answer, _ = asked(services, QUESTION)
+    cache = services.answerer.cache
+    assert cache.get(answer.request, services.store.manifest.version) is not None
+    assert cache.get(answer.request, "another version") is None
+
+
+def test_no_more_are_kept_than_were_asked_for_and_none_if_switched_off(both: Both) -> None:
+    services, _ = both
+    answer, _ = asked(services, QUESTION)
+    small, off = AnswerCache(2, 300), AnswerCache(2, 300, enabled=False)
+    for version in ("1", "2", "3"):
+        small.put(answer, version)
+        off.put(answer, version)
+    assert small.get(answer.request, "1") is None
+    assert small.get(answer.request, "3") is answer
+    assert (small.clear(), off.clear()) == (2, 0)
+
+
+def test_many_threads_may_use_it(both: Both) -> None:
+    services, _ = both
+    answer, _ = asked(services, QUESTION)
+    cache = AnswerCache(16, 300)
+
+    def work(number: int) -> None:
+        for step in range(200):
+            cache.put(answer, str((number + step) % 40))
+            cache.get(answer.request, str(step % 40))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert cache.clear() == 16
+
+
+def test_the_api_says_what_came_from_the_cache_and_clears_it(client: FlaskClient) -> None:
+    first = client.post("/api/ask", json=ASKED).get_json()
+    second = client.post("/api/ask", json=ASKED | {"session_id": "s2"}).get_json()
+    assert (first["cache_hit"], second["cache_hit"]) == (False, True)
+    assert second["answer"] == first["answer"]
+    assert second["created"] == first["created"]
+    assert (second["session_id"], second["qa_id"] != first["qa_id"]) == ("s2", True)
+    assert client.post("/api/cache/clear", json={}).get_json() == {"cleared": 1}
+    assert client.post("/api/ask", json=ASKED).get_json()["cache_hit"] is False

@@ -1,0 +1,374 @@
+"""Calibration: the threshold that is chosen, from which questions, and where it is kept."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backend.errors import AtlasError, RequestError, SourceError
+from backend.evaluation.calibration import LOSE, balanced, calibrate, choose, keep
+from backend.evaluation.commands import LABELS, calibrate_command
+from backend.evaluation.labelset import Label, Split, load_labels
+from backend.evaluation.questions import (
+    FEW,
+    HELD_OUT,
+    LEAST,
+    MOST,
+    Questions,
+    everyday,
+    labelled,
+    made,
+)
+from backend.services import Services
+from backend.serving import Serving
+from backend.settings import Settings
+from backend.stores.manifest import Calibration, Manifest
+from backend.stores.store import EmbeddedStore
+from backend.stores.verify import verify
+from backend.stores.versions import locked, rollback
+from backend.text import all_terms, content_terms
+from create.corpora import Rule, by_rule
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import FARM, build_tiny, write_sources
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+GOOD = [number / 100 for number in range(1, 20)]  # 19, the fewest of which 5% can be lost
+FOUND = Calibration(
+    threshold=0.3,
+    basis="labels",
+    good=19,
+    off_topic=4,
+    lost=0.05,
+    rejected=0.75,
+    content_digest="",
+    created="2026-01-01T00:00:00+00:00",
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A tiny collection with a calibration of its present contents."""
+    built = build_tiny(write_sources(tmp_path / "source", FARM), tmp_path / "c", HashEmbedder())
+    manifest = built.manifest
+    kept = FOUND.model_copy(update={"content_digest": manifest.content_digest})
+    keep(tmp_path / "c", manifest.version, kept)
+    return tmp_path / "c"
+
+
+def rebuild(folder: Path, files: dict[str, str], model: str = "hash") -> Manifest:
+    """Build the collection again from its sources and further `files`."""
+    source = write_sources(folder.with_name("source"), FARM | files)
+    return build_tiny(source, folder, HashEmbedder(model)).manifest
+
+
+def label(question: str, *, kind: str = "", gold: str = "", split: Split = Split.DEV) -> Label:
+    return Label(question, split, "any", question, (), frozenset({gold} - {""}), kind)
+
+
+# what is chosen
+
+
+def test_the_threshold_lies_in_the_middle_of_a_gap() -> None:
+    good = [0.6 + number / 100 for number in range(19)]
+    chosen = choose(good, [0.1, 0.2], "labels")
+    assert (chosen.threshold, chosen.lost, chosen.rejected) == ((0.2 + 0.6) / 2, 0 / 19, 2 / 2)
+
+
+def test_with_made_questions_it_is_the_highest_that_may_be() -> None:
+    good = [0.6 + number / 100 for number in range(19)]
+    assert choose(good, [0.1, 0.2], "made").threshold == 0.6
+
+
+def test_no_more_good_questions_are_lost_than_allowed() -> None:
+    # floor(0.05 * (39 + 1)) = 2: the threshold is the second weakest, below which there is one
+    good = [number / 100 for number in range(1, 40)]
+    chosen = choose(good, [0.9], "made")
+    assert (chosen.threshold, chosen.lost, chosen.rejected) == (0.02, 1 / 39, 0 / 1)
+
+
+def test_a_larger_share_may_be_given_away() -> None:
+    # floor(0.25 * (19 + 1)) = 5
+    assert choose(GOOD, [0.9], "made", lose=0.25).threshold == 0.05
+    assert choose(GOOD[:3], [0.9], "made", lose=0.25).threshold == 0.01
+
+
+def test_both_errors_are_balanced_where_the_kinds_overlap() -> None:
+    good, off_topic = np.array([0.2, 0.4, 0.6, 0.8]), np.array([0.1, 0.3, 0.5, 0.55])
+    # (0.4, 0.5]: 2/4 lost and 2/4 kept; (0.3, 0.4]: 1/4 and 2/4; (0.55, 0.6]: 2/4 and 0/4
+    assert balanced(good, off_topic, limit=0.8) == (0.3 + 0.4) / 2
+    assert balanced(good, off_topic, limit=0.2) == (0.1 + 0.2) / 2
+
+
+def test_equal_evidence_is_lost_or_kept_together() -> None:
+    good, off_topic = np.array([0.3, 0.3, 0.3, 0.5]), np.array([0.2, 0.3, 0.3, 0.3])
+    # (0.2, 0.3]: 0/4 lost and 3/4 kept; above, which the limit forbids, 3/4 and 0/4
+    assert balanced(good, off_topic, limit=0.3) == (0.2 + 0.3) / 2
+    assert choose([0.3] * 19, [0.3], "made").lost == 0 / 19
+
+
+def test_good_questions_without_any_evidence_leave_nothing_to_reject() -> None:
+    chosen = choose([0.0] * 19, [0.0, 0.4], "labels")
+    assert (chosen.threshold, chosen.rejected) == (0.0, 0 / 2)
+
+
+def test_a_threshold_is_never_rounded_up() -> None:
+    assert choose([0.123456] * 19, [0.5], "made").threshold == 0.1234
+
+
+@pytest.mark.parametrize("count", [0, 18])
+def test_too_few_good_questions_are_an_error_that_says_how_many_are_needed(count: int) -> None:
+    with pytest.raises(RequestError, match=rf"{count} good questions .* at least 19, or .* --lose"):
+        choose(GOOD[:count], [0.1], "labels")
+
+
+def test_without_off_topic_questions_nothing_can_be_chosen() -> None:
+    with pytest.raises(RequestError, match="Without an off-topic question"):
+        choose(GOOD, [], "labels")
+
+
+# from which questions
+
+
+def test_of_labels_the_answerable_and_the_off_topic_ones_of_dev_are_asked() -> None:
+    asked = labelled(
+        [
+            label("good", gold="d"),
+            label("good in test", gold="d", split=Split.TEST),
+            label("detail", kind="absent_detail"),
+            *(label(f"off {number}", kind="off_topic") for number in range(FEW - 1)),
+            label("of no kind"),
+        ]
+    )
+    assert asked.good == ("good",)
+    assert asked.off_topic == (*(f"off {number}" for number in range(FEW - 1)), "of no kind")
+
+
+def test_few_off_topic_labels_are_joined_by_the_bundled_ones() -> None:
+    asked = labelled([label("good", gold="d"), label("off", kind="off_topic")])
+    assert asked.off_topic == ("off", *everyday())
+
+
+def test_the_bundled_off_topic_questions_differ_and_are_no_labels() -> None:
+    questions = [question.casefold() for question in everyday()]
+    assert len(questions) == len(set(questions)) >= 200
+    assert not set(questions) & {each.question.casefold() for each in load_labels(LABELS)}
+
+
+def test_made_questions_are_of_a_passages_words_and_do_not_quote_it(store: EmbeddedStore) -> None:
+    passages = store.passages(range(store.manifest.passages))
+    known = [all_terms(passage.text) for passage in passages]
+    questions = made(store, 40).good
+    assert len(set(questions)) == 40
+    for question in questions:
+        said = question.removeprefix("What is said about ").removesuffix("?")
+        assert LEAST * 2 // HELD_OUT <= len(said.split()) <= MOST
+        assert any(content_terms(said) <= terms for terms in known)
+    assert not any(question in passage.text for question in questions for passage in passages)
+
+
+def test_made_questions_are_always_the_same_and_come_from_all_over(store: EmbeddedStore) -> None:
+    assert made(store, 30) == made(store, 30)
+    assert made(store, 60).good[:30] == made(store, 30).good
+    assert len(made(store, 10_000).good) <= store.manifest.passages
+
+
+def test_a_collection_in_another_language_needs_labels(tmp_path: Path) -> None:
+    source = write_sources(tmp_path / "source", {"ferme.txt": "Les moutons donnent de la laine."})
+    french = by_rule([source], frozenset({".txt"}), Rule("ferme", language="fr"))
+    build_tiny(french, tmp_path / "c", HashEmbedder())
+    store = EmbeddedStore(tmp_path / "c")
+    with pytest.raises(RequestError, match="--labels FILE"):
+        made(store, 5)
+    store.close()
+
+
+# what comes of it for the bundled collection
+
+
+def calibrated(services: Services, asked: Questions) -> Calibration:
+    """Calibrate with every fifth off-topic question, which takes a fifth of the time."""
+    few = replace(asked, off_topic=asked.off_topic[::5])
+    target = services.targets["k10_extractive"]
+    return calibrate(services, few, target, LOSE, NOW, lambda *_: None)
+
+
+def test_the_demo_is_calibrated_from_its_labels(services: Services) -> None:
+    labels = load_labels(LABELS)
+    found = calibrated(services, labelled(labels))
+    assert found.basis == "labels"
+    assert found.good == sum(label.answerable for label in labels if label.split is Split.DEV)
+    assert found.off_topic >= len(everyday()) // 5
+    assert found.lost <= LOSE
+    assert found.rejected >= 0.95
+    assert found.content_digest == services.store.manifest.content_digest
+    assert found.created == "2026-01-01T00:00:00+00:00"
+
+
+def test_the_demo_is_calibrated_from_made_questions(services: Services) -> None:
+    asked = made(services.store, 40)
+    found = calibrated(services, asked)
+    assert (found.basis, found.good) == ("made", 40)
+    assert found.lost <= LOSE
+    assert found.rejected >= 0.95
+
+
+def test_it_is_told_how_far_the_asking_has_come(services: Services) -> None:
+    few = Questions("made", made(services.store, 19).good, ("How do I cook rice?",))
+    told: list[tuple[int, int]] = []
+    target = services.targets["k10_extractive"]
+    calibrate(services, few, target, LOSE, NOW, lambda done, total: told.append((done, total)))
+    assert told == [(number, 20) for number in range(1, 21)]
+
+
+# where it is kept
+
+
+def test_a_manifest_without_a_calibration_is_read(folder: Path) -> None:
+    path = folder / "manifest.json"
+    written = json.loads(path.read_text(encoding="utf-8"))
+    del written["calibration"]
+    path.write_text(json.dumps(written), encoding="utf-8")
+    manifest = Manifest.read(folder)
+    assert manifest.calibration is None
+    assert not manifest.calibration_is_stale
+
+
+def test_a_calibration_is_read_as_it_was_kept(folder: Path) -> None:
+    manifest = Manifest.read(folder)
+    digest = manifest.content_digest
+    assert manifest.calibration == FOUND.model_copy(update={"content_digest": digest})
+    assert not manifest.calibration_is_stale
+    assert Manifest.read(folder / manifest.version) == manifest
+
+
+def test_a_calibrated_version_is_whole(folder: Path) -> None:
+    assert not [found for found in verify(folder, Manifest.read(folder)) if found.problem]
+
+
+def test_a_build_without_changes_leaves_the_calibration(folder: Path) -> None:
+    before = Manifest.read(folder)
+    assert rebuild(folder, {}) == before
+
+
+def test_a_build_with_changes_carries_it_over_and_it_is_stale(folder: Path) -> None:
+    before = Manifest.read(folder)
+    after = rebuild(folder, {"farm/goats.txt": "Goats give milk, too.\n"})
+    assert after.version != before.version
+    assert after.calibration == before.calibration
+    assert after.calibration_is_stale
+    assert Manifest.read(folder) == after
+
+
+def test_evidence_of_another_model_is_not_carried_over(folder: Path) -> None:
+    assert rebuild(folder, {}, "other").calibration is None
+
+
+def test_rolling_back_brings_the_calibration_of_that_version_back(folder: Path) -> None:
+    before = Manifest.read(folder)
+    after = rebuild(folder, {"farm/goats.txt": "Goats give milk, too.\n"})
+    keep(folder, after.version, FOUND.model_copy(update={"threshold": 0.5}))
+    assert rollback(folder).calibration == before.calibration
+    assert Manifest.read(folder) == before
+    assert rollback(folder, after.version).calibration.threshold == 0.5  # type: ignore[union-attr]
+
+
+def test_a_calibration_of_a_version_that_is_no_longer_live_is_refused(folder: Path) -> None:
+    before = Manifest.read(folder)
+    after = rebuild(folder, {"farm/goats.txt": "Goats give milk, too.\n"})
+    with pytest.raises(SourceError, match=f"{after.version} is live, .* `atlas calibrate` again"):
+        keep(folder, before.version, FOUND)
+    assert Manifest.read(folder) == after
+
+
+def test_nothing_is_kept_while_a_build_runs(folder: Path) -> None:
+    before = Manifest.read(folder)
+    with locked(folder), pytest.raises(SourceError, match="Another build"):
+        keep(folder, before.version, FOUND)
+    assert Manifest.read(folder) == before
+
+
+def test_a_server_follows_a_calibration_without_a_restart(folder: Path) -> None:
+    settings = Settings(chroma_persist_directory=folder.parent, chroma_collection_name=folder.name)
+    serving = Serving(settings, HashEmbedder())
+    try:
+        before = serving()
+        keep(folder, before.store.manifest.version, FOUND.model_copy(update={"threshold": 0.5}))
+        serving.refresh()
+        target = before.targets["k10_extractive"].model_copy(update={"answer_threshold": None})
+        assert before.answerer.threshold(target) == FOUND.threshold
+        assert serving().answerer.threshold(target) == 0.5
+        assert serving.problem == ""
+    finally:
+        serving.close()
+
+
+# the command
+
+
+@pytest.fixture
+def farm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A collection of many sentences in the settings' folder; its label set."""
+    text = "\n".join(
+        f"{animal} {verb} fine yellow {thing} for merchants travelling north every {season}."
+        for animal in ("Sheep", "Cows", "Goats", "Geese")
+        for verb, thing in (("give", "wool"), ("carry", "baskets"), ("guard", "barley"))
+        for season in ("spring", "autumn")
+    )
+    rebuild(folder, {f"farm/{number}.txt": line for number, line in enumerate(text.splitlines())})
+    monkeypatch.setattr("backend.services.open_embedder", lambda *_: HashEmbedder())
+    monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(folder.parent))
+    lines = [
+        {
+            "id": f"q{number}",
+            "split": "dev",
+            "category": "any",
+            "question": f"{line}?",
+            "answers": [line],
+            "gold_document_ids": [f"farm.{number}"],
+        }
+        for number, line in enumerate(text.splitlines())
+    ]
+    path = folder.with_name("labels.jsonl")
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_the_command_keeps_what_it_chose(
+    folder: Path, farm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calibrate_command(collection=folder.name, labels=farm)
+    kept = Manifest.read(folder)
+    assert kept.calibration is not None
+    assert not kept.calibration_is_stale
+    assert kept.calibration.good == 24
+    said = capsys.readouterr().out
+    assert (
+        f"c: answers need an evidence of {kept.calibration.threshold:.4f} (so far 0.3000)" in said
+    )
+    assert "24 labelled questions: 0.0% lost. 263 off-topic questions: " in said
+
+
+def test_a_dry_run_changes_nothing(
+    folder: Path, farm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = Manifest.read(folder)
+    calibrate_command(collection=folder.name, questions=20, dry_run=True)
+    assert Manifest.read(folder) == before
+    assert "Nothing was written." in capsys.readouterr().out
+
+
+def test_the_calibration_is_printed_as_json(
+    folder: Path, farm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calibrate_command(collection=folder.name, questions=20, as_json=True)
+    printed = Calibration.model_validate_json(capsys.readouterr().out)
+    assert printed == Manifest.read(folder).calibration
+    assert (printed.basis, printed.good) == ("made", 20)
+
+
+def test_labels_of_another_collection_are_refused(folder: Path, farm: Path) -> None:
+    with pytest.raises(AtlasError, match="are not for this collection"):
+        calibrate_command(collection=folder.name, labels=LABELS)

@@ -1,0 +1,246 @@
+"""Answers by language models: the real clients against local servers of their providers."""
+
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from backend.answer.answer import Checked, Event, References, Restart, Token
+from backend.errors import Cancelled, ModelRefused, ModelUnavailable
+from backend.llm import Usage
+from backend.llm.stop import Stop
+from backend.services import Services
+from tests.answering import SERVERS, answered_by, asked
+from tests.chat_server import ChatServer, Cut, Gate, Hang, Reply, Request, Says, Silence
+from tests.slow_model import TOKEN
+
+QUESTION = "Can a local authority sue a newspaper for libel?"
+SENTENCE = "A local authority cannot sue for libel {}."
+STRONG, WEAK = {"strong_evidence": 0.1}, {"strong_evidence": 1.0}
+
+Both = tuple[Services, ChatServer]
+
+
+@pytest.fixture(params=list(SERVERS))
+def both(request: pytest.FixtureRequest, services: Services) -> Iterator[Both]:
+    with answered_by(request.param, services) as found:
+        yield found
+    assert found[0].calls.running == 0
+    assert found[0].tracer.open_spans == 0
+
+
+def first_token(request: Request) -> str:
+    return TOKEN.findall(request.prompt)[0]
+
+
+def cited(request: Request) -> str:
+    return SENTENCE.format(first_token(request))
+
+
+def texts(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, Token))
+
+
+def test_a_cited_answer_is_sent_as_it_comes(both: Both) -> None:
+    services, server = both
+    server.says(cited)
+    answer, events = asked(services, QUESTION)
+    assert answer.outcome.decision == "ANSWER"
+    assert answer.text == texts(events) == cited(server.requests[0])
+    assert isinstance(events[0], References)
+    assert [type(event) for event in events].count(Token) > 5  # word by word
+    (checked,) = [event for event in events if isinstance(event, Checked)]
+    assert checked.sentence.grounded
+    assert answer.writer.attempts == 1
+    assert answer.writer.usage == Usage(11, 7)
+    assert answer.writer.fallback is None
+
+
+def test_the_cost_is_that_of_the_targets_prices(both: Both) -> None:
+    services, server = both
+    server.says(cited)
+    answer, _ = asked(services, QUESTION, llm_price_input=2.0, llm_price_output=6.0)
+    assert answer.writer.cost == (11 * 2 + 7 * 6) / 1_000_000
+
+
+def test_an_invented_citation_is_flagged_withdrawn_and_repaired(both: Both) -> None:
+    services, server = both
+    server.then(Says("A council may sue ", "[legal_uk.invented p9]."))
+    server.says(cited)
+    answer, events = asked(services, QUESTION)
+    assert answer.outcome.decision == "ANSWER"
+    assert answer.writer.attempts == 2
+    assert answer.writer.usage == Usage(22, 14)
+    flagged = [event for event in events if isinstance(event, Checked)]
+    assert [event.sentence.grounded for event in flagged] == [False, True]
+    assert Restart("repair") in events
+    complaint = server.requests[1].prompt
+    assert "cites [legal_uk.invented p9], which was not retrieved" in complaint
+    assert answer.text in texts(events)
+
+
+def test_what_is_invented_twice_is_blocked(both: Both) -> None:
+    services, server = both
+    server.says("A council may sue [legal_uk.invented p9].")
+    answer, _ = asked(services, QUESTION)
+    assert (answer.outcome.decision, answer.outcome.code) == ("BLOCK", "invalid_citations")
+    assert answer.text == ""
+    assert answer.outcome.numbers["errors"] == 1
+    assert len(server.requests) == 2
+
+
+def test_a_sentence_without_a_citation_is_repaired_or_blocked(both: Both) -> None:
+    services, server = both
+    server.says(lambda request: f"{cited(request)} Councils are public bodies.")
+    answer, _ = asked(services, QUESTION)
+    assert answer.outcome.decision == "BLOCK"
+    assert answer.verification.sentence_groundedness == 1 / 2
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "NO ANSWER",
+        "I'm sorry, but the provided passages do not contain information about this.",
+        "I don't know.",
+        "",
+    ],
+)
+def test_a_refusal_is_no_answer_and_none_of_it_is_sent(both: Both, refusal: str) -> None:
+    services, server = both
+    server.says(refusal)
+    answer, events = asked(services, QUESTION, **WEAK)
+    assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "model_refused")
+    assert answer.text == ""
+    assert answer.verification.citations == ()
+    assert texts(events) == ""
+    assert 0 < answer.outcome.numbers["evidence"] < answer.outcome.numbers["strong"] == 1.0
+
+
+def test_a_refusal_against_strong_evidence_is_overruled_and_marked(both: Both) -> None:
+    services, server = both
+    server.says("I don't know.")
+    answer, events = asked(services, QUESTION, **STRONG)
+    assert answer.outcome.decision == "ANSWER"
+    assert answer.writer.provider == "extractive"
+    assert answer.writer.fallback is not None
+    assert answer.writer.fallback.code == "model_refused"
+    assert answer.writer.usage == Usage(11, 7)  # the refusal is paid for
+    assert "don't know" not in texts(events)
+    assert answer.verification.answer_grounded
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        [Reply(500)] * 9,
+        [Reply(429, {}, {"Retry-After": "7"})] * 9,
+        [Says("A local ", Cut())],
+        [Says("A local authority", finish="")],
+    ],
+    ids=["500", "429", "cut", "no end"],
+)
+def test_a_model_out_of_reach_is_an_error_or_the_sources_own_sentences(
+    both: Both, fault: list[Reply | Says]
+) -> None:
+    services, server = both
+    server.then(*fault)
+    with pytest.raises(ModelUnavailable):
+        asked(services, QUESTION)
+    server.told.clear()
+    server.then(*fault)
+    answer, events = asked(services, QUESTION, llm_fallback="extractive")
+    assert answer.outcome.decision == "ANSWER"
+    assert answer.writer.fallback is not None
+    assert answer.writer.fallback.code == "model_unavailable"
+    assert Restart("fallback") in events
+
+
+def test_a_wait_the_provider_asks_for_is_passed_on(both: Both) -> None:
+    services, server = both
+    server.then(*[Reply(429, {}, {"Retry-After": "7"})] * 9)
+    with pytest.raises(ModelUnavailable) as raised:
+        asked(services, QUESTION)
+    assert raised.value.retry_after == 7
+
+
+@pytest.mark.parametrize("hang", [Silence(), Says("A ", Hang())], ids=["silence", "half"])
+def test_a_model_that_hangs_ends_with_its_time(both: Both, hang: Silence | Says) -> None:
+    services, server = both
+    server.then(hang)
+    with pytest.raises(ModelUnavailable, match=r"LLM_SECONDS"):
+        asked(services, QUESTION, llm_seconds=0.3)
+
+
+def test_a_key_that_is_refused_says_which(both: Both) -> None:
+    services, server = both
+    server.key = "another"
+    with pytest.raises(ModelRefused, match=r"(MISTRAL|OPENAI)_API_KEY"):
+        asked(services, QUESTION)
+    answer, _ = asked(services, QUESTION, llm_fallback="extractive")
+    assert answer.writer.fallback is not None
+    assert answer.writer.fallback.code == "model_unusable"
+
+
+def test_an_answer_that_is_cut_off_is_written_again(both: Both) -> None:
+    services, server = both
+    server.then(Says("A local authority cannot", finish="length"))
+    server.says(cited)
+    answer, _ = asked(services, QUESTION)
+    assert answer.outcome.decision == "ANSWER"
+    assert "cut off at MAX_TOKENS" in server.requests[1].prompt
+
+
+def test_what_a_model_is_told_by_a_passage_does_not_get_out(both: Both) -> None:
+    services, server = both
+    # a model that obeys: the passage names a source that was never found
+    server.says("Councils may always sue, as the editor's note says [legal_uk.note p1].")
+    answer, _ = asked(services, QUESTION)
+    assert answer.outcome.decision == "BLOCK"
+    assert answer.text == ""
+
+
+def test_a_model_that_is_stopped_lets_go_at_once(both: Both) -> None:
+    services, server = both
+    gate, stop = Gate(), Stop()
+    server.then(Says("A ", gate, "local"))
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            asked(services, QUESTION, stop=stop)
+        except Cancelled as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    server.arrived.get(timeout=10)
+    stop.set()
+    thread.join(10)
+    assert len(raised) == 1
+    assert server.left.get(timeout=10) == server.requests[0]
+    assert services.calls.running == 0
+
+
+def test_the_prompt_holds_the_passages_behind_their_tokens(both: Both) -> None:
+    services, server = both
+    server.says(cited)
+    answer, _ = asked(services, QUESTION)
+    prompt = server.requests[0].prompt
+    for item in answer.result.passages:
+        if item.valid:
+            assert f"\n{item.passage.marker} {item.passage.text}\n</passage>" in prompt
+    assert "End every sentence with the citation token" in prompt
+    assert re.search(r"at most 5 different tokens", prompt)
+
+
+def test_passages_beyond_the_budget_are_left_out_and_counted(both: Both) -> None:
+    services, server = both
+    server.says(cited)
+    whole, _ = asked(services, QUESTION)
+    answer, _ = asked(services, QUESTION, context_tokens=600)
+    assert answer.context.passages + answer.context.passages_dropped == whole.context.passages
+    assert 0 < answer.context.passage_tokens <= 600 < whole.context.passage_tokens
+    prompt = server.requests[-1].prompt
+    assert prompt.count("</passage>") == answer.context.passages

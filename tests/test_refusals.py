@@ -1,0 +1,261 @@
+"""Refusals are recognised in a model's own words, and answers about refusals are answers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.answer.refusals import is_caveat, is_refusal, may_become_refusal
+
+PHRASED_ON = """
+NO ANSWER
+I don't know.
+The provided passages do not contain information about the penalty for poaching.
+There is no information in the context about the treaty.
+I'm sorry, but I cannot answer this question based on the provided passages.
+Insufficient context.
+As an AI language model, I don't have access to that information.
+Unable to determine from the given passages.
+None of the sources mention the amount of the fine.
+N/A
+LLM unavailable
+The passages do not say when the Act was repealed.
+I cannot answer this question.
+Based on the provided context, it is not possible to determine who won the election.
+The given documents don't mention any such agreement.
+I could not find any information about this in the passages.
+There is not enough information in the passages to answer the question.
+Sorry, I can't help with that.
+The context does not specify the date of the hearing.
+No relevant information was found.
+I do not have enough information to answer the question.
+Unfortunately, the passages provided do not address this question.
+The passages discuss the right to silence, but do not mention fishing.
+I cannot answer. The passages discuss the right to silence instead [legal_uk.act p1].
+The answer cannot be determined from the provided passages.
+I was unable to find the answer in the sources provided.
+No information about the ambassador is available in the provided documents.
+The provided text doesn't provide any details about Harley's age.
+I'm not able to answer that. Could you provide more context?
+It is unclear from the passages whether the tenant paid.
+Please provide more context so that I can answer your question.
+While the passages discuss the committee's report, they do not give its date.
+The question cannot be answered from the passages.
+I am unable to answer this question with the information provided.
+Nothing in the passages indicates who signed the letter.
+I apologize, but the provided sources do not contain this information.
+There's no mention of a deadline in the provided excerpts.
+The excerpts are silent on this point.
+Not enough information.
+Based on the passages, I cannot determine which court heard the appeal.
+Ich weiß es nicht.
+Die bereitgestellten Passagen enthalten keine Informationen über den Vertrag.
+Je ne sais pas.
+Les passages fournis ne mentionnent pas la date du traité.
+No lo sé.
+Los pasajes proporcionados no mencionan la fecha.
+Ik weet het niet.
+De gegeven passages bevatten geen informatie over het verdrag.
+""".strip().splitlines()
+
+UNSEEN = """
+No answer.
+I do not know the answer to this question.
+The passages provided contain no information on the price of corn.
+There is no mention of Lord Harley in the given context.
+I am sorry, I am unable to answer this question.
+The context is insufficient to answer the question.
+As an AI, I cannot provide legal advice.
+It cannot be determined from the passages who drafted the clause.
+None of the provided passages address this topic.
+Not mentioned in the provided passages.
+The language model is currently unavailable.
+The documents do not state how many members were present.
+I can't answer that.
+From the given passages, it is impossible to tell which party appealed.
+The retrieved passages don't include any discussion of tariffs.
+I couldn't find an answer to your question in the available sources.
+The passages lack sufficient information to answer this.
+I'm afraid I can't assist with that request.
+The sources given do not specify a date.
+No information available.
+I don't have sufficient information to answer.
+Regrettably, none of the documents answer your question.
+The passages focus on fisheries and do not contain any information about taxation.
+I don't know. The documents only cover the years 1954 to 1960 [uk.a p2].
+The answer to this question is not found in the passages.
+I have no information about that.
+There is insufficient evidence in the provided passages to say.
+This information is not provided in the context.
+I cannot find the answer in the passages. Please try rephrasing your question.
+I'm not sure, as the passages do not mention it.
+Could you please clarify your question?
+Although the documents mention the treaty, they do not say who signed it.
+Your question cannot be answered using the provided sources.
+I'm unable to determine this from the provided excerpts.
+The search results do not contain an answer.
+My apologies, but there is no relevant information in the documents.
+There are no details about the vote in the passages.
+The provided context says nothing about the duke's marriage.
+Insufficient information to answer the question.
+According to the provided passages, there is no information on this subject.
+Es tut mir leid, aber ich kann diese Frage nicht beantworten.
+In den Passagen finden sich keine Angaben zum Datum.
+Je ne peux pas répondre à cette question.
+Il n'y a aucune information à ce sujet dans les documents.
+No puedo responder a esta pregunta.
+No hay información suficiente en los documentos.
+Ik kan deze vraag niet beantwoorden.
+Het spijt me, maar de context bevat geen antwoord.
+The given information does not allow me to answer.
+We do not have enough evidence from the sources to conclude this.
+""".strip().splitlines()
+
+OPENINGS = [*PHRASED_ON, *UNSEEN]
+
+SHOWN_BY_THEIR_END = """
+The date of the treaty is not mentioned in the provided passages.
+Harley's age cannot be determined from the given context.
+No date is given in the sources.
+""".strip().splitlines()
+
+ANSWERS = """
+The court refused leave.
+The bill does not mention a penalty [x p1].
+Parliament could not agree.
+There is no right to silence in Scots law [x p2].
+The witness said 'I don't know' [x p3].
+"I don't know," said the witness [x p3].
+There is no evidence that the accused was present [x p1].
+There is no reference to fishing in the Treaty of Rome [x p1].
+There was not enough evidence to convict [x p1].
+No information was given to the prisoner [x p1].
+No answer was given by the minister [x p1].
+No licence is needed [x p1].
+No, the tenant need not pay [x p1].
+None of the ministers attended [x p1].
+It is not possible to appeal after 21 days [x p1].
+It is unclear whether the king agreed [x p1].
+It does not apply to Scotland [x p1].
+The report does not say who was there [x p1].
+The document was not signed [x p1].
+The documents were not found by the police [x p1].
+The information could not be disclosed under section 4 [x p1].
+The question was put and agreed to [x p1].
+The answer is 42 [x p1].
+We do not have a constitution in one document [x p1].
+I do not see a case for reform [x p1].
+I cannot support the amendment, said the member [x p1].
+The passages do not say when, but they state that the Act was repealed [x p1].
+I cannot answer that fully. The Act requires a licence [x p1].
+I don't know. You may appeal within 21 days [x p1].
+The Act requires a licence [x p1]. The passages do not say when it was passed.
+The passages describe how silence was curtailed in 1994 [x p1]. They do not say when it ended.
+The sources disagree: one says 1954 [x p1], the other 1955 [y p2].
+According to the passages, the Act was passed in 1954 [x p1].
+Sorry is not enough, the bishop wrote [x p1].
+Unknown soldiers were buried at the abbey [x p1].
+Error of law is a ground of appeal [x p1].
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("answer", [*OPENINGS, *SHOWN_BY_THEIR_END])
+def test_a_refusal_is_recognised(answer: str) -> None:
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize("answer", ["", " \n", "...", "—", "[x p1]", "**NO ANSWER**", "“N/A”"])
+def test_what_says_nothing_is_a_refusal(answer: str) -> None:
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I don't know. [uk.a p1]",
+        "The passages do not mention fishing [uk.a p1].",
+        "I’m sorry. The passages don’t say. Please ask about something else.",
+        "The passages discuss hunting. They do not mention fishing. I cannot answer.",
+        "[LLM unavailable]",
+        "> The sources do not say who signed; they only discuss the treaty's aims.",
+    ],
+)
+def test_a_refusal_may_be_cited_marked_up_and_several_sentences_long(answer: str) -> None:
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_is_none(answer: str) -> None:
+    assert not is_refusal(answer)
+
+
+def test_a_long_answer_that_ends_in_doubt_is_none() -> None:
+    assert not is_refusal(f"{'I do not know. ' * 9}")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The passages do not say when.",
+        "However, the provided documents do not give the date.",
+        "I cannot determine the date from the passages.",
+        "The date is not given in the passages.",
+        "No date is given in the sources.",
+        "None of the passages gives a date.",
+        "It is not clear from the passages who won.",
+        "There is no mention of fishing in the passages.",
+        "Die Passagen nennen keinen Termin.",
+    ],
+)
+def test_a_caveat_is_recognised(sentence: str) -> None:
+    assert is_caveat(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The bill does not mention a penalty.",
+        "There is no mention of fishing in the Act.",
+        "The passages do not only say when.",
+        "The passages do not say when, but it was in 1954.",
+        "The passages discuss hunting.",
+        "They do not say when.",
+        "NO ANSWER",
+    ],
+)
+def test_what_says_anything_of_the_subject_is_no_caveat(sentence: str) -> None:
+    assert not is_caveat(sentence)
+
+
+@pytest.mark.parametrize("answer", OPENINGS)
+def test_every_beginning_of_a_refusal_may_become_one(answer: str) -> None:
+    assert [n for n in range(len(answer) + 1) if not may_become_refusal(answer[:n])] == []
+
+
+@given(st.lists(st.sampled_from(OPENINGS), min_size=1, max_size=3).map(" ".join), st.data())
+def test_every_beginning_of_several_refusals_may_become_one(answer: str, data) -> None:
+    if is_refusal(answer):
+        assert may_become_refusal(answer[: data.draw(st.integers(0, len(answer)))])
+
+
+@pytest.mark.parametrize(
+    ("answer", "known_at"),
+    [
+        ("The House divided.", "The H"),
+        ("In 1954 the Court held.", "In 1"),
+        ("The court refused leave.", "The cou"),
+        ("The bill does not say.", "The b"),
+        ("Parliament could not agree.", "Par"),
+        ("The witness said 'I don't know'.", "The w"),
+        ("There is no right to silence in Scots law.", "There is no right to silence in S"),
+        ("According to the passages, the Act fell.", "According to the passages, the Act"),
+        ("I cannot answer fully. The Act requires a licence.", "I cannot answer fully. The Act"),
+    ],
+)
+def test_an_ordinary_beginning_is_known_early(answer: str, known_at: str) -> None:
+    assert may_become_refusal(known_at[:-1])
+    assert not may_become_refusal(known_at)
+
+
+@given(st.text(max_size=200))
+def test_no_text_is_too_odd(text: str) -> None:
+    assert may_become_refusal(text) or not is_refusal(text)

@@ -1,0 +1,177 @@
+"""Answers in the making: resumed, stopped, bounded."""
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import httpx
+import pytest
+from waitress.server import create_server
+
+from backend.api.runs import Runs
+from backend.app import create_app
+from backend.errors import Conflict, NotFound, TooManyQuestions
+from backend.services import Services
+from tests.servers import wait_for
+from tests.slow_model import SlowModel
+from tests.test_stream import QUESTION, served_by
+
+BODY = {"question": QUESTION, "qa_id": "q1"}
+
+
+@pytest.fixture
+def model() -> SlowModel:
+    return SlowModel()
+
+
+@pytest.fixture
+def address(services: Services, model: SlowModel) -> Iterator[str]:
+    settings = services.settings.model_copy(
+        update={"resume_seconds": 30.0, "llm_concurrency": 1, "llm_queue": 1}
+    )
+    own = replace(served_by(services, model), settings=settings)
+    server = create_server(
+        create_app(lambda: own), host="127.0.0.1", port=0, channel_request_lookahead=1
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    model.go.release(100)
+    server.close()
+    thread.join(10)
+
+
+def events(response: httpx.Response, count: int = 1000) -> list[tuple[int, str]]:
+    """Numbers and names of up to `count` events."""
+    found: list[tuple[int, str]] = []
+    for line in response.iter_lines():
+        if line.startswith("id: "):
+            number = int(line[4:])
+        if line.startswith("event: "):
+            found.append((number, line[7:]))
+            if len(found) == count:
+                break
+    return found
+
+
+def test_a_broken_stream_goes_on_where_it_broke(address: str, model: SlowModel) -> None:
+    url = f"{address}/api/ask/stream"
+    with httpx.stream("POST", url, json=BODY, timeout=30) as response:
+        model.go.release()
+        assert events(response, 2) == [(1, "references"), (2, "token")]
+    model.go.release(10)
+    resumed = f"{address}/api/ask/q1/stream"
+    with httpx.stream("GET", resumed, headers={"Last-Event-ID": "2"}, timeout=30) as response:
+        rest = events(response)
+    assert [number for number, _ in rest] == list(range(3, 3 + len(rest)))
+    assert rest[-1][1] == "complete"
+    again = httpx.post(url, json=BODY, headers={"Last-Event-ID": "2"}, timeout=30)
+    assert [line for line in again.text.splitlines() if line.startswith("id: ")] == [
+        f"id: {number}" for number, _ in rest
+    ]
+    assert len(model.prompts) == 1
+
+
+def test_an_answer_that_is_deleted_stops_its_model(address: str, model: SlowModel) -> None:
+    with httpx.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as response:
+        events(response, 1)
+        wait_for(lambda: model.prompts or None, 10, "the model's call")
+        deleted = httpx.delete(f"{address}/api/ask/q1")
+        assert deleted.json() == {"qa_id": "q1", "stopped": True}
+        assert model.ended.wait(10)
+
+
+def test_the_stream_of_a_deleted_answer_ends_with_an_error(
+    address: str, model: SlowModel
+) -> None:
+    with httpx.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as response:
+        lines = response.iter_lines()
+        for line in lines:
+            if line == "event: references":
+                httpx.delete(f"{address}/api/ask/q1")
+                break
+        rest = "\n".join(lines)
+    assert "event: error" in rest
+    assert '"status":409' in rest.replace(" ", "")
+    assert httpx.get(f"{address}/api/ask/q1").status_code == 404
+
+
+def test_an_answer_at_once_can_be_deleted_too(address: str, model: SlowModel) -> None:
+    responses: list[httpx.Response] = []
+    thread = threading.Thread(
+        target=lambda: responses.append(httpx.post(f"{address}/api/ask", json=BODY, timeout=30))
+    )
+    thread.start()
+    wait_for(lambda: model.prompts or None, 10, "the model's call")
+    httpx.delete(f"{address}/api/ask/q1")
+    thread.join(10)
+    assert responses[0].status_code == 409
+
+
+def test_no_more_answers_are_begun_than_there_are_places(address: str, model: SlowModel) -> None:
+    threads = []
+    for number in range(2):
+        body = BODY | {"qa_id": f"q{number}"}
+        thread = threading.Thread(
+            target=lambda body=body: httpx.post(f"{address}/api/ask", json=body, timeout=30)
+        )
+        thread.start()
+        threads.append(thread)
+    wait_for(lambda: len(model.prompts) == 2 or None, 10, "two answers")
+    refused = httpx.post(f"{address}/api/ask", json=BODY | {"qa_id": "q3"})
+    taken = httpx.post(f"{address}/api/ask", json=BODY | {"qa_id": "q1"})
+    model.go.release(100)
+    for thread in threads:
+        thread.join(20)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+    assert refused.json()["type"] == "urn:atlas:problem:too-many-questions"
+    assert refused.json()["retry_after"] == 5
+    assert taken.status_code == 409
+
+
+def test_a_finished_answer_is_kept_for_a_while(address: str, model: SlowModel) -> None:
+    model.go.release(10)
+    answer = httpx.post(f"{address}/api/ask", json=BODY, timeout=30).json()
+    kept = httpx.get(f"{address}/api/ask/q1").json()
+    assert answer["passages"] is None
+    assert {**kept, "passages": None} == answer
+    assert len(kept["passages"]) > 0
+
+
+def test_an_unknown_answer_is_not_found(address: str) -> None:
+    for response in (
+        httpx.get(f"{address}/api/ask/q9"),
+        httpx.get(f"{address}/api/ask/q9/stream"),
+        httpx.delete(f"{address}/api/ask/q9"),
+        httpx.get(f"{address}/api/ask/q9/export"),
+        httpx.get(f"{address}/api/sessions/s9/export"),
+    ):
+        assert response.status_code == 404
+        assert response.json()["type"] == "urn:atlas:problem:not-found"
+
+
+def test_a_last_event_id_that_is_no_number_is_refused(address: str) -> None:
+    response = httpx.get(f"{address}/api/ask/q1/stream", headers={"Last-Event-ID": "x"})
+    assert response.status_code == 404 or "Last-Event-ID" in response.json()["detail"]
+
+
+def test_runs_end_and_free_their_place_whatever_happens() -> None:
+    runs = Runs(1, 0.0)
+
+    def fail(run: object) -> None:
+        raise SystemExit
+
+    run = runs.start("q1", "s1", fail)
+    wait_for(lambda: run.ended or None, 10, "the end")
+    assert runs.running == 0
+    go = threading.Event()
+    runs.start("q1", "s1", lambda _: go.wait(10) and None)
+    with pytest.raises(Conflict):
+        runs.start("q1", "s1", fail)
+    with pytest.raises(TooManyQuestions):
+        runs.start("q2", "s1", fail)
+    go.set()
+    with pytest.raises(NotFound):
+        runs.get("q3")
+    assert json.dumps(runs.of_session("s1")) == "[]"
