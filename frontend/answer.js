@@ -1,6 +1,7 @@
 /** One asked question as an article that fills as its answer comes about. */
 
 import { comparisonBlocks } from "./comparison.js";
+import { conflictList } from "./conflicts.js";
 import { element, placeLine } from "./dom.js";
 import { newDraft } from "./draft.js";
 import { answerExport } from "./exports.js";
@@ -8,9 +9,9 @@ import { passageList, statusBadge } from "./passages.js";
 import { retrievalSummary } from "./retrieval.js";
 import { paragraphs, placeOf } from "./sentences.js";
 import { pageOf } from "./text.js";
-import { conflictList, fallbackNotice, noAnswer, understoodAs, warningList } from "./verdict.js";
+import { fallbackNotice, noAnswer, understoodAs, warningList } from "./verdict.js";
 
-/** The article, and what to call `on` events and when none follows.
+/** The article, and what to call: `on` by event, and at an end without `complete`.
  *
  * `page` gives labels, links, writers and the reader.
  */

@@ -83,11 +83,17 @@ function completed(asked, answer) {
   session.answers.push(answer);
   at("export-conversation").hidden = false;
   if (question.value.trim() === asked) question.value = "";
-  const citations = counted(answer.citations.length, "citation");
-  status.textContent =
-    answer.decision === "ANSWER"
-      ? `Answered with ${citations} in ${duration(answer.timings_ms.total)}.`
-      : `No answer: ${answer.reason.message}`;
+  status.textContent = outcome(answer);
+}
+
+function outcome(answer) {
+  const { decision, comparison, citations, reason, timings_ms: timings } = answer;
+  if (decision === "ANSWER") {
+    const how = answer.cache_hit ? "from the cache" : `in ${duration(timings.total)}`;
+    return `Answered with ${counted(citations.length, "citation")} ${how}.`;
+  }
+  // those of a comparison stand with each corpus
+  return comparison === null ? `No answer: ${reason.message}` : "No corpus answers.";
 }
 
 /** An answer as a later question may refer to it: without markers, which are good only once. */

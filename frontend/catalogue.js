@@ -1,4 +1,4 @@
-/** What can be chosen: fills the form, and knows labels of corpora, writers, and where traces are. */
+/** What can be chosen: fills the form, and knows labels, writers and the place of traces. */
 
 import { getJson } from "./api.js";
 import { element } from "./dom.js";

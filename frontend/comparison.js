@@ -3,6 +3,7 @@
 import { element } from "./dom.js";
 import { withoutMarkers } from "./markers.js";
 import { chips, paragraphs } from "./sentences.js";
+import { reasonNodes } from "./verdict.js";
 
 /** The blocks of a comparison, in place of one text. */
 export function comparisonBlocks({ comparison, citations }, page) {
@@ -19,13 +20,17 @@ export function comparisonBlocks({ comparison, citations }, page) {
 
 function corpusBlock(part, citations, page) {
   const answered = part.decision === "ANSWER";
-  const why = element("p", { class: "hint" }, `No answer: ${part.reason.message}`);
   return element(
     "section",
     { class: "compared", "data-corpus": part.corpus },
     element("h3", {}, page.label(part.corpus)),
-    ...(answered ? paragraphs(part, citations, page) : [why]),
+    ...(answered ? paragraphs(part, citations, page) : [whyNot(part)]),
   );
+}
+
+function whyNot(part) {
+  const lead = element("strong", {}, "No answer");
+  return element("div", { class: "notice" }, lead, ...reasonNodes(part));
 }
 
 function pointsBlock(title, points, citations, page) {

@@ -14,6 +14,7 @@ const BLANK_LINES = /\n(?:[^\S\n]*\n)+/g;
 export function createReader(dialog, label) {
   const title = dialog.querySelector("#reader-title");
   const warning = dialog.querySelector("#reader-warning");
+  const link = dialog.querySelector("#reader-link");
   const body = dialog.querySelector("#reader-body");
   let latest = null;
 
@@ -22,16 +23,18 @@ export function createReader(dialog, label) {
     if (target === dialog) dialog.close(); // the backdrop
   });
 
-  function head(text, warnings = []) {
+  function head(text, warnings = [], passageId = undefined) {
     title.textContent = text;
+    link.hidden = passageId === undefined;
+    if (!link.hidden) link.href = permalink(passageId);
     warning.replaceChildren(...warnings);
     warning.hidden = warnings.length === 0;
   }
 
   function show(document, place) {
-    head(document.title, warningNodes(document, open));
+    head(document.title, warningNodes(document, open), place.passageId);
     const spans = spansOf(document.text, place);
-    body.replaceChildren(...about(document, place, label), textNode(document.text, spans));
+    body.replaceChildren(...about(document, label), textNode(document.text, spans));
     checkQuote(body, place);
     bringIntoView(body);
   }
@@ -67,11 +70,10 @@ async function located(place) {
   return { ...place, documentId, start, end };
 }
 
-function about({ corpus, title, metadata, source }, { passageId }, label) {
+function about({ corpus, title, metadata, source }, label) {
   const rest = Object.entries(metadata).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
   return [
     element("p", {}, placeLine([label(corpus), metadata.date], metadata.url, title)),
-    ...(passageId === undefined ? [] : [permalink(passageId)]),
     definitions([
       ...rest.map(([name, value]) => [heading(name), [value].flat().join(", ")]),
       ["File", source],
@@ -79,11 +81,9 @@ function about({ corpus, title, metadata, source }, { passageId }, label) {
   ];
 }
 
-/** A link that opens the page at this passage; beside the page, which keeps its conversation. */
+/** The address at which the page opens at this passage. */
 function permalink(passageId) {
-  const { href } = new URL(`?passage=${encodeURIComponent(passageId)}`, location.href);
-  const link = element("a", { href, target: "_blank", rel: "noopener" }, "Link to this passage");
-  return element("p", { class: "place" }, link);
+  return new URL(`?passage=${encodeURIComponent(passageId)}`, location.href).href;
 }
 
 /** What stands in the way of relying on the document, with the way to its successor. */

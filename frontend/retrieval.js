@@ -83,7 +83,8 @@ function writingFacts({ provider, model, attempts, cost, ...tokens }, decision) 
   const facts = [];
   if (decision !== "ABSTAIN") facts.push(["Written by", `${provider} (${model})`]);
   if (attempts > 1) facts.push(["Attempts", String(attempts)]);
-  if (read + written > 0) facts.push(["Tokens", `${grouped(read)} read, ${grouped(written)} written`]);
+  const both = `${grouped(read)} read, ${grouped(written)} written`;
+  if (read + written > 0) facts.push(["Tokens", both]);
   if (cost !== null) facts.push(["Cost", cost.toPrecision(3)]);
   return facts;
 }

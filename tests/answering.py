@@ -50,10 +50,11 @@ def chat_model(provider: str, server: ChatServer, calls: ModelCalls) -> ChatMode
 
 def with_model(services: Services, model: ChatModel, calls: ModelCalls) -> Services:
     """The services with this language model alone, and with an empty cache."""
-    cache = AnswerCache(64, 300)
+    cache = AnswerCache(64, 300, enabled=services.settings.query_cache_enabled)
     answerer = replace(services.answerer, models={model.name: model}, cache=cache)
     target = TARGET.model_copy(update={"llm_provider": model.name})
-    return replace(services, answerer=answerer, calls=calls, targets={"model": target})
+    targets = {"model": target, services.settings.test_target: target}
+    return replace(services, answerer=answerer, calls=calls, targets=targets)
 
 
 def asked(

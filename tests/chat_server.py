@@ -5,6 +5,7 @@ import re
 import select
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -57,13 +58,20 @@ class Gate(threading.Event):
 
 
 @dataclass(frozen=True)
+class Pause:
+    """In an answer: what follows takes so many seconds, as it does with a model."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Raw:
     """In an answer: the data of an event as it is, not a piece of the text."""
 
     data: str
 
 
-Part = str | Gate | Hang | Cut | Raw
+Part = str | Gate | Hang | Cut | Pause | Raw
 
 
 class Says:
@@ -259,6 +267,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _pause(self, part: Part) -> None:
         if isinstance(part, Cut):
             raise _Broken
+        if isinstance(part, Pause):
+            time.sleep(part.seconds)
+            return
         self._wait(part if isinstance(part, Gate) else threading.Event())
 
     def _wait(self, event: threading.Event) -> None:

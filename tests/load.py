@@ -12,15 +12,14 @@ from waitress.server import create_server
 
 from backend.app import create_app
 from backend.services import Services
-from tests.chat_server import ChatServer, Says
+from tests.chat_server import ChatServer, Part, Pause, Says
 from tests.servers import wait_for
 from tests.test_generate import first_token
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 PIECES = 20
-SECONDS_A_PIECE = 0.05
+PAUSE = Pause(0.05)  # between two pieces
 SETTLE_SECONDS = 20.0
-WARM_UP = 0.25  # of the time; memory is compared from then on
 
 
 @dataclass
@@ -44,7 +43,7 @@ def put_under_load(
     services: Services, model: ChatServer, seconds: float, streams: int, seed: int = 0
 ) -> Load:
     """Keep `streams` clients busy for so many seconds, and wait until all is over."""
-    model.says(lambda request: Says(*_pieces(first_token(request)), pause=SECONDS_A_PIECE))
+    model.says(lambda request: Says(*_pieces(first_token(request))))
     app = create_app(lambda: services)
     settings = services.settings
     server = create_server(
@@ -57,19 +56,20 @@ def put_under_load(
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{server.effective_port}"
-    load = Load()
+    load, runs = Load(), app.extensions["runs"]
     try:
-        asyncio.run(_clients(address, load, 0.0, 1, random.Random(seed)))  # opens what stays open
-        load.threads_before = threading.active_count()
+        # opens what stays open
+        asyncio.run(_clients(address, Load(), 0.0, streams, random.Random(seed)))
+        wait_for(lambda: runs.running == 0 or None, SETTLE_SECONDS, "the end of all answers")
+        load.threads_before = _own_threads()
         asyncio.run(_clients(address, load, seconds, streams, random.Random(seed)))
-        runs = app.extensions["runs"]
         wait_for(lambda: runs.running == 0 or None, SETTLE_SECONDS, "the end of all answers")
         wait_for(
-            lambda: threading.active_count() <= load.threads_before or None,
+            lambda: _own_threads() <= load.threads_before or None,
             SETTLE_SECONDS,
             "the end of their threads",
         )
-        load.threads_after = threading.active_count()
+        load.threads_after = _own_threads()
         load.calls_after = services.calls.running + services.calls.waiting
         load.spans_after = services.tracer.open_spans
         load.answers_after = runs.running
@@ -79,9 +79,9 @@ def put_under_load(
     return load
 
 
-def _pieces(token: str) -> list[str]:
+def _pieces(token: str) -> list[Part]:
     words = [f"word{number} " for number in range(PIECES - 2)]
-    return ["A local authority ", *words, f"{token}."]
+    return [part for word in ["A council ", *words, f"{token}."] for part in (PAUSE, word)]
 
 
 async def _clients(
@@ -98,9 +98,7 @@ async def _clients(
         await watch
 
 
-async def _client(
-    client: httpx.AsyncClient, load: Load, end: float, chance: random.Random
-) -> None:
+async def _client(client: httpx.AsyncClient, load: Load, end: float, chance: random.Random) -> None:
     """Ask again and again; every second time leave before the end."""
     while True:
         await _ask(client, load, leave_after=chance.choice([None, chance.randint(1, PIECES)]))
@@ -134,6 +132,11 @@ async def _watch(load: Load, started: float, seconds: float) -> None:
         await asyncio.sleep(max(0.0, started + seconds * quarter / 4 - time.monotonic()))
         gc.collect()
         load.resident.append(_resident())
+
+
+def _own_threads() -> int:
+    """Threads of this process but those of the model's server, one for each open connection."""
+    return sum("process_request" not in thread.name for thread in threading.enumerate())
 
 
 def _resident() -> int:

@@ -29,7 +29,7 @@ class SlowModel:
         self, messages: Sequence[Message], options: Options, stop: Stop
     ) -> Iterator[str | Ended]:
         self.prompts.append(messages)
-        tokens = list(dict.fromkeys(TOKEN.findall(messages[-1].content)))[:5]
+        tokens = TOKEN.findall("\n".join(message.content for message in messages))[:5]
         try:
             with stop.calling(self.go.release):
                 for token in tokens:

@@ -21,7 +21,7 @@ from playwright.sync_api import (
 from backend.settings import ROOT
 from create.build import BuildReport
 from tests.browser import chromium
-from tests.chat_server import KEY, Gate, Hang, Says
+from tests.chat_server import KEY, Gate, Hang, Request, Says
 from tests.conftest import require
 from tests.openai_server import OpenAIServer, openai_server
 from tests.servers import ATLAS, running
@@ -121,9 +121,10 @@ def latest(page: Page) -> Locator:
     return page.locator("article.answer").first
 
 
-def best_passage(server: str) -> dict:
-    """The first passage found for QUESTION."""
-    found = httpx.post(f"{server}/api/search", json={"question": QUESTION}, timeout=60)
+def best_passage(server: str, question: str = QUESTION, corpus: str = "all") -> dict:
+    """The first passage found."""
+    body = {"question": question, "corpus_filter": corpus}
+    found = httpx.post(f"{server}/api/search", json=body, timeout=60)
     return found.json()["passages"][0]
 
 
@@ -174,6 +175,11 @@ def test_a_question_without_an_answer_says_why_and_keeps_the_passages(page: Page
     assert answer.locator(".sources li").count() >= 3
 
 
+def test_a_refusal_shows_the_numbers_behind_it(page: Page) -> None:
+    ask(page, "How do I bake sourdough bread at home?")
+    expect(latest(page).locator(".notice .code")).to_contain_text("similarity needed 0.35")
+
+
 def test_a_refused_request_is_shown_and_the_question_kept(page: Page) -> None:
     begin(page, "?!?")
     expect(page.get_by_role("alert").first).to_contain_text("The question is empty")
@@ -200,7 +206,7 @@ def test_the_page_works_by_keyboard_alone(page: Page) -> None:
 def test_every_control_has_a_name(page: Page) -> None:
     ask(page)
     unnamed = page.locator("button, a, select, textarea, input").evaluate_all(
-        "controls => controls.filter(c => !(c.innerText || c.ariaLabel || c.labels?.length"
+        "controls => controls.filter(c => !(c.textContent.trim() || c.ariaLabel || c.labels?.length"
         " || c.getAttribute('aria-labelledby'))).map(c => c.outerHTML)"
     )
     assert unnamed == []
@@ -239,6 +245,28 @@ def test_corpora_are_compared_and_say_what_they_agree_and_differ_about(page: Pag
     expect(page.locator("dialog#reader mark").first).to_be_in_viewport()
 
 
+def test_what_a_model_finds_the_corpora_agree_about_is_cited(
+    page: Page, server: str, model: OpenAIServer
+) -> None:
+    question = "What must a person be told when arrested?"
+    us, nz = (
+        best_passage(server, question, corpus)["marker"]
+        for corpus in ("legal_us", "legislation_nz")
+    )
+
+    def answered(request: Request) -> str:
+        if not request.body.get("stream"):
+            return f"AGREE: A lawyer must be named {us} {nz}."
+        return f"A lawyer must be named {us if us in request.prompt else nz}."
+
+    model.says(answered)
+    page.get_by_label("Target", exact=True).select_option("model")
+    page.get_by_label("Compare the corpora").check()
+    ask(page, question)
+    agreements = latest(page).locator("section", has=page.get_by_role("heading", name="Agreements"))
+    expect(agreements.get_by_role("listitem")).to_have_text("A lawyer must be named.12")
+
+
 def test_one_corpus_alone_cannot_be_compared(page: Page) -> None:
     page.get_by_label("Compare the corpora").check()
     page.get_by_label("Collection").select_option("legal_us")
@@ -246,6 +274,19 @@ def test_one_corpus_alone_cannot_be_compared(page: Page) -> None:
     with page.expect_request("**/api/ask/stream") as sent:
         ask(page)
     assert sent.value.post_data_json["mode"] == "answer"
+
+
+def test_sources_that_disagree_are_listed_with_both_places(page: Page) -> None:
+    ask(page, "Is separate but equal lawful?")
+    conflicts = latest(page).locator("details.conflicts")
+    expect(conflicts.locator("summary")).to_have_text("The sources disagree")
+    expect(conflicts).to_contain_text("superseded by Brown v. Board of Education")
+    expect(conflicts).to_contain_text("The answer cites one side only.")
+    for title in ("Plessy v. Ferguson", "Brown v. Board of Education"):
+        expect(conflicts.get_by_role("button", name=title)).to_be_visible()
+    quote = conflicts.locator("blockquote").first.inner_text()
+    conflicts.get_by_role("button", name="Plessy v. Ferguson").click()
+    expect(page.locator("dialog#reader mark").first).to_have_text(quote)
 
 
 def test_an_answer_and_a_conversation_can_be_taken_home(page: Page) -> None:
@@ -313,12 +354,12 @@ def test_a_sentence_that_does_not_hold_is_flagged_and_a_new_draft_announced(
 
 
 def test_half_a_citation_token_is_not_shown(page: Page, server: str, model: OpenAIServer) -> None:
-    passage = best_passage(server)
-    head, tail = passage["marker"].split(" ")
+    question = "May a local authority bring an action for libel?"
+    head, tail = best_passage(server, question)["marker"].split(" ")
     rest = Gate()
     model.then(Says("A local authority ", f"cannot sue for libel {head}", rest, f" {tail}."))
     page.get_by_label("Target", exact=True).select_option("model")
-    begin(page)
+    begin(page, question)
     text = latest(page).locator(".answer-text")
     expect(text).to_have_text("A local authority cannot sue for libel")
     rest.set()
@@ -331,13 +372,20 @@ def test_stop_ends_the_answer_in_the_server_and_at_the_model(
     model.then(Says("Local authorities have ", "long been ", Hang()))
     page.get_by_label("Target", exact=True).select_option("model")
     with page.expect_request("**/api/ask/stream") as asked:
-        begin(page)
+        begin(page, "Who may not sue a newspaper for libel?")
     expect(latest(page).locator(".answer-text")).to_contain_text("long been")
     with page.expect_request(lambda request: request.method == "DELETE") as stopped:
         page.get_by_role("button", name="Stop").click()
     assert stopped.value.url.endswith(f"/api/ask/{asked.value.post_data_json['qa_id']}")
     assert model.left.get(timeout=20).path == "/v1/chat/completions"
     expect(latest(page)).to_contain_text("Stopped before the answer was complete.")
+
+
+def test_the_same_question_in_a_new_conversation_is_answered_from_the_cache(page: Page) -> None:
+    ask(page)
+    page.get_by_role("button", name="New conversation").click()
+    ask(page)
+    expect(page.locator("#status")).to_contain_text("from the cache")
 
 
 def test_a_stream_that_breaks_is_resumed_and_unknown_events_are_passed_over(page: Page) -> None:

@@ -77,9 +77,13 @@ def test_the_threshold_lies_in_the_middle_of_a_gap() -> None:
     assert (chosen.threshold, chosen.lost, chosen.rejected) == ((0.2 + 0.6) / 2, 0 / 19, 2 / 2)
 
 
-def test_with_made_questions_it_is_the_highest_that_may_be() -> None:
+def test_with_made_questions_it_is_the_lowest_that_rejects_enough() -> None:
     good = [0.6 + number / 100 for number in range(19)]
-    assert choose(good, [0.1, 0.2], "made").threshold == 0.6
+    off_topic = [number / 100 for number in range(1, 51)]
+    # ceil(0.98 * 50) = 49 of 50 are to be rejected: those up to 0.49
+    chosen = choose(good, off_topic, "made")
+    assert (chosen.threshold, chosen.lost, chosen.rejected) == (0.4901, 0 / 19, 49 / 50)
+    assert choose(good, [0.1, 0.2], "made").threshold == 0.2001
 
 
 def test_no_more_good_questions_are_lost_than_allowed() -> None:
@@ -348,7 +352,7 @@ def test_the_command_keeps_what_it_chose(
     assert (
         f"c: answers need an evidence of {kept.calibration.threshold:.4f} (so far 0.3000)" in said
     )
-    assert "24 labelled questions: 0.0% lost. 263 off-topic questions: " in said
+    assert "24 labelled questions: 0.0% lost. 353 off-topic questions: " in said
 
 
 def test_a_dry_run_changes_nothing(

@@ -237,7 +237,7 @@ def test_the_table_has_a_row_a_category_and_fits_its_width() -> None:
 
 
 def test_the_bundled_questions_are_asked_for_real(services: Services) -> None:
-    labels = [label for label in load_labels(LABELS, Split.DEV) if label.category == "stale"]
+    labels = [label for label in load_labels(LABELS, Split.DEV) if label.category == "conflicting"]
     summary = summarise(run(services, labels, "k10_extractive", TODAY))
     assert summary.questions == len(labels)
     assert summary.recall == 1.0

@@ -1,48 +1,116 @@
 """Which sentences an extractive answer is made of."""
 
-from backend.domain import CheckedPassage, Passage, RankedPassage
-from backend.llm import Prompt
-from backend.llm.extractive import ExtractiveProvider
+from collections.abc import Mapping
+
+from backend.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
+from backend.llm.extractive import Extract, ExtractiveWriter, Opposed
 from tests.hash_embedder import HashEmbedder
 
+EMBEDDER = HashEmbedder()
+WOOL = "Which wool do sheep give?"
+COARSE = "The wool of hill sheep is coarse."
+FINE = "The wool of all the sheep is fine, they say."
 
-def written(text: str, limit: int = 3) -> str:
-    """The answer to a question about wool from one passage."""
-    passage = Passage(
+
+def passage(
+    document: str, text: str, start: int = 0, metadata: Mapping[str, MetadataValue] | None = None
+) -> CheckedPassage:
+    found = Passage(
         row=0,
-        id="farm.sheep:0-9",
-        document_id="farm.sheep",
+        id=f"{document}:{start}-{start + len(text)}",
+        document_id=document,
         corpus="farm",
         title="",
         text=text,
-        start=0,
-        end=len(text),
+        start=start,
+        end=start + len(text),
         page=1,
         line=1,
         section="",
         speaker="",
         date="",
         url="",
-        metadata={},
+        metadata=metadata or {},
     )
-    items = (CheckedPassage(RankedPassage(passage, 1.0, {}), True, 1.0, ()),)
-    prompt = Prompt("Which wool do sheep give?", items, {"wool": 2.0, "sheep": 1.0}, (), limit)
-    return "".join(ExtractiveProvider(HashEmbedder()).stream(prompt))
+    return CheckedPassage(RankedPassage(found, 1.0, {}), True, 1.0, ())
+
+
+def written(
+    *passages: CheckedPassage,
+    limit: int = 3,
+    opposed: tuple[Opposed, ...] = (),
+    parts: tuple[str, ...] = (),
+    question: str = WOOL,
+) -> str:
+    """The answer from some passages; words count as much as `sheep` and `wool` stand for."""
+    weights = {"wool": 2.0, "sheep": 1.0, "goat": 2.0}
+    vector = EMBEDDER.embed_query(question)
+    prompt = Extract(question, vector, passages, weights, limit, opposed, parts)
+    return "".join(ExtractiveWriter(EMBEDDER).write(prompt))
 
 
 def test_headings_and_references_are_no_answers() -> None:
-    text = "Sheep wool in the hills of Wales\nSource: the wool and the sheep, 1901.\n"
-    text += "The wool of hill sheep is coarse."
-    assert written(text) == "The wool of hill sheep is coarse. [farm.sheep p1]\n"
+    text = "Sheep wool in the hills of Wales\nSource: the wool and the sheep, 1901.\n" + COARSE
+    assert written(passage("farm.sheep", text)) == f"{COARSE} [farm.sheep p1]\n"
 
 
 def test_a_source_without_full_stops_is_still_quoted() -> None:
-    assert written("the wool of hill sheep is coarse") == (
+    assert written(passage("farm.sheep", "the wool of hill sheep is coarse")) == (
         "the wool of hill sheep is coarse [farm.sheep p1]\n"
     )
 
 
 def test_what_is_quoted_may_end_in_a_quotation_mark() -> None:
-    assert "coarse.”" in written(
-        "He said that “the wool of hill sheep is coarse.”\nA sheep of wool"
+    text = "He said that “the wool of hill sheep is coarse.”\nA sheep of wool"
+    assert "coarse.”" in written(passage("farm.sheep", text))
+
+
+LESS = "Wool is dull, and no more is to be said of it here."
+CONTRADICTED = Opposed(("farm.sheep", 50, 50 + len(COARSE)), ("farm.other", 20, 20 + len(LESS)))
+
+
+def test_a_sentence_another_source_contradicts_is_followed_by_what_that_source_says() -> None:
+    answer = written(
+        passage("farm.sheep", COARSE, start=50),
+        passage("farm.other", f"So much for that. {LESS}", start=2),
+        opposed=(CONTRADICTED,),
     )
+    assert answer == f"{COARSE} [farm.sheep p1]\n{LESS} [farm.other p1]\n"
+
+
+def test_the_other_side_takes_the_last_place() -> None:
+    sources = [
+        passage("farm.sheep", COARSE, start=50),
+        passage("farm.third", FINE, start=0),
+        passage("farm.other", LESS, start=20),
+    ]
+    assert written(*sources, limit=2, opposed=(CONTRADICTED,)).splitlines()[1] == (
+        f"{LESS} [farm.other p1]"
+    )
+    assert len(written(*sources, limit=1, opposed=(CONTRADICTED,)).splitlines()) == 1
+
+
+def test_a_superseded_source_does_not_speak_on_how_things_stand_now() -> None:
+    old = passage("farm.old", FINE, metadata={"superseded_by": "farm.new"})
+    new = passage("farm.new", COARSE)
+    now = written(old, new, question="Is the wool of sheep coarse now?")
+    assert now == f"{COARSE} [farm.new p1]\n"
+
+
+def test_each_part_of_a_question_has_its_best_sentence_first() -> None:
+    sources = [
+        passage("farm.sheep", f"{COARSE} Sheep of the valleys, too, have wool that is fine."),
+        passage("farm.goat", "Goats give a hair that is soft and is called cashmere."),
+    ]
+    question = "How do sheep wool and goat hair differ?"
+    parts = ("sheep wool", "goat hair")
+    answer = written(*sources, limit=1, parts=parts, question=question)
+    assert [line.rpartition(" [")[2] for line in answer.splitlines()] == [
+        "farm.sheep p1]",
+        "farm.goat p1]",
+    ]
+
+
+def test_a_sentence_that_serves_two_parts_is_said_once() -> None:
+    answer = written(passage("farm.sheep", COARSE), parts=("sheep wool", "the wool"))
+    assert answer == f"{COARSE} [farm.sheep p1]\n"

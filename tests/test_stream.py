@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import httpx
 import pytest
@@ -87,7 +88,7 @@ def test_tokens_arrive_before_the_answer_is_complete(address: str, model: SlowMo
     seen: list[int] = []
 
     def one_more(line: str) -> None:
-        if line.startswith("event: "):
+        if line in ("event: references", "event: token", "event: complete"):
             seen.append(model.written)
             model.go.release()
 
@@ -131,36 +132,38 @@ def test_a_model_that_fails_on_the_way_ends_the_stream_with_a_problem(
     assert "secret" not in str(problem)
 
 
-def test_an_invented_citation_is_never_sent_and_blocks_the_answer(
+def events_of(lines: list[str], name: str) -> list[dict[str, Any]]:
+    """The data of the events of that name."""
+    places = [at for at, line in enumerate(lines) if line == f"event: {name}"]
+    return [json.loads(lines[at + 1].removeprefix("data: ")) for at in places]
+
+
+def test_an_invented_citation_is_flagged_and_blocks_the_answer(
     address: str, model: SlowModel
 ) -> None:
     model.marker = "[legal_uk.invented p1]"
-    model.go.release(5)
+    model.go.release(20)
     lines = streamed(address, lambda _: None)
-    assert "event: token" not in lines
-    complete = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))
+    flagged = events_of(lines, "sentence")
+    assert not any(sentence["grounded"] for sentence in flagged)
+    assert flagged[0]["errors"] == ["cites [legal_uk.invented p1], which was not retrieved."]
+    assert events_of(lines, "restart") == [{"reason": "repair"}]
+    (complete,) = events_of(lines, "complete")
     assert complete["decision"] == "BLOCK"
     assert complete["answer"] is None
-    assert complete["citations"] == []
+    assert complete["citations"] == complete["sentences"] == []
     assert "[legal_uk.invented p1], which was not retrieved" in complete["reason"]["message"]
-    assert model.written == 1  # the model was stopped at the first invention
 
 
-def test_more_citations_than_the_limit_are_not_sent(
+def test_more_citations_than_the_limit_block_the_answer(
     services: Services, model: SlowModel
 ) -> None:
-    target = services.targets["k10_extractive"].model_copy(update={"citation_limit": 1})
-    limited = replace(
-        services,
-        providers={"extractive": provider},
-        targets={**services.targets, "k10_extractive": target},
-    )
-    model.go.release(5)
+    model.go.release(20)
+    limited = served_by(services, model, citation_limit=1)
     body = {"question": QUESTION}
     text = create_app(lambda: limited).test_client().post("/api/ask/stream", json=body).text
-    # the best passages share a document, and so one place and one citation
-    assert 0 < text.count("event: token") < 5
     assert '"decision": "BLOCK"' in text
+    assert "more than 1" in text
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files in /proc")

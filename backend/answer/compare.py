@@ -19,6 +19,9 @@ from backend.llm import ChatModel, Message, Options, Usage
 from backend.llm.stop import Stop
 from backend.search.evidence import freshness
 from backend.search.flow import SearchResult, WholeResult, search
+from backend.search.request import SearchRequest
+from backend.search.searcher import Searcher
+from backend.targets import Target
 
 Spoken = Mapping[str, Sequence[CheckedSentence]]
 """The verified sentences of every corpus that answers."""
@@ -37,15 +40,13 @@ class Compared:
     comparison: Comparison
 
 
-def search_each(answerer: Answerer, request: AskRequest) -> dict[str, WholeResult]:
+def search_each(
+    searcher: Searcher, request: SearchRequest, target: Target
+) -> dict[str, WholeResult]:
     """The question put to every corpus alone."""
     return {
-        corpus: search(
-            answerer.searcher,
-            replace(request.search, corpora=(corpus,), every_corpus=False),
-            request.target,
-        )
-        for corpus in request.search.corpora
+        corpus: search(searcher, replace(request, corpora=(corpus,), every_corpus=False), target)
+        for corpus in request.corpora
     }
 
 
@@ -113,7 +114,8 @@ def _answered(
         emit(Section(corpus))
         outcome = before_writing(result, answerer.threshold(request.target))
         if outcome is ANSWERED:
-            conflicts = conflicts_between(request.search.question, result.passages)
+            valid = [item for item in result.passages if item.valid]
+            conflicts = conflicts_between(request.search.question, valid)
             written = write(Job(answerer, request, result, conflicts, emit, stop))
         else:
             by = Writer(request.target.llm_provider, answerer.model_name(request.target))

@@ -29,7 +29,7 @@ def _task(job: Job) -> Extract:
         passages=tuple(item for item in result.passages if item.valid),
         term_weights=result.term_weights,
         sentence_limit=min(target.answer_sentences, target.citation_limit),
-        opposed=tuple(_opposed(conflict) for conflict in job.conflicts),
+        opposed=tuple(_opposed(c) for c in job.conflicts if c.kind != "repealed"),
         parts=result.sub_questions,
         question_vector=result.vector,
     )

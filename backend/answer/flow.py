@@ -84,7 +84,8 @@ def _answered(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -
     outcome = before_writing(found, answerer.threshold(request.target))
     if outcome is not ANSWERED:
         return _Result(outcome, "", NOTHING, found.kept_only(), (), _nobody(answerer, request))
-    conflicts = conflicts_between(request.search.question, found.passages)
+    valid = [item for item in found.passages if item.valid]
+    conflicts = conflicts_between(request.search.question, valid)
     written = write(Job(answerer, request, found, conflicts, emit, stop))
     return _Result(
         outcome=written.outcome,
@@ -99,7 +100,7 @@ def _answered(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -
 
 def _compared(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> _Result:
     """An answer from every corpus, and what they agree and differ about."""
-    results = search_each(answerer, request)
+    results = search_each(answerer.searcher, request.search, request.target)
     stop.check()
     found = together(results, request)
     emit(References(found.passages))

@@ -11,8 +11,8 @@ from backend.answer.conflicts.compare import compatible, difference
 from backend.answer.conflicts.statements import read, specific
 from backend.domain import CheckedSentence, Citation
 
-AGREES = 0.7  # least cosine of two sentences that say the same
-SAME_SUBJECT = 0.55  # least cosine of two sentences that may differ about one thing
+AGREES = 0.56  # least cosine of two sentences that say the same; below, they did not by eye
+SAME_SUBJECT = 0.5  # least cosine of two sentences that may differ about one thing
 
 
 @dataclass(frozen=True, slots=True)

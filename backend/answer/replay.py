@@ -9,6 +9,7 @@ from rich.text import Text
 
 from backend import __version__
 from backend.answer.bundle import RunBundle
+from backend.answer.compare import search_each
 from backend.domain import CheckedPassage
 from backend.errors import NotFound, SourceError
 from backend.search.flow import search
@@ -141,8 +142,8 @@ def _search(
         return []
     if bundle.asked.mode == "answer":
         return list(search(searcher, request, target).passages)
-    every = (replace(request, corpora=(c,), every_corpus=False) for c in request.corpora)
-    found = [item for each in every for item in search(searcher, each, target).passages]
+    results = search_each(searcher, request, target).values()
+    found = [item for result in results for item in result.passages]
     return sorted(found, key=lambda item: (-item.ranked.score, item.passage.row))
 
 

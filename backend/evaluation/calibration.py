@@ -22,6 +22,11 @@ from backend.targets import Target
 LOSE = 0.05
 """Share of good questions that may be lost."""
 
+REJECT = 0.98
+"""Share of the bundled off-topic questions that is to be rejected if those lost allow it."""
+
+_STEPS = 10_000  # of a threshold in [0, 1]
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -71,9 +76,9 @@ def choose(
     A question is lost or rejected if its evidence is below the threshold, which is never above
     that of the k-th weakest of n good questions, k = floor(lose (n + 1)): so no more than the
     share `lose` of unseen questions of the same kind is lost on average (the quantile of split
-    conformal prediction). Below that, labels are balanced. Made off-topic questions are easier
-    than those people ask, so with them the highest threshold is taken that `good` allow. Raises
-    RequestError for too few questions.
+    conformal prediction). Below that, labels are balanced. Made questions share words with their
+    passage where people's may not: with them the lowest threshold is taken that rejects the share
+    REJECT of `off_topic`. Raises RequestError for too few questions.
     """
     allowed = floor(round(lose * (len(good) + 1), 9))
     if not allowed:
@@ -85,8 +90,8 @@ def choose(
         raise RequestError("Without an off-topic question every threshold is as good as another.")
     wanted, unwanted = np.sort(good), np.sort(off_topic)
     limit = float(wanted[allowed - 1])
-    exact = balanced(wanted, unwanted, limit) if basis == "labels" else limit
-    threshold = floor(exact * 10_000) / 10_000
+    exact = balanced(wanted, unwanted, limit) if basis == "labels" else just_above(unwanted, REJECT)
+    threshold = floor(round(min(exact, limit) * _STEPS, 6)) / _STEPS
     return Choice(threshold, _below(wanted, threshold), _below(unwanted, threshold))
 
 
@@ -104,6 +109,12 @@ def balanced(good: FloatArray, off_topic: FloatArray, limit: float) -> float:
     kept = 1 - np.searchsorted(off_topic, values[1:]) / len(off_topic)
     best = int(np.argmin(np.maximum(lost, kept)))
     return float(values[best : best + 2].mean())
+
+
+def just_above(off_topic: FloatArray, share: float) -> float:
+    """The lowest threshold that rejects a share of ascending evidence, in steps of a threshold."""
+    last = float(off_topic[ceil(round(share * len(off_topic), 9)) - 1])
+    return (floor(round(last * _STEPS, 6)) + 1) / _STEPS
 
 
 def keep(folder: Path, version: str, calibration: Calibration) -> Manifest:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from backend.answer.citations import Verification
 from backend.answer.conflicts.compare import difference, same_matter, same_subject
-from backend.answer.conflicts.statements import about, read, same_names
+from backend.answer.conflicts.statements import about, read
 from backend.domain import CheckedPassage, Citation, Passage
 from backend.text import Span, content_terms, sentences
 
@@ -16,6 +16,7 @@ Kind = Literal["polarity", "number", "repealed"]
 
 MIN_WORDS = 4  # shorter lines are headings
 MAX_WORDS = 60  # longer sentences say several things
+SHARE_ASKED = 1 / 3  # of the question's words, for a superseded source and its successor
 _ENGLISH = "en"
 _SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -137,7 +138,7 @@ def _contradiction(a: _Claim, b: _Claim) -> Conflict | None:
     if not same_subject(a.terms, b.terms, titles):
         return None
     first, second = read(a.side.quote), read(b.side.quote)
-    if one.corpus != other.corpus and not same_names(first, second):
+    if one.corpus != other.corpus and not first.names & second.names:
         return None
     if not same_matter(first, second, titles) or not (found := difference(first, second)):
         return None
@@ -170,9 +171,12 @@ def _side(passage: Passage, span: Span) -> Side:
 
 
 def _repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
-    """What a superseded document says against what its successor says, once for each two."""
+    """What a superseded document says against what its successor says, once for each two.
+
+    Both must be evidence: a successor that merely turned up too is not asked about.
+    """
     found: dict[frozenset[str], Conflict] = {}
-    for one, other in combinations([item.passage for item in passages], 2):
+    for one, other in combinations([item.passage for item in passages if item.valid], 2):
         pair = frozenset({one.document_id, other.document_id})
         if len(pair) < 2 or pair in found:
             continue
@@ -200,7 +204,10 @@ def _slug(name: str) -> str:
 
 
 def _speaking(question: str, passage: Passage) -> Side | None:
-    """The sentence of a passage that shares most words with the question; the first of several."""
+    """The sentence of a passage that shares most words with the question; the first of several.
+
+    None if they are too few to speak to it.
+    """
     asked = content_terms(question, passage.language)
     spans = [
         span
@@ -212,4 +219,6 @@ def _speaking(question: str, passage: Passage) -> Side | None:
         for span in spans
     ]
     best = max(shared, default=0)
-    return _side(passage, spans[shared.index(best)]) if best else None
+    if not best or best < SHARE_ASKED * len(asked):
+        return None
+    return _side(passage, spans[shared.index(best)])

@@ -24,7 +24,7 @@ NUMBER_WORDS = frozenset(_VALUES)
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6}
 _SCALES |= {"billion": 1e9, "bn": 1e9, "trillion": 1e12}
 _SPELT = "|".join(sorted(_VALUES, key=lambda word: (-len(word), word)))
-_NUMBER = rf"(?:\d[\d,]*(?:\.\d+)?|\b(?:{_SPELT})(?:-(?:{_SPELT}))?\b)"
+_NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_SPELT})(?:-(?:{_SPELT}))?\b)"
 _SCALE = r"(?:\s?(?:hundred|thousand|million|billion|trillion)|(?:k|m|bn))\b"
 _AMOUNT = re.compile(
     rf"(?P<money>(?:US|NZ|AU?|CA?)?[$£€¥]\s?)?(?<![\w.])(?P<first>{_NUMBER})"
@@ -32,6 +32,8 @@ _AMOUNT = re.compile(
     rf"(?P<last_scale>{_SCALE})?)?(?![\d/]|\.\d)",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"(?:1\d|20)\d\d$")
+_BEFORE_YEAR = re.compile(r"(?:\b(?:in|since)|\b[A-Z]\w+\.?,?|\d,)\s$")
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b)(?! points)", re.IGNORECASE)
 _FOLLOWING = re.compile(r"[\s-]([a-z]+)", re.IGNORECASE)
 _RATE = re.compile(r"(?:\s(?:per|an?|(?:for )?each)\s|/)([a-z]{3,})\b", re.IGNORECASE)
@@ -138,6 +140,8 @@ def _quantity(sentence: str, match: re.Match[str]) -> Quantity | None:
     if match["last"] and not is_range:  # a score, or two numbers of different things
         return None
     before = sentence[: match.start()]
+    if _YEAR.match(match["first"]) and _BEFORE_YEAR.search(before):
+        return None
     unit = _unit(sentence, match, before)
     if not unit:
         return None
@@ -168,7 +172,7 @@ def _joins(sentence: str, match: re.Match[str]) -> bool:
 def _value(number: str, scale: str) -> float:
     parts = number.lower().split("-")
     value = (
-        float(number.replace(",", "").rstrip("."))
+        float(number.replace(",", ""))
         if number[0].isdigit()
         else float(sum(_VALUES[part] for part in parts))
     )
