@@ -5,22 +5,18 @@ import logging
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from backend.client import filters_of, post, print_answer, print_passages
-from backend.errors import AtlasError, NotFound
-from backend.evaluation.labelset import Label, Split, load_labels
-from backend.evaluation.runner import Summary, run, summarise
+from backend.commands import doctor_command, export_command, replay_command
+from backend.errors import AtlasError
+from backend.evaluation.commands import calibrate_command, eval_command
 from backend.run import phoenix, serve, stop_on_signal
-from backend.services import Services, open_services
-from backend.settings import ROOT, Settings, load_settings
+from backend.settings import Settings, load_settings
 from create.manage import store_app
 from create.types import COMMANDS
 
@@ -34,6 +30,11 @@ for _kind, _command in COMMANDS.items():
     create_app.command(_kind)(_command)
 app.add_typer(create_app, name="create")
 app.add_typer(store_app, name="store")
+app.command("eval")(eval_command)
+app.command("calibrate")(calibrate_command)
+app.command("doctor")(doctor_command)
+app.command("export")(export_command)
+app.command("replay")(replay_command)
 
 Question = Annotated[str, typer.Argument()]
 CorpusChoice = Annotated[
@@ -41,7 +42,6 @@ CorpusChoice = Annotated[
 ]
 TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
 PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
-LABELS = ROOT / "create" / "samples" / "labels.jsonl"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -103,11 +103,24 @@ def phoenix_command(
 
 @app.command("ask")
 def ask_command(
-    question: Question, corpus: CorpusChoice = None, target: TargetChoice = None
+    question: Question,
+    corpus: CorpusChoice = None,
+    target: TargetChoice = None,
+    compare: Annotated[bool, typer.Option(help="Let every corpus answer for itself")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
 ) -> None:
     """Ask the running server and print the answer with its sources."""
-    body = {"question": question, "corpus_filter": corpus or "all", "target": target}
-    print_answer(Console(highlight=False), post(_settings(), "/api/ask", body))
+    body = {
+        "question": question,
+        "corpus_filter": corpus or "all",
+        "target": target,
+        "mode": "compare" if compare else "answer",
+    }
+    answer = post(_settings(), "/api/ask", body)
+    if as_json:
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
+    else:
+        print_answer(Console(highlight=False), answer)
 
 
 @app.command("search")
@@ -135,67 +148,6 @@ def search_command(
         print(json.dumps(found, indent=2, ensure_ascii=False))
     else:
         print_passages(Console(highlight=False), found, with_signals=signals)
-
-
-@app.command("eval")
-def eval_command(
-    labels: Annotated[Path, typer.Option(help="Label set (JSONL)")] = LABELS,
-    split: Annotated[Split, typer.Option(help="Which part of it")] = Split.TEST,
-    target: Annotated[str | None, typer.Option(help="Name of a target")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document")] = False,
-) -> None:
-    """Ask every question of a label set and print how good the answers are."""
-    services = open_services(_settings())
-    try:
-        name, _ = services.target(target)
-        questions = load_labels(labels, split)
-        _check_labels_fit(services, questions, labels)
-        outcomes = run(services, questions, name, date.today())
-    finally:
-        services.close()
-    groups = {"all": outcomes}
-    for outcome in outcomes:
-        groups.setdefault(outcome.label.category, []).append(outcome)
-    summaries = {group: summarise(members) for group, members in groups.items()}
-    if as_json:
-        print(
-            json.dumps({group: asdict(summary) for group, summary in summaries.items()}, indent=2)
-        )
-    else:
-        Console(width=110).print(_table(f"{name}, {split.value} split", summaries))
-
-
-def _check_labels_fit(services: Services, questions: Sequence[Label], labels: Path) -> None:
-    """Figures over labels of another collection would be zeros that mean nothing."""
-    for gold in {id_ for question in questions for id_ in question.gold_document_ids}:
-        try:
-            services.store.document(gold)
-        except NotFound as error:
-            raise AtlasError(f"The labels {labels} are not for this collection: {error}") from error
-
-
-def _table(title: str, summaries: dict[str, Summary]) -> Table:
-    columns = {
-        "n": "questions",
-        "recall": "recall",
-        "MRR": "mrr",
-        "F1": "f1",
-        "contains": "contains",
-        "gold": "cites_gold",
-        "answered": "answered",
-        "rejected": "rejected",
-        "valid": "citation_valid",
-        "SentG": "sentence_groundedness",
-    }
-    table = Table("category", *columns, title=title)
-    for group, summary in summaries.items():
-        values = asdict(summary)
-        table.add_row(group, *(_figure(values[name]) for name in columns.values()))
-    return table
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
 def _settings() -> Settings:

@@ -1,6 +1,6 @@
 """Asking a running server from the terminal."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import httpx
@@ -56,12 +56,36 @@ def filters_of(conditions: Iterable[str]) -> dict[str, object]:
 
 def print_answer(console: Console, answer: Document) -> None:
     """The answer, its sources, and what is doubtful about it."""
-    text = answer["answer"] or f"No answer: {answer['reason']['message']}"
-    console.print(text, markup=False, soft_wrap=not console.is_terminal)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=not console.is_terminal)
+
+    if answer["standalone_question"]:
+        say(f"Understood as: {answer['standalone_question']}")
+    if answer["comparison"]:
+        _print_comparison(say, answer["comparison"])
+    else:
+        say(answer["answer"] or f"No answer: {answer['reason']['message']}")
     for line in dict.fromkeys(_source_line(citation) for citation in answer["citations"]):
         console.print(f"  {line}", markup=False, soft_wrap=True)
-    for warning in answer["validation"]["warnings"]:
-        console.print(f"  Note: {warning}", markup=False, soft_wrap=True)
+    notes = [
+        *([answer["fallback"]["message"]] if answer["fallback"] else []),
+        *(f"The sources disagree: {conflict['detail']}" for conflict in answer["conflicts"]),
+        *answer["validation"]["warnings"],
+    ]
+    for note in notes:
+        console.print(f"  Note: {note}", markup=False, soft_wrap=True)
+
+
+def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:
+    for part in comparison["answers"]:
+        say(f"{part['corpus']}: {part['answer'] or part['reason']['message']}")
+    for heading, points in (
+        ("They agree", comparison["agreements"]),
+        ("They differ", comparison["differences"]),
+    ):
+        for point in points:
+            say(f"{heading}: {point['text']}")
 
 
 def print_passages(console: Console, found: Document, *, with_signals: bool) -> None:

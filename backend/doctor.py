@@ -46,6 +46,9 @@ def _services(services: Services) -> Iterator[Finding]:
     calibration = manifest.calibration
     if calibration is None:
         yield Finding("abstention", "note", "not calibrated: `atlas calibrate` fits the threshold")
+    elif manifest.calibration_is_stale:
+        detail = "calibrated for other contents: `atlas calibrate` fits the threshold anew"
+        yield Finding("abstention", "note", detail)
     else:
         yield Finding("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
     name, default = services.target(None)

@@ -86,8 +86,11 @@ def test_a_new_version_of_the_collection_has_answers_of_its_own(both: Both) -> N
     services, _ = both
     answer, _ = asked(services, QUESTION)
     cache = services.answerer.cache
-    assert cache.get(answer.request, services.store.manifest.version) is not None
+    target = answer.request.target
+    assert cache.get(answer.request, services.answerer.state(target)) is not None
     assert cache.get(answer.request, "another version") is None
+    stricter = target.model_copy(update={"answer_threshold": 0.9})
+    assert services.answerer.state(stricter) != services.answerer.state(target)
 
 
 def test_no_more_are_kept_than_were_asked_for_and_none_if_switched_off(both: Both) -> None:

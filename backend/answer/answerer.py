@@ -29,6 +29,10 @@ class Answerer:
         calibration = self.searcher.store.manifest.calibration
         return calibration.threshold if calibration else DEFAULT_THRESHOLD
 
+    def state(self, target: Target) -> str:
+        """Changes with all that an answer depends on beside the request."""
+        return f"{self.searcher.store.manifest.version} {self.threshold(target)}"
+
     def model_name(self, target: Target) -> str:
         """The model a target writes with."""
         if target.llm_provider == self.extractive.name:

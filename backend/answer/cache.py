@@ -21,19 +21,19 @@ class AnswerCache:
         self._kept: TTLCache[Hashable, Answer] = TTLCache(size, seconds)
         self._lock = threading.Lock()
 
-    def get(self, request: AskRequest, version: str) -> Answer | None:
-        """The answer to the same request to the same version of a collection, if it is kept."""
+    def get(self, request: AskRequest, state: str) -> Answer | None:
+        """The answer to the same request in the same `Answerer.state`, if it is kept."""
         if request.history:
             return None
         with self._lock:
-            return self._kept.get(key_of(request, version))
+            return self._kept.get(key_of(request, state))
 
-    def put(self, answer: Answer, version: str) -> None:
+    def put(self, answer: Answer, state: str) -> None:
         """Keep an answer."""
         passing = answer.outcome.decision == "BLOCK" or answer.writer.fallback
         if self._enabled and not passing and not answer.request.history:
             with self._lock:
-                self._kept[key_of(answer.request, version)] = answer
+                self._kept[key_of(answer.request, state)] = answer
 
     def clear(self) -> int:
         """Forget all answers; how many there were."""
@@ -44,7 +44,7 @@ class AnswerCache:
             return count
 
 
-def key_of(request: AskRequest, version: str) -> Hashable:
+def key_of(request: AskRequest, state: str) -> Hashable:
     """All that decides an answer; blanks in a question decide nothing."""
     search = request.search
     return (
@@ -52,7 +52,7 @@ def key_of(request: AskRequest, version: str) -> Hashable:
         request.mode,
         request.target_name,
         request.target,
-        version,
+        state,
         search.corpora,
         search.every_corpus,
         search.limit,

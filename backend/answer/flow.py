@@ -48,10 +48,10 @@ def ask(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> Answ
     Raises Cancelled soon after `stop` is set, and what search and language models raise.
     """
     clock = Clock()
-    tracer, version = answerer.searcher.tracer, answerer.searcher.store.manifest.version
-    with tracer.root("ask", "CHAIN") as span:
+    with answerer.searcher.tracer.root("ask", "CHAIN") as span:
         _describe(span, answerer, request)
-        kept = answerer.cache.get(request, version)
+        state = answerer.state(request.target)
+        kept = answerer.cache.get(request, state)
         if kept:
             answer = _again(kept, request, span, emit)
         else:
@@ -59,7 +59,7 @@ def ask(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> Answ
             result = _result(answerer, _standing_alone(request, standalone), emit, stop)
             clock.lap("total")
             answer = _answer(request, standalone, result, span, clock)
-            answerer.cache.put(answer, version)
+            answerer.cache.put(answer, state)
         span.output(answer.text or answer.outcome.message)
         span.set(
             decision=answer.outcome.decision,
@@ -92,7 +92,7 @@ def _answered(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -
         text=written.text,
         verification=written.verification,
         found=found.kept_only(),
-        conflicts=marked_stated(conflicts, written.verification),
+        conflicts=worth_listing(marked_stated(conflicts, written.verification), written.verification),
         writer=written.writer,
         context=written.context,
     )
