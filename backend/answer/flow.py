@@ -17,7 +17,7 @@ from backend.answer.answerer import Answerer
 from backend.answer.citations import Verification
 from backend.answer.compare import compare, search_each, together
 from backend.answer.condense import Standalone, condense
-from backend.answer.conflicts import Conflict, conflicts_between, marked_stated
+from backend.answer.conflicts import Conflict, conflicts_between, to_list
 from backend.answer.decide import ANSWERED, Outcome, before_writing
 from backend.answer.job import NOTHING, Job
 from backend.answer.request import AskRequest
@@ -92,7 +92,7 @@ def _answered(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -
         text=written.text,
         verification=written.verification,
         found=found.kept_only(),
-        conflicts=worth_listing(marked_stated(conflicts, written.verification), written.verification),
+        conflicts=to_list(conflicts, written.verification),
         writer=written.writer,
         context=written.context,
     )

@@ -88,6 +88,18 @@ def marked_stated(
     )
 
 
+def to_list(conflicts: Sequence[Conflict], verification: Verification) -> tuple[Conflict, ...]:
+    """What to tell beside an answer: all contradictions, but of a superseded source only if the
+    answer cites it or its successor."""
+    cited = {citation.passage.document_id for citation in verification.citations}
+    return tuple(
+        conflict
+        for conflict in marked_stated(conflicts, verification)
+        if conflict.kind != "repealed"
+        or cited & {conflict.first.passage.document_id, conflict.second.passage.document_id}
+    )
+
+
 def concealed(conflicts: Sequence[Conflict], verification: Verification) -> tuple[Conflict, ...]:
     """Those of which the answer cites one place and keeps quiet about the other.
 
