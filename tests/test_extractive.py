@@ -45,7 +45,8 @@ def written(
     """The answer from some passages; words count as much as `sheep` and `wool` stand for."""
     weights = {"wool": 2.0, "sheep": 1.0, "goat": 2.0}
     vector = EMBEDDER.embed_query(question)
-    prompt = Extract(question, vector, passages, weights, limit, opposed, parts)
+    asked = {part: EMBEDDER.embed_query(part) for part in parts}
+    prompt = Extract(question, vector, passages, weights, limit, opposed, asked)
     return "".join(ExtractiveWriter(EMBEDDER).write(prompt))
 
 

@@ -17,8 +17,7 @@ from backend.answer.citations import verify as verify_citations
 from backend.cli import app
 from backend.domain import CheckedPassage, Passage, RankedPassage
 from backend.languages import LANGUAGES, language_of
-from backend.llm import Prompt
-from backend.llm.extractive import ExtractiveProvider
+from backend.llm.extractive import Extract, ExtractiveWriter
 from backend.search.evidence import best_window, check, term_hits
 from backend.search.query import parse_query
 from backend.stores.manifest import Manifest
@@ -333,8 +332,9 @@ def test_sentences_are_chosen_in_the_language_of_their_passage() -> None:
     items = tuple(checked(passage, {}) for passage in (english, german))
     weights = {"steh": 1.0, "haus": 1.0, "hauser": 9.0}
     # `hauser` is how the English stemmer reads the question: the German sentence holds all of it
-    prompt = Prompt(QUESTION, items, weights, (), 1)
-    (sentence,) = ExtractiveProvider(HashEmbedder()).stream(prompt)
+    embedder = HashEmbedder()
+    task = Extract(QUESTION, embedder.embed_query(QUESTION), items, weights, 1)
+    (sentence,) = ExtractiveWriter(embedder).write(task)
     assert sentence == "Das Haus steht am Markt. [recht.haus p1]\n"
 
 

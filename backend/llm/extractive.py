@@ -5,7 +5,7 @@ Needs no key and no network, and cannot say what no source says.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Extract:
 
     `question_vector` is of unit length, `passages` are best first, `term_weights` the idf of the
     question's terms. `sentence_limit` is the most sentences wanted, or one for each of the
-    question's `parts` if those are more.
+    question's `parts` if those are more; each of these comes with its vector.
     """
 
     question: str
@@ -48,7 +48,7 @@ class Extract:
     term_weights: Mapping[str, float]
     sentence_limit: int
     opposed: tuple[Opposed, ...] = ()
-    parts: tuple[str, ...] = ()
+    parts: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,16 @@ class ExtractiveWriter:
     def _choose(self, prompt: Extract) -> list[_Sentence]:
         """The best sentences of each part, then of the whole; none if no good one holds what is
         asked for."""
-        asked = [replace(prompt, question=part) for part in prompt.parts]
+        asked = [
+            replace(prompt, question=part, question_vector=vector)
+            for part, vector in prompt.parts.items()
+        ]
         covering = [_most_covering(one) for one in (prompt, *asked)]
         vectors = self._vectors(covering)
         chosen: list[_Sentence] = []
         for part, found in zip(asked, covering[1:], strict=True):
-            vector = self._embedder.embed_query(part.question)
-            chosen += _unlike(chosen, _answering(part, _scored(found, vectors, vector)))[:1]
-        whole = _answering(prompt, _scored(covering[0], vectors, prompt.question_vector))
+            chosen += _unlike(chosen, _answering(part, _scored(part, found, vectors)))[:1]
+        whole = _answering(prompt, _scored(prompt, covering[0], vectors))
         chosen += _unlike(chosen, whole)
         return _with_other_sides(chosen, prompt)
 
@@ -111,11 +113,10 @@ class ExtractiveWriter:
 
 
 def _scored(
-    found: Sequence[_Sentence],
-    vectors: Mapping[str, NDArray[np.float32]],
-    question: NDArray[np.float32],
+    prompt: Extract, found: Sequence[_Sentence], vectors: Mapping[str, NDArray[np.float32]]
 ) -> list[_Sentence]:
     """Sentences with the mean of similarity and idf-weighted term coverage, in [0, 1]."""
+    question = prompt.question_vector
     similarities = [float(np.clip(vectors[s.text] @ question, 0.0, 1.0)) for s in found]
     return [
         replace(sentence, score=round((similarity + sentence.score) / 2, 6))

@@ -14,9 +14,13 @@ from backend.stores.tokens import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Part:
-    """One of the things that a question asks for, and the passages that speak to it, best first."""
+    """One of the things that a question asks for, and the passages that speak to it, best first.
+
+    `vector` is the part's own, of unit length.
+    """
 
     question: str
+    vector: NDArray[np.float32]
     rows: IntArray
 
 

@@ -46,7 +46,7 @@ class SearchResult:
 
     `vector` is the question's, of unit length; `term_weights` are the idf of its terms,
     `unknown_names` the words of names in it that no source mentions, `sub_questions` its parts
-    that were searched too. Timings are in milliseconds by stage.
+    that were searched too, each with its vector. Timings are in milliseconds by stage.
     """
 
     query: Query
@@ -59,7 +59,7 @@ class SearchResult:
     target: Target
     term_weights: Mapping[str, float]
     unknown_names: tuple[str, ...]
-    sub_questions: tuple[str, ...]
+    sub_questions: Mapping[str, NDArray[np.float32]]
     warnings: tuple[str, ...]
     timings_ms: Mapping[str, float]
 
@@ -137,7 +137,7 @@ def _result(
             searcher.store.tokens.vocabulary,
             [item.passage for item in checked],
         ),
-        sub_questions=tuple(part.question for part in candidates.parts),
+        sub_questions={part.question: part.vector for part in candidates.parts},
         warnings=(*filter(None, [ranking.note]), *_warnings(candidates, request, depth)),
         timings_ms=clock.laps,
     )

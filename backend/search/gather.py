@@ -69,7 +69,7 @@ def _part(
         found = _found(searcher, query, request, target, scope, clock)
         best = rerank(found, target).rows[:BEST_OF_PART]
         span.output(searcher.store.passage_ids(best.tolist()))
-        return found, Part(text, best)
+        return found, Part(text, found.vector, best)
 
 
 def _read(searcher: Searcher, question: str, request: SearchRequest) -> Query:
