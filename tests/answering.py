@@ -30,12 +30,15 @@ TARGET = Target(near_duplicate=1.0, max_passages_per_document=10, llm_seconds=5)
 
 
 @contextmanager
-def answered_by(provider: str, services: Services) -> Iterator[tuple[Services, ChatServer]]:
-    """The services with the models of a local server, and the server."""
+def answered_by(
+    provider: str, services: Services, *, kept: bool = True
+) -> Iterator[tuple[Services, ChatServer]]:
+    """The services with the models of a local server, and the server; answers are `kept` or not."""
     with SERVERS[provider]() as server:
         calls = ModelCalls(PLACES, 5.0)
         try:
-            yield with_model(services, chat_model(provider, server, calls), calls), server
+            model = chat_model(provider, server, calls)
+            yield with_model(services, model, calls, kept=kept), server
         finally:
             calls.close()
 
@@ -48,9 +51,11 @@ def chat_model(provider: str, server: ChatServer, calls: ModelCalls) -> ChatMode
     return mistral_chat(lambda: MistralApi(account), calls, _at_once)
 
 
-def with_model(services: Services, model: ChatModel, calls: ModelCalls) -> Services:
+def with_model(
+    services: Services, model: ChatModel, calls: ModelCalls, *, kept: bool = True
+) -> Services:
     """The services with this language model alone, and with an empty cache."""
-    cache = AnswerCache(64, 300, enabled=services.settings.query_cache_enabled)
+    cache = AnswerCache(64, 300, enabled=kept)
     answerer = replace(services.answerer, models={model.name: model}, cache=cache)
     target = TARGET.model_copy(update={"llm_provider": model.name})
     targets = {"model": target, services.settings.test_target: target}

@@ -63,7 +63,12 @@ def demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
 
 @pytest.fixture(scope="session")
 def settings(stores: Path, demo: BuildReport) -> Settings:
-    return Settings(chroma_persist_directory=stores, chroma_collection_name="atlas_demo")
+    # without kept answers: one test would hand them to another
+    return Settings(
+        chroma_persist_directory=stores,
+        chroma_collection_name="atlas_demo",
+        query_cache_enabled=False,
+    )
 
 
 @pytest.fixture(scope="session")

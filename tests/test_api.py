@@ -123,6 +123,8 @@ def test_what_can_be_chosen_and_what_runs(client: FlaskClient) -> None:
         "k10_extractive",
         "k10_lexical",
         "k15_quota",
+        "k5_mistral",
+        "k5_openai",
     ]
     config = client.get("/api/config").get_json()
     assert config["collection"] == "atlas_demo"
@@ -143,6 +145,13 @@ def test_the_openapi_document_lists_every_route(client: FlaskClient) -> None:
     assert {
         "/api/ask",
         "/api/ask/stream",
+        "/api/ask/{qa_id}",
+        "/api/ask/{qa_id}/export",
+        "/api/ask/{qa_id}/stream",
+        "/api/cache/clear",
+        "/api/export",
+        "/api/sessions/{session_id}/export",
+        "/api/validate",
         "/api/search",
         "/api/corpora",
         "/api/targets",
@@ -269,7 +278,10 @@ def test_the_stream_sends_references_then_tokens_then_the_whole_answer(
     names = [name for _, name, _ in sent]
     assert names[0] == "references"
     assert names[-1] == "complete"
-    assert set(names[1:-1]) == {"token"}
+    assert set(names[1:-1]) == {"token", "sentence"}
+    checked = [data for _, name, data in sent if name == "sentence"]
+    assert [data["number"] for data in checked] == list(range(1, len(checked) + 1))
+    assert all(data["grounded"] and data["markers"] for data in checked)
     text = "".join(data["text"] for _, name, data in sent if name == "token")
     complete = sent[-1][2]
     assert text.strip() == complete["answer"]
@@ -281,7 +293,7 @@ def test_the_stream_and_the_document_agree(client: FlaskClient) -> None:
     streamed = events(client.post("/api/ask/stream", json=body).text)[-1][2]
     at_once = client.post("/api/ask", json=body).get_json()
     for document in (streamed, at_once):
-        del document["timings_ms"], document["trace_id"]
+        del document["timings_ms"], document["trace_id"], document["created"]
     assert streamed == at_once
 
 

@@ -114,14 +114,18 @@ def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verifi
     """
     checker = Checker(given, citation_limit)
     read = [w for stretch in stretches(answer, checker.languages) for w in stretch.sentences]
-    if not read:
+    return summed_up([checker.check(written) for written in read])
+
+
+def summed_up(checked: Sequence[CheckedSentence]) -> Verification:
+    """The verification of an answer from that of all its sentences, in order."""
+    if not checked:
         return Verification((), ("The answer holds no sentence.",), ())
-    checked = tuple(checker.check(written) for written in read)
     errors = [fault for n, sentence in _numbered(checked) for fault in _named(n, sentence.errors)]
     warnings = [w for n, sentence in _numbered(checked) for w in _named(n, sentence.warnings)]
     if not errors and not any(sentence.grounded for sentence in checked):
         errors.append("No sentence has a citation.")
-    return Verification(checked, tuple(errors), tuple(warnings))
+    return Verification(tuple(checked), tuple(errors), tuple(warnings))
 
 
 def _numbered(checked: Sequence[CheckedSentence]) -> Iterator[tuple[int, CheckedSentence]]:

@@ -9,8 +9,8 @@ from backend.llm.extractive import Extract, Opposed
 
 def extract(job: Job, fallback: Fallback | None = None) -> Written:
     """The best sentences, each with its token; `fallback` says why they stand in for a model's."""
-    writer, given = job.answerer.extractive, job.evidence
-    relay = Relay(job.emit, given, job.request.target.citation_limit, may_refuse=False)
+    writer = job.answerer.extractive
+    relay = Relay(job.emit, job.evidence, job.request.target.citation_limit, may_refuse=False)
     with job.tracer.span("generate", "LLM") as span:
         span.model(writer.name, writer.model, [{"role": "user", "content": job.question}])
         for sentence in writer.write(_task(job)):
@@ -19,7 +19,7 @@ def extract(job: Job, fallback: Fallback | None = None) -> Written:
         relay.finish()
         span.output(relay.text)
     by = Writer(writer.name, writer.model, fallback=fallback)
-    return judged(job, relay.text, given, by)
+    return judged(job, relay, by)
 
 
 def _task(job: Job) -> Extract:

@@ -40,7 +40,7 @@ def generate(job: Job, model: ChatModel) -> Written:
         if is_refusal(relay.text):
             return replace(_refused(job, relay, writer), context=context)
         relay.finish()
-        written = judged(job, relay.text, given, writer, _FAULTS[ended.reason])
+        written = judged(job, relay, writer, _FAULTS[ended.reason])
         problems = _problems(job, written)
         if not problems or attempt == ATTEMPTS:
             break

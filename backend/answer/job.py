@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from backend.answer.answer import Context, Emit, Writer
 from backend.answer.answerer import Answerer
-from backend.answer.citations import Verification, verify
+from backend.answer.citations import Verification
 from backend.answer.conflicts import Conflict, concealed
 from backend.answer.decide import ANSWERED, Outcome, after_writing
+from backend.answer.relay import Relay
 from backend.answer.request import AskRequest
 from backend.domain import Passage
 from backend.llm.stop import Stop
@@ -55,18 +56,17 @@ class Written:
     context: Context = field(default_factory=Context)
 
 
-def judged(
-    job: Job, text: str, given: Sequence[Passage], writer: Writer, faults: Sequence[str] = ()
-) -> Written:
-    """A text, verified against the passages it was written from, with the decision about it.
+def judged(job: Job, relay: Relay, writer: Writer, faults: Sequence[str] = ()) -> Written:
+    """What was passed on, verified as a whole, with the decision about it.
 
     `faults` are errors that cannot be seen from the text.
     """
+    text = relay.text
     if not text.strip():
         return Written("", NOTHING, after_writing(text, NOTHING, ()), writer)
     with job.tracer.span("verify", "GUARDRAIL") as span:
         span.input(text)
-        checked = verify(text, given, job.request.target.citation_limit)
+        checked = relay.verification
         checked = Verification(checked.sentences, (*checked.errors, *faults), checked.warnings)
         outcome = after_writing(text, checked, concealed(job.conflicts, checked))
         span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})

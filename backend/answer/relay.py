@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from backend.answer.answer import Checked, Emit, Token
+from backend.answer.citations import Verification
 from backend.answer.refusals import may_become_refusal
 from backend.answer.watch import Watch
 from backend.domain import CheckedSentence, Passage
@@ -41,6 +42,11 @@ class Relay:
         self._holding = False
         self._pass_on()
         self._report(self._watch.finish())
+
+    @property
+    def verification(self) -> Verification:
+        """That of the whole text, once it is finished."""
+        return self._watch.verification()
 
     def _pass_on(self) -> None:
         piece = self.text[self._sent :]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from backend.answer.citations import Checker
+from backend.answer.citations import Checker, Verification, summed_up
 from backend.answer.markers import Stretch, stretches, without_begun_token
 from backend.domain import CheckedSentence, Passage
 
@@ -21,7 +21,7 @@ class Watch:
         self._checker = Checker(given, citation_limit)
         self._text = ""
         self._look_at = 0
-        self._count = 0
+        self._found: list[CheckedSentence] = []
 
     def add(self, piece: str) -> list[tuple[int, CheckedSentence]]:
         """The sentences that a further piece of the stream finishes."""
@@ -40,9 +40,12 @@ class Watch:
         text, self._text = self._text, ""
         return self._checked(stretches(text, self._checker.languages))
 
+    def verification(self) -> Verification:
+        """That of the whole text, once it is finished."""
+        return summed_up(self._found)
+
     def _checked(self, read: Sequence[Stretch]) -> list[tuple[int, CheckedSentence]]:
-        found = []
+        first = len(self._found)
         for written in (sentence for stretch in read for sentence in stretch.sentences):
-            self._count += 1
-            found.append((self._count, self._checker.check(written)))
-        return found
+            self._found.append(self._checker.check(written))
+        return [(number + 1, self._found[number]) for number in range(first, len(self._found))]

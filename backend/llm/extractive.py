@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.asked import asked_for, asks_for_current
+from backend.asked import asked_for, asks_for_current, mismatch
 from backend.domain import MARKER_LIKE, CheckedPassage, Passage
 from backend.embedding import Embedder
 from backend.text import all_terms, sentences
@@ -128,14 +128,25 @@ def _answering(prompt: Extract, scored: Sequence[_Sentence]) -> list[_Sentence]:
     """Those that hold what the question asks for and are nearly as good as the best, best first."""
     best = max((sentence.score for sentence in scored), default=0.0)
     asked = asked_for(prompt.question)
-    evidence = "\n".join(item.passage.text for item in _read(prompt))
+    evidence = "\n".join(
+        f"{item.passage.title}\n{item.passage.date}\n{item.passage.text}" for item in _read(prompt)
+    )
     held = [
         sentence
         for sentence in sorted(scored, key=lambda s: s.order)
         if sentence.score >= SHARE_FOR_KIND * best
         and asked.held(sentence.text, evidence, prompt.question)
+        and not _misses(sentence, evidence, prompt.question)
     ]
     return [sentence for sentence in held if sentence.score >= SHARE_OF_BEST * held[0].score]
+
+
+def _misses(sentence: _Sentence, evidence: str, question: str) -> bool:
+    """Whether it answers another question; the rules are for English."""
+    passage = sentence.passage
+    return passage.language == "en" and bool(
+        mismatch(question, sentence.text, passage.text, evidence)
+    )
 
 
 def _unlike(chosen: Sequence[_Sentence], found: Sequence[_Sentence]) -> list[_Sentence]:

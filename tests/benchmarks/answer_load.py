@@ -55,11 +55,11 @@ def main(
     streams: Annotated[int, typer.Option(help="At once")] = 64,
 ) -> None:
     """Measure and print."""
-    settings = load_settings(llm_concurrency=32, query_cache_enabled=False)
+    settings = load_settings(llm_concurrency=32)
     services = open_services(settings)
     with openai_server() as server:
         calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
-        own = with_model(services, chat_model("openai", server, calls), calls)
+        own = with_model(services, chat_model("openai", server, calls), calls, kept=False)
         try:
             _print_overhead(own, server)
             _print_load(own, server, seconds, streams)

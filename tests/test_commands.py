@@ -1,0 +1,160 @@
+"""`atlas ask`, `export`, `replay`, `calibrate` and `doctor`, as they are typed."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from waitress.server import create_server
+
+from backend.app import create_app
+from backend.cli import main
+from backend.services import Services
+from tests.conftest import free_port
+
+QUESTION = "Can a local authority sue a newspaper for libel?"
+
+Atlas = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def atlas(
+    services: Services, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Atlas:
+    """Runs a command with the settings of the demo collection: status, output and errors."""
+    settings = services.settings
+    monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(settings.chroma_persist_directory))
+    monkeypatch.setenv("CHROMA_COLLECTION_NAME", settings.chroma_collection_name)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def address(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server that `atlas ask` finds."""
+    port = free_port()
+    server = create_server(create_app(lambda: services), host="127.0.0.1", port=port)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    monkeypatch.setenv("ATLAS_PORT", str(port))
+    yield f"http://127.0.0.1:{port}"
+    server.close()
+    thread.join(10)
+
+
+@pytest.fixture
+def answer(services: Services) -> dict[str, object]:
+    return (
+        create_app(lambda: services)
+        .test_client()
+        .post("/api/ask", json={"question": QUESTION})
+        .get_json()
+    )
+
+
+@pytest.fixture
+def bundle(services: Services, tmp_path: Path) -> Path:
+    """That of an answer, as the API gives it."""
+    client = create_app(lambda: services).test_client()
+    client.post("/api/ask", json={"question": QUESTION, "qa_id": "q1"})
+    response = client.get("/api/ask/q1/export?format=bundle")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="atlas-run-q1.json"'
+    path = tmp_path / "run.json"
+    path.write_text(response.text)
+    return path
+
+
+def test_an_answer_is_printed_with_its_sources(atlas: Atlas, address: str) -> None:
+    status, out, _ = atlas("ask", QUESTION)
+    assert status == 0
+    text, *sources = out.splitlines()
+    assert "cannot sue for libel" in text
+    assert any("https://www.bailii.org" in line for line in sources)
+
+
+def test_a_comparison_is_printed_corpus_by_corpus(
+    atlas: Atlas, address: str, services: Services
+) -> None:
+    _, out, _ = atlas("ask", "Which grounds make same-sex marriage lawful?", "--compare")
+    beginnings = [line.split(": ")[0] for line in out.splitlines()]
+    assert [b for b in beginnings if b in services.default_corpora] == list(
+        services.default_corpora
+    )
+
+
+def test_what_ask_prints_as_json_can_be_exported(
+    atlas: Atlas, address: str, tmp_path: Path
+) -> None:
+    _, out, _ = atlas("ask", QUESTION, "--json")
+    kept = tmp_path / "answer.json"
+    kept.write_text(out)
+    status, markdown, _ = atlas("export", kept)
+    assert status == 0
+    assert QUESTION in markdown
+    assert f"{address}/?passage=legal_uk." in markdown
+    file = tmp_path / "answer.bib"
+    assert atlas("export", kept, "--format", "bibtex", "--out", file)[0] == 0
+    assert "@misc{" in file.read_text()
+
+
+def test_a_format_or_file_that_cannot_be_is_named(
+    atlas: Atlas, tmp_path: Path, answer: dict[str, object]
+) -> None:
+    kept = tmp_path / "answer.json"
+    kept.write_text(json.dumps([answer]))
+    assert "csl-json" in atlas("export", kept, "--format", "word")[2]
+    kept.write_text("{")
+    assert "cannot be read as JSON" in atlas("export", kept)[2]
+    kept.write_text("[1]")
+    assert "holds neither an answer nor a list" in atlas("export", kept)[2]
+
+
+def test_a_run_over_the_same_collection_is_repeated(atlas: Atlas, bundle: Path) -> None:
+    status, out, _ = atlas("replay", bundle)
+    assert (status, out) == (0, out)
+    assert "10" in out
+
+
+def test_a_run_that_would_go_otherwise_says_how(atlas: Atlas, bundle: Path) -> None:
+    run = json.loads(bundle.read_text())
+    first, second = run["ranked"][:2]
+    run["ranked"][:2] = [second, first]
+    bundle.write_text(json.dumps(run))
+    status, out, _ = atlas("replay", bundle)
+    assert status == 1
+    assert first["passage_id"] in out
+
+
+def test_calibrating_without_writing_says_what_it_would_choose(
+    atlas: Atlas, services: Services
+) -> None:
+    labels = Path(__file__).parent.parent / "create" / "samples" / "labels.jsonl"
+    status, out, _ = atlas("calibrate", "--labels", labels, "--dry-run", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert 0 < found["threshold"] < 1
+    assert found["lost"] <= 0.05
+    assert services.store.manifest.calibration is None
+
+
+def test_the_doctor_ends_well_where_nothing_needed_is_missing(atlas: Atlas) -> None:
+    status, out, _ = atlas("doctor")
+    assert status == 0
+    assert "note  model mistral: " in out
+    assert "ok    collection: atlas_demo" in out
+
+
+def test_the_doctor_ends_with_a_status_where_something_is(
+    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHROMA_COLLECTION_NAME", "nowhere")
+    status, out, _ = atlas("doctor")
+    assert status == 1
+    assert "fault collection: " in out
