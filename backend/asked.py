@@ -18,7 +18,10 @@ _NUMBER_WORDS = (
 _NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_NUMBER_WORDS.split())})\b", re.IGNORECASE)
 _MONEY = re.compile(r"[$£€¥]|\b(?:dollars?|pounds?|cents?|pence|guineas?|shillings?)\b")
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
-_DATE = re.compile(rf"\b1\d{{3}}\b|\b20\d\d\b|\b(?:{_MONTH})\b|\bcentury\b")
+_DATE = re.compile(
+    rf"\b1\d{{3}}s?\b|\b20\d\ds?\b|\b[Ii]n \d{{3}}\b|\d (?:AD|BC)\b|\b(?:{_MONTH})\b|"
+    r"\bcentur(?:y|ies)\b"
+)
 _AGE = re.compile(r"\b(?:aged?|years?[- ]old|years of age)\b", re.IGNORECASE)
 _CAUSE = re.compile(
     r"\b(?:because|since|so that|reason\w*|grounds?|therefore|in order|owing|due to|for fear|"
@@ -67,7 +70,8 @@ def _mentions(evidence: str, noun: str) -> bool:
 _BEGIN = r"^(?:(?:at|by|for|from|in|of|on|to) )?"
 _END = r"(?= (?:who|that|which|of|for|in|to|against)\b|\?|$)"
 _ROLE = re.compile(
-    rf"{_BEGIN}(?:which|what) (?!(?:is|was|are|were)\b)([a-z]+)|"
+    # a source need not call a country a country
+    rf"{_BEGIN}(?:which|what) (?!(?:is|was|are|were|country|city|town|state)\b)([a-z]+)|"
     rf"\bwho (?:was|were|is|are) the (?:[a-z]+ )?([a-z]+){_END}|"
     rf"\bnames? of (?:the )?(?:\S+ ){{0,2}}?([a-z]+){_END}",
     re.IGNORECASE,
@@ -91,7 +95,11 @@ _KINDS = tuple(
             r"\bhow (?:many|long|far|often)\b|\b(?:what|which) (?:percentage|proportion|number)\b",
             Asked("number", _holds(_NUMBER)),
         ),
-        (r"^when\b|\b(?:what|which) (?:year|date|day|month)\b", Asked("date", _holds(_DATE))),
+        (
+            r"^when\b(?!.*,.*\b(?:what|which|who|how)\b)|"
+            r"\b(?:what|which) (?:year|date|day|month|century)\b",
+            Asked("date", _holds(_DATE)),
+        ),
         (rf"{_WHO}|{_WHICH}", Asked("name", _holds_new_name)),
         (r"^why\b", Asked("reason", _holds(_CAUSE))),
     )
@@ -128,7 +136,7 @@ _DENYING_WORDS = (
 )
 _DENYING_STEMS = (
     "except lack fail refus reject declin prevent avoid prohibit forb exclu exempt absen oppos non "
-    "imposs impract improb immob imperf impro irre irra illeg illic illog"
+    "imposs impract immob imperf impro irre irra illeg illic illog"
 )
 _DENIES = re.compile(
     rf"\b(?:{'|'.join(_DENYING_WORDS.split())})\b|\b(?:{'|'.join(_DENYING_STEMS.split())})|n['’]t\b|"
@@ -142,8 +150,8 @@ _OPPOSITES = """
     rise fall; rose fell; grow shrink; gain lose; expand contract; most least; most fewest; high
     low; higher lower; highest lowest; large small; larger smaller; largest smallest; big small;
     biggest smallest; long short; longer shorter; longest shortest; old young; older younger; oldest
-    youngest; oldest newest; first last; earliest latest; early late; begin end; start
-    end; start stop; open closed; male female; man woman; men women; father mother; son daughter;
+    youngest; oldest newest; first last; earliest latest; early late; begin end; start end; start
+    stop; open closed; male female; man woman; men women; father mother; son daughter;
     brother sister; upper lower; top bottom; inside outside; internal external; interior exterior;
     domestic foreign; public private; rich poor; strong weak; stronger weaker; strongest weakest;
     hot cold; warm cool; wet dry; fast slow; faster slower; fastest slowest; heavy light; easy
@@ -153,8 +161,8 @@ _OPPOSITES = """
     maximum minimum; always never; create destroy; build destroy; built destroyed; include exclude;
     ancient modern; urban rural; birth death; born died; war peace; success failure; succeed fail;
     advantage disadvantage; simple complex; best worst; better worse; thick thin; wide narrow; deep
-    shallow; common rare; similar different; voluntary compulsory; optional mandatory;
-    optional required; encourage discourage; safe dangerous; liberal conservative; abolish retain
+    shallow; common rare; similar different; voluntary compulsory; optional mandatory; optional
+    required; encourage discourage; safe dangerous; liberal conservative; abolish retain
 """
 """Pairs of which one cannot be said where the other is meant; not `buy` and `sell`."""
 _DENYING_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "anti")
@@ -182,10 +190,9 @@ def mismatch(question: str, sentence: str, passage: str, evidence: str) -> Misma
     opposite    the question has a word that the `passage` lacks, and its sentence the opposite
 
     Of a question of several sentences the last is compared: those before it tell what it is about.
-
     `tests.benchmarks.trick_questions` says how often this is right.
     """
-    question = question[sentences(question)[-1].start :] if question.strip() else ""
+    question = _last_sentence(question)
     if any(not _has_figure(evidence, figure) for figure in _figures_asked_of(question)):
         return "figure"
     if _YES_OR_NO.search(question):
@@ -196,6 +203,10 @@ def mismatch(question: str, sentence: str, passage: str, evidence: str) -> Misma
     if denied or _DENIED.search(sentence):
         return ""
     return "opposite" if _turns_round(question, sentence, passage) else ""
+
+
+def _last_sentence(text: str) -> str:
+    return next((text[start:end] for start, end in reversed(sentences(text))), "")
 
 
 def _figures_asked_of(question: str) -> Iterator[str]:

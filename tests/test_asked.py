@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.asked import ANYTHING, asked_for, asks_for_current
+from backend.asked import ANYTHING, Mismatch, asked_for, asks_for_current, mismatch
 
 
 def held(question: str, sentence: str, *others: str) -> bool:
@@ -34,6 +34,8 @@ def held(question: str, sentence: str, *others: str) -> bool:
         ("What is negligence?", "anything"),
         ("Explain why and when it failed.", "anything"),
         ("To whom is it owed?", "name"),
+        ("When a rule is void, what follows?", "anything"),
+        ("In what century was it?", "date"),
         ("", "anything"),
     ],
 )
@@ -62,6 +64,9 @@ def test_a_relative_clause_does_not_ask_for_a_name(question: str, kind: str) -> 
         ("How many judges sat?", "It sat 9 to 0.", "It sat en banc."),
         ("When was it?", "It was in May.", "It was long ago."),
         ("When was it?", "It was decided in 1954.", "It was 954 pages."),
+        ("When was it?", "It began in the 1950s.", "It began with 50 men."),
+        ("When was it?", "It was founded in 911.", "It was 911 miles."),
+        ("When was it?", "It was in the 10th and 11th centuries.", "It was the 10th."),
         ("Why?", "It failed because no duty was owed.", "It failed."),
         ("Why?", "It was done to protect children.", "It was done."),
     ],
@@ -104,8 +109,73 @@ def test_a_name_asked_for_by_role_needs_evidence_that_speaks_of_the_role(questio
     assert not held(question, "Then Jane Roe spoke.", "Two judges were there.")
 
 
+def test_a_source_need_not_call_a_country_a_country() -> None:
+    assert held("Which country ratified it?", "It was Japan that ratified it.")
+
+
 def test_a_clause_that_begins_with_what_names_no_role() -> None:
     assert held("Who knew what happened to the snail?", "Later Mrs Donoghue knew.")
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "expected"),
+    [
+        ("Which states did not ratify it?", "Ohio ratified it.", "denial"),
+        ("Which states didn't ratify it?", "Ohio ratified it.", "denial"),
+        ("Which states did not ratify it?", "Ohio refused to ratify it.", ""),
+        ("Which states did not ratify it?", "In Ohio it is unratified.", ""),
+        ("Which states not only ratified it?", "Ohio ratified it.", ""),
+        ("Is it not lawful?", "It is lawful.", ""),
+    ],
+)
+def test_a_question_about_what_is_not_so_needs_a_denial(
+    question: str, sentence: str, expected: Mismatch
+) -> None:
+    assert mismatch(question, sentence, sentence, sentence) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "expected"),
+    [
+        ("Who won in 1955?", "Roe won in 1954.", "figure"),
+        ("Who won in the 1960s?", "Roe won in 1954.", "figure"),
+        ("Who won in the 1950s?", "Roe won in 1954.", ""),
+        ("Who won in the 20th century?", "Roe won in 1954.", ""),
+        ("Who won in the 1900s?", "Roe won in the 20th century.", ""),
+        ("Who won in the 19th century?", "Roe won in the nineteenth century.", ""),
+        ("Who paid $1,253?", "Roe paid 1253 dollars.", ""),
+        ("Why were there 12 jurors?", "Twelve jurors were usual.", ""),
+        ("Who won after 1955?", "Roe won in 1960.", ""),
+        ("Roe was heard in 1953. Who won?", "Roe won in 1954.", ""),
+    ],
+)
+def test_the_figures_of_a_question_must_stand_in_the_evidence(
+    question: str, sentence: str, expected: Mismatch
+) -> None:
+    assert mismatch(question, sentence, sentence, sentence) == expected
+    assert mismatch(question, sentence, sentence, f"{question} {sentence}") == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "expected"),
+    [
+        ("Which duty is voluntary?", "The duty to register is compulsory.", "opposite"),
+        ("What is a formal contract?", "It is an informal contract.", "opposite"),
+        ("What is an informal contract?", "It is a formal contract.", "opposite"),
+        ("Which is compulsory and which voluntary?", "The first is compulsory.", ""),
+        ("Which duty is voluntary?", "The duty is not compulsory.", ""),
+        ("Is the duty voluntary?", "The duty is compulsory.", ""),
+    ],
+)
+def test_a_sentence_that_says_the_opposite_answers_another_question(
+    question: str, sentence: str, expected: Mismatch
+) -> None:
+    assert mismatch(question, sentence, sentence, sentence) == expected
+    assert mismatch(question, sentence, f"{question} {sentence}", sentence) == ""
+
+
+def test_without_a_question_nothing_is_missed() -> None:
+    assert mismatch("", "Roe won in 1954.", "", "") == ""
 
 
 @pytest.mark.parametrize(

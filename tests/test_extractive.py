@@ -13,7 +13,11 @@ FINE = "The wool of all the sheep is fine, they say."
 
 
 def passage(
-    document: str, text: str, start: int = 0, metadata: Mapping[str, MetadataValue] | None = None
+    document: str,
+    text: str,
+    start: int = 0,
+    metadata: Mapping[str, MetadataValue] | None = None,
+    language: str = "en",
 ) -> CheckedPassage:
     found = Passage(
         row=0,
@@ -31,6 +35,7 @@ def passage(
         date="",
         url="",
         metadata=metadata or {},
+        language=language,
     )
     return CheckedPassage(RankedPassage(found, 1.0, {}), True, 1.0, ())
 
@@ -96,6 +101,22 @@ def test_a_superseded_source_does_not_speak_on_how_things_stand_now() -> None:
     new = passage("farm.new", COARSE)
     now = written(old, new, question="Is the wool of sheep coarse now?")
     assert now == f"{COARSE} [farm.new p1]\n"
+
+
+def test_what_answers_another_question_is_not_said() -> None:
+    sources = [
+        passage("farm.sheep", "The wool of hill sheep is coarse."),
+        passage("farm.all", FINE),
+    ]
+    assert written(*sources, question="Which sheep do not give wool?") == ""
+    assert written(*sources, question="Which wool did sheep give in 1954?") == ""
+    dated = passage("farm.old", "In 1954 the sheep gave wool that is coarse.")
+    assert written(*sources, dated, question="Which wool did sheep give in 1954?") != ""
+
+
+def test_the_rules_for_english_do_not_judge_other_languages() -> None:
+    french = passage("farm.mouton", "Le mouton Lacaune donne du lait et du fromage.", language="fr")
+    assert written(french, question="Which sheep do not give wool?") != ""
 
 
 def test_each_part_of_a_question_has_its_best_sentence_first() -> None:

@@ -116,8 +116,8 @@ def test_the_model_call_holds_its_prompt_and_the_guardrail_its_finding(
     spans: dict[str, dict],
 ) -> None:
     prompt = spans["generate"]["attributes"]
-    assert prompt["llm.input_messages.0.message.role"] == "system"
-    assert QUESTION in prompt["llm.input_messages.1.message.content"]
+    assert prompt["llm.input_messages.0.message.role"] == "user"
+    assert prompt["llm.input_messages.0.message.content"] == QUESTION
     assert spans["verify"]["attributes"]["citation_valid"] is True
     assert json.loads(spans["verify"]["attributes"]["output.value"])["errors"] == []
 

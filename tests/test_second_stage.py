@@ -109,7 +109,8 @@ QUESTION = "What rights does a person have on arrest by the police?"
 
 def with_stage(services: Services, stage: object) -> Services:
     searcher = replace(services.searcher, stages={("cohere", ""): stage})
-    return replace(services, searcher=searcher, targets=dict(services.targets))
+    answerer = replace(services.answerer, searcher=searcher)
+    return replace(services, answerer=answerer, targets=dict(services.targets))
 
 
 def test_a_search_is_in_the_order_of_the_second_stage(services: Services) -> None:

@@ -171,7 +171,13 @@ def test_settings_come_from_a_dotenv_file(stores: Path, demo: BuildReport, tmp_p
     assert targets["default"] == "k15_quota"
     search_k = {target["name"]: target["settings"]["SEARCH_K"] for target in targets["targets"]}
     # a target file goes before the environment
-    assert search_k == {"k10_extractive": 10, "k10_lexical": 10, "k15_quota": 15}
+    assert search_k == {
+        "k10_extractive": 10,
+        "k10_lexical": 10,
+        "k15_quota": 15,
+        "k5_mistral": 5,
+        "k5_openai": 5,
+    }
 
 
 def test_the_page_and_its_parts_are_served(plain: str) -> None:

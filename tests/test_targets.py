@@ -45,7 +45,7 @@ def test_the_file_is_read_over_the_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("SEARCH_K=10\nSERACH_K=15", 2, "unknown key SERACH_K. Known: LLM_PROVIDER, SEARCH_K"),
+        ("SEARCH_K=10\nSERACH_K=15", 2, "unknown key SERACH_K. Known: LLM_PROVIDER, LLM_MODEL"),
         ("SEARCH_K=10\nBALANCE=rank\nSEARCH_K=15", 3, "SEARCH_K is set again; line 1 set it first"),
         ("SEARCH_K=10\nsearch_k=15", 2, "search_k is set again; line 1 set it first"),
         ("# ten\nten passages", 2, "'ten passages' is not KEY=VALUE"),

@@ -9,17 +9,30 @@ from backend.llm.extractive import Extract, Opposed
 
 def extract(job: Job, fallback: Fallback | None = None) -> Written:
     """The best sentences, each with its token; `fallback` says why they stand in for a model's."""
-    writer = job.answerer.extractive
+    writer, task = job.answerer.extractive, _context(job)
     relay = Relay(job.emit, job.evidence, job.request.target.citation_limit, may_refuse=False)
     with job.tracer.span("generate", "LLM") as span:
         span.model(writer.name, writer.model, [{"role": "user", "content": job.question}])
-        for sentence in writer.write(_task(job)):
+        for sentence in writer.write(task):
             job.stop.check()
             relay.add(sentence)
         relay.finish()
         span.output(relay.text)
     by = Writer(writer.name, writer.model, fallback=fallback)
     return judged(job, relay, by)
+
+
+def _context(job: Job) -> Extract:
+    with job.tracer.span("context", "CHAIN") as span:
+        task = _task(job)
+        span.set(
+            passages=len(task.passages),
+            sentence_limit=task.sentence_limit,
+            opposed=len(task.opposed),
+            parts=len(task.parts),
+        )
+        span.output([item.passage.marker for item in task.passages])
+        return task
 
 
 def _task(job: Job) -> Extract:

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from backend.errors import ModelBusy, ModelUnavailable
-from backend.llm.event_loop import EventLoop
+from backend.llm.event_loop import EventLoop, closing_responses
 from backend.llm.stop import Stop
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class _Call(Generic[Item]):
         self._task.add_done_callback(self._finish)
 
     async def _give(self, source: Source[Item], turn: Turn) -> None:
-        async with turn, aclosing(source()) as items:
+        async with turn, closing_responses(), aclosing(source()) as items:
             async for item in items:
                 self.given.put(_Given(item))
 

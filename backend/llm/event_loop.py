@@ -2,15 +2,19 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from backend.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient
+    from httpx2 import AsyncClient, Response
+
+_OPENED: ContextVar[list["Response"]] = ContextVar("opened")
+"""The responses that the present task has got, if somebody wants to know."""
 
 
 class EventLoop:
@@ -41,6 +45,29 @@ class EventLoop:
         self._thread.join()
 
 
+@asynccontextmanager
+async def closing_responses() -> AsyncIterator[None]:
+    """End every response that this task gets in the block, however the block ends.
+
+    A client that is stopped between getting a response and handing it on forgets to: Mistral's
+    runs its hooks there, and the model would go on writing for nobody.
+    """
+    opened: list[Response] = []
+    _OPENED.set(opened)
+    try:
+        yield
+    finally:
+        # tasks of their own: this one may be stopped again
+        left = [asyncio.create_task(r.aclose()) for r in opened if not r.is_closed]
+        if left:
+            await asyncio.wait(left)
+
+
+async def _remember(response: "Response") -> None:
+    with suppress(LookupError):
+        _OPENED.get().append(response)
+
+
 async def _serve(
     connections: int,
     ready: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event, AsyncClient]]",
@@ -50,7 +77,8 @@ async def _serve(
     closing = asyncio.Event()
     limits = Limits(max_connections=None, max_keepalive_connections=connections)
     try:
-        http = AsyncClient(follow_redirects=True, limits=limits)
+        hooks = {"response": [_remember]}
+        http = AsyncClient(follow_redirects=True, limits=limits, event_hooks=hooks)
     except Exception as error:  # of what the environment says; httpx2 raises many kinds
         ready.set_exception(_not_opened(error))
         return
