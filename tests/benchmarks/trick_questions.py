@@ -1,8 +1,8 @@
 """Whether a passage without the answer is told from one that holds it:
 `python -m tests.benchmarks.trick_questions --data FOLDER`.
 
-FOLDER/squad2 is SQuAD 2.0 in the layout that `tests.benchmarks.quality` describes. A third to a
-half of such a set are trick questions: the passage is about their subject and does not answer them,
+FOLDER/squad2 is SQuAD 2.0 in the layout that `tests.benchmarks.quality` describes. Half of its
+questions are trick questions: the passage is about their subject and does not answer them,
 so retrieval cannot refuse them. Every question is put to its own passage alone, and the writer of
 extractive answers finds a sentence in it or none. Printed are, of each kind of answer asked for:
 
