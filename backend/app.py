@@ -87,7 +87,7 @@ def _places(settings: Settings) -> int:
 
 def _parse_json_early() -> None:
     """Report malformed JSON as such; later it would be reported as a missing field."""
-    if request.method in {"POST", "PUT", "PATCH"}:
+    if request.method in {"POST", "PUT", "PATCH"} and request.get_data(cache=True):
         try:
             body = request.get_json(force=True)
             # half a character can be written as an escape, but no model or store can read it

@@ -157,7 +157,7 @@ def _settings() -> Settings:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
     # one line a request and one a file would bury what matters
-    for chatty in ("httpx", "urllib3", "filelock"):
+    for chatty in ("httpx", "httpx2", "urllib3", "filelock"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     return settings
 

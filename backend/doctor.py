@@ -55,7 +55,9 @@ def _services(services: Services) -> Iterator[Finding]:
     wanted = {target.llm_provider for target in services.targets.values()}
     for provider, health in services.provider_health().items():
         needed = provider == default.llm_provider
-        state: State = "ok" if health.ready else "fault" if needed else "note"
+        state: State = "ok" if health.ready and not health.detail else "note"
+        if needed and not health.ready:
+            state = "fault"
         if provider in wanted:
             yield Finding(f"model {provider}", state, health.detail or "ready")
     yield Finding("target", "ok", f"{name}, one of {', '.join(services.targets)}")

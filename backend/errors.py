@@ -60,7 +60,7 @@ class NotFound(RequestError):
 
 
 class Conflict(RequestError):
-    """An answer with this id is being written, or has been."""
+    """An answer with this id is being written."""
 
 
 class NotAllowed(RequestError):

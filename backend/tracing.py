@@ -71,6 +71,11 @@ class Span:
         """Set plain attributes."""
         self._span.set_attributes(attributes)
 
+    def text(self, **attributes: str) -> None:
+        """Set attributes that hold content."""
+        if self._content:
+            self.set(**attributes)
+
     def metadata(self, values: Mapping[str, object]) -> None:
         """Set what Phoenix shows as the span's metadata."""
         self._span.set_attribute(SpanAttributes.METADATA, json.dumps(values, default=str))
@@ -124,7 +129,8 @@ class Span:
 
     def warn(self, message: str) -> None:
         """Record something that is not an error but should be seen."""
-        self._span.add_event("warning", {"message": message})
+        if self._content:  # it may quote
+            self._span.add_event("warning", {"message": message})
 
     def _value(self, value: object, name: str, mime_name: str) -> None:
         if not self._content:
@@ -215,8 +221,10 @@ class Tracer:
                 span.set_status(Status(StatusCode.OK))
                 raise
             except Exception as error:
-                span.record_exception(error)
-                span.set_status(Status(StatusCode.ERROR, str(error)))
+                # the cause is left out: a provider may repeat a prompt, or a key, in its answer
+                name, text = type(error).__name__, str(error) if self._content else ""
+                span.add_event("exception", {"exception.type": name, "exception.message": text})
+                span.set_status(Status(StatusCode.ERROR, text or name))
                 raise
             finally:
                 self._count(-1)

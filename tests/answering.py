@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pydantic import SecretStr
 
-from backend.answer.answer import Answer, Event
+from backend.answer.answer import Answer, Emit, Event
 from backend.answer.cache import AnswerCache
 from backend.answer.flow import ask
 from backend.answer.request import AskRequest
@@ -69,6 +69,7 @@ def asked(
     history: tuple[ChatTurn, ...] = (),
     mode: str = "answer",
     stop: Stop | None = None,
+    emit: Emit | None = None,
     **settings: object,
 ) -> tuple[Answer, list[Event]]:
     """The answer to a question under the target `model`, some settings changed; and the events."""
@@ -84,7 +85,7 @@ def asked(
         mode=mode,  # type: ignore[arg-type]
     )
     events: list[Event] = []
-    return ask(services.answerer, request, events.append, stop or Stop()), events
+    return ask(services.answerer, request, emit or events.append, stop or Stop()), events
 
 
 async def _at_once(seconds: float) -> None:

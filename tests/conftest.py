@@ -154,6 +154,7 @@ def server(stores: Path, demo: BuildReport, phoenix: str, tmp_path_factory) -> I
         "ATLAS_PORT": "0",
         "PHOENIX_COLLECTOR_ENDPOINT": phoenix,
         "PHOENIX_PROJECT_NAME": "atlas-test",
+        "QUERY_CACHE_ENABLED": "0",
     }
     folder = tmp_path_factory.mktemp("server")
     with running(*ATLAS, "serve", environment=environment, folder=folder) as started:

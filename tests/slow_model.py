@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from backend.llm import Completion, Ended, Health, Message, Options, Usage
 from backend.llm.stop import Stop
@@ -27,7 +27,7 @@ class SlowModel:
 
     def stream(
         self, messages: Sequence[Message], options: Options, stop: Stop
-    ) -> Iterator[str | Ended]:
+    ) -> Generator[str | Ended, None, None]:
         self.prompts.append(messages)
         tokens = TOKEN.findall("\n".join(message.content for message in messages))[:5]
         try:

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from backend.answer.cache import AnswerCache
 from backend.app import create_app
 from backend.domain import ChatTurn
+from backend.llm import Usage
 from backend.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer
@@ -41,6 +42,8 @@ def test_the_same_question_is_answered_from_the_cache(both: Both) -> None:
     second, events = asked(services, f"  {QUESTION} ")
     assert (first.cache_hit, second.cache_hit) == (False, True)
     assert second.text == first.text
+    assert second.writer.usage == Usage()
+    assert set(second.timings_ms) == {"total"}
     assert second.trace_id != first.trace_id
     assert [type(event).__name__ for event in events] == ["References", "Token", "Checked"]
     assert len(server.requests) == 1

@@ -9,9 +9,11 @@ from backend.answer.answer import Event, References, Restart, Section
 from backend.answer.cache import AnswerCache
 from backend.answer.conflicts import Conflict, Side, to_list
 from backend.app import create_app
+from backend.errors import ModelUnavailable
+from backend.llm import Usage
 from backend.services import Services
 from tests.answering import answered_by, asked
-from tests.chat_server import ChatServer, Request, Says
+from tests.chat_server import ChatServer, Reply, Request, Says
 from tests.test_generate import first_token
 
 QUESTION = "Which grounds make marriage between two people of the same sex lawful?"
@@ -86,6 +88,25 @@ def test_a_draft_that_is_withdrawn_belongs_to_its_corpus(both: Both) -> None:
     first = next(p.corpus for p in answer.comparison.answers if p.outcome.decision == "ANSWER")
     assert steps[steps.index(Restart("repair")) - 1] == Section(first)
     assert sections(events) == list(services.default_corpora)
+
+
+def test_a_model_that_fails_at_the_last_leaves_the_comparison_to_rules(both: Both) -> None:
+    services, server = both
+
+    def until_the_last(request: Request) -> Says | Reply:
+        return Says(f"Granted {token}.") if (token := first_token(request)) else Reply(500)
+
+    server.says(until_the_last)
+    with pytest.raises(ModelUnavailable):
+        asked(services, QUESTION, mode="compare")
+    answer, _ = asked(services, QUESTION, mode="compare", llm_fallback="extractive")
+    assert answer.outcome.decision == "ANSWER"
+    assert answer.writer.fallback is not None
+    assert answer.writer.fallback.code == "model_unavailable"
+    answering = [p for p in answer.comparison.answers if p.outcome.decision == "ANSWER"]
+    prompts = [message for message in answer.context.messages if message.role == "system"]
+    assert len(prompts) == len(answering)
+    assert answer.writer.usage == Usage(11 * len(answering), 7 * len(answering))
 
 
 def test_if_no_corpus_answers_the_reasons_of_all_are_given(services: Services) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from backend.domain import ChatTurn
+from backend.llm import Usage
 from backend.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer, Reply, Says
@@ -36,6 +37,7 @@ def test_the_rewritten_question_is_searched_for_and_shown(both: Both) -> None:
     assert answer.request.search.question == FOLLOW_UP
     assert f"Question: {STANDALONE}" in server.requests[1].prompt
     assert "user: Can a local authority" in server.requests[0].prompt
+    assert answer.writer.usage == Usage(22, 14)
 
 
 @pytest.mark.parametrize(
@@ -45,9 +47,10 @@ def test_the_rewritten_question_is_searched_for_and_shown(both: Both) -> None:
         Says(""),
         Says("I don't know."),
         Says("Two lines,\nno question"),
+        Says("-court -void"),
         Says("long " * 500),
     ],
-    ids=["refused", "empty", "refusal", "two lines", "long"],
+    ids=["refused", "empty", "refusal", "two lines", "leaves out", "long"],
 )
 def test_whatever_goes_wrong_the_question_is_searched_for_as_asked(
     both: Both, useless: Reply | Says

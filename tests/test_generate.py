@@ -16,7 +16,7 @@ from tests.chat_server import ChatServer, Cut, Gate, Hang, Reply, Request, Says,
 from tests.slow_model import TOKEN
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
-SENTENCE = "A local authority cannot sue for libel {}."
+SENTENCE = "The council lost its claim for libel {}."
 STRONG, WEAK = {"strong_evidence": 0.1}, {"strong_evidence": 1.0}
 
 Both = tuple[Services, ChatServer]
@@ -245,3 +245,47 @@ def test_passages_beyond_the_budget_are_left_out_and_counted(both: Both) -> None
     assert 0 < answer.context.passage_tokens <= 600 < whole.context.passage_tokens
     prompt = server.requests[-1].prompt
     assert prompt.count("</passage>") == answer.context.passages
+
+
+def test_a_denial_is_shown_only_once_it_is_known_to_be_no_refusal(both: Both) -> None:
+    services, server = both
+    server.then(Says("The date ", "is ", "not given ", "in the ", "provided passages."))
+    answer, events = asked(services, QUESTION, **WEAK)
+    assert answer.outcome.code == "model_refused"
+    assert texts(events) == "The date is "
+    assert events[-1] == Restart("refused")
+    server.then(Says("It was ", "not ", "given ", "up ", f"{first_token(server.requests[0])}."))
+    answer, events = asked(services, QUESTION, search_k=9)
+    assert answer.text == texts(events)
+    assert answer.outcome.decision == "ANSWER"
+
+
+def test_a_model_without_an_end_is_cut_off(both: Both) -> None:
+    services, server = both
+    server.says(lambda request: Says(*(["on and "] * 40), cited(request)))
+    answer, _ = asked(services, QUESTION, max_tokens=10)
+    assert (answer.outcome.decision, answer.outcome.code) == ("BLOCK", "invalid_citations")
+    server.says(lambda request: Says(f"{cited(request)} ", *[cited(request)] * 9, finish="length"))
+    answer, _ = asked(services, QUESTION)
+    assert (answer.outcome.decision, answer.outcome.code) == ("BLOCK", "cut_short")
+
+
+def test_what_a_model_took_before_it_failed_is_counted(both: Both) -> None:
+    services, server = both
+    server.then(Says("A council may sue [legal_uk.invented p9]."), *[Reply(500)] * 9)
+    answer, _ = asked(services, QUESTION, llm_fallback="extractive")
+    assert answer.writer.provider == "extractive"
+    assert answer.writer.usage == Usage(11, 7)
+
+
+def test_an_error_on_the_way_frees_the_place(both: Both) -> None:
+    services, server = both
+    server.says(cited)
+
+    def broken(event: Event) -> None:
+        if isinstance(event, Token):
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError):
+        asked(services, QUESTION, emit=broken)
+    assert services.calls.running == 0

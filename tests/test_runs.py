@@ -91,7 +91,7 @@ def test_the_stream_of_a_deleted_answer_ends_with_an_error(address: str, model: 
         rest = "\n".join(lines)
     assert "event: error" in rest
     assert '"status":409' in rest.replace(" ", "")
-    assert httpx.get(f"{address}/api/ask/q1").status_code == 404
+    assert httpx.get(f"{address}/api/ask/q1").status_code == 409
 
 
 def test_an_answer_at_once_can_be_deleted_too(address: str, model: SlowModel) -> None:
@@ -148,9 +148,31 @@ def test_an_unknown_answer_is_not_found(address: str) -> None:
         assert response.json()["type"] == "urn:atlas:problem:not-found"
 
 
-def test_a_last_event_id_that_is_no_number_is_refused(address: str) -> None:
-    response = httpx.get(f"{address}/api/ask/q1/stream", headers={"Last-Event-ID": "x"})
-    assert response.status_code == 404 or "Last-Event-ID" in response.json()["detail"]
+@pytest.mark.parametrize("number", ["x", "-1", "9" * 5000])
+def test_a_last_event_id_that_is_no_number_is_refused(
+    address: str, model: SlowModel, number: str
+) -> None:
+    model.go.release(10)
+    httpx.post(f"{address}/api/ask", json=BODY, timeout=30)
+    response = httpx.get(f"{address}/api/ask/q1/stream", headers={"Last-Event-ID": number})
+    assert response.status_code == 400
+    assert "is not the number of an event" in response.json()["detail"]
+
+
+def test_who_has_seen_all_events_is_told_the_last_again(address: str, model: SlowModel) -> None:
+    model.go.release(10)
+    httpx.post(f"{address}/api/ask", json=BODY, timeout=30)
+    response = httpx.get(f"{address}/api/ask/q1/stream", headers={"Last-Event-ID": "500"})
+    assert response.text.count("event: ") == response.text.count("event: complete") == 1
+
+
+def test_one_reader_may_leave_while_another_stays(address: str, model: SlowModel) -> None:
+    with httpx.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as first:
+        events(first, 1)
+        with httpx.stream("GET", f"{address}/api/ask/q1/stream", timeout=30) as second:
+            first.close()
+            model.go.release(10)
+            assert events(second)[-1][1] == "complete"
 
 
 def test_runs_free_their_place_at_their_end() -> None:
@@ -166,5 +188,5 @@ def test_runs_free_their_place_at_their_end() -> None:
     assert runs.running == 0
     runs.start("q2", "s1", lambda _: None)
     with pytest.raises(NotFound):
-        runs.get("q1")  # it came to nothing
+        runs.get("q3")
     assert runs.of_session("s1") == []

@@ -148,3 +148,15 @@ class Answer:
     writer: Writer
     timings_ms: Mapping[str, float]
     cache_hit: bool = False
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The places it cites, each once, those of a comparison's points among them.
+
+        None unless the decision is ANSWER.
+        """
+        if self.outcome.decision != "ANSWER":
+            return ()
+        points = (*self.comparison.agreements, *self.comparison.differences)
+        said = [*self.verification.citations, *(c for point in points for c in point.citations)]
+        return tuple({(c.marker, c.start, c.end): c for c in said}.values())

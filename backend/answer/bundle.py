@@ -202,7 +202,7 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
             decision=answer.outcome.decision,
             reason=answer.outcome.code,
             text=answer.text,
-            markers=tuple(citation.marker for citation in answer.verification.citations),
+            markers=tuple(citation.marker for citation in answer.citations),
         ),
     )
 

@@ -2,19 +2,29 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 
-from backend.answer.answer import Comparison, CorpusAnswer, Emit, Point, Section, Writer
+from backend.answer.answer import (
+    Comparison,
+    Context,
+    CorpusAnswer,
+    Emit,
+    Fallback,
+    Point,
+    Section,
+    Writer,
+)
 from backend.answer.answerer import Answerer
 from backend.answer.citations import Verification, verify
-from backend.answer.conflicts import conflicts_between
+from backend.answer.conflicts import Conflict, conflicts_between
 from backend.answer.decide import ANSWERED, Outcome, before_writing, no_corpus_answers
 from backend.answer.job import NOTHING, Job, Written
 from backend.answer.points import agreements_and_differences
 from backend.answer.prompts import prompt
 from backend.answer.request import AskRequest
-from backend.answer.write import write
+from backend.answer.write import fallback_for, write
 from backend.domain import CheckedSentence
+from backend.errors import ModelRefused, ModelUnavailable
 from backend.llm import ChatModel, Message, Options, Usage
 from backend.llm.stop import Stop
 from backend.search.evidence import freshness
@@ -31,13 +41,17 @@ _LINE = re.compile(r"^\W*(AGREE|DIFFER)\W*:\s*(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of a comparison, with the decision about the whole."""
+    """What came of a comparison, with the decision about the whole.
+
+    `context` holds the prompts of all corpora, one after the other.
+    """
 
     text: str
     verification: Verification
     outcome: Outcome
     writer: Writer
     comparison: Comparison
+    context: Context
 
 
 def search_each(
@@ -77,81 +91,96 @@ def compare(
     stop: Stop,
 ) -> Compared:
     """Let every corpus answer for itself, and say where they agree and differ."""
-    written = {
-        corpus: _answered(answerer, request, corpus, result, emit, stop)
-        for corpus, result in results.items()
-    }
+    spent: list[Usage] = []
+    written = {}
+    for corpus, result in results.items():
+        job = Job(answerer, request, result, _conflicts(request, result), emit, stop, spent)
+        written[corpus] = _answered(job, corpus)
     answers = tuple(
         CorpusAnswer(corpus, part.outcome, part.text, part.verification)
         for corpus, part in written.items()
     )
-    writer = _joint_writer(list(written.values()))
     spoken = {a.corpus: a.verification.sentences for a in answers if a.outcome is ANSWERED}
-    if not spoken:
-        outcome = no_corpus_answers({a.corpus: a.outcome for a in answers})
-        return Compared("", NOTHING, outcome, writer, Comparison(answers))
-    points, usage = _points(answerer, request, spoken, stop)
-    usage += writer.usage
-    writer = replace(
-        writer, usage=usage, cost=request.target.cost(usage.prompt_tokens, usage.completion_tokens)
-    )
+    stand_in = next(filter(None, (part.writer.fallback for part in written.values())), None)
+    points, stand_in = _points(job, spoken, stand_in)
     text = "\n\n".join(answer.text for answer in answers if answer.text)
     given = [item.passage for result in results.values() for item in result.passages if item.valid]
-    verification = verify(text, given, request.target.citation_limit * len(spoken))
-    return Compared(text, verification, ANSWERED, writer, Comparison(answers, *points))
+    limit = request.target.citation_limit * len(spoken)
+    return Compared(
+        text=text,
+        verification=verify(text, given, limit) if spoken else NOTHING,
+        outcome=ANSWERED if spoken else no_corpus_answers({a.corpus: a.outcome for a in answers}),
+        writer=_joint_writer(job, list(written.values()), stand_in),
+        comparison=Comparison(answers, *points),
+        context=_joint_context([part.context for part in written.values()]),
+    )
 
 
-def _answered(
-    answerer: Answerer,
-    request: AskRequest,
-    corpus: str,
-    result: SearchResult,
-    emit: Emit,
-    stop: Stop,
-) -> Written:
+def _conflicts(request: AskRequest, result: SearchResult) -> tuple[Conflict, ...]:
+    valid = [item for item in result.passages if item.valid]
+    return conflicts_between(request.search.question, valid)
+
+
+def _answered(job: Job, corpus: str) -> Written:
     """The answer of one corpus."""
-    with answerer.searcher.tracer.span(f"answer {corpus}", "CHAIN") as span:
-        emit(Section(corpus))
-        outcome = before_writing(result, answerer.threshold(request.target))
+    with job.tracer.span(f"answer {corpus}", "CHAIN") as span:
+        job.emit(Section(corpus))
+        target = job.request.target
+        outcome = before_writing(job.result, job.answerer.threshold(target))
         if outcome is ANSWERED:
-            valid = [item for item in result.passages if item.valid]
-            conflicts = conflicts_between(request.search.question, valid)
-            written = write(Job(answerer, request, result, conflicts, emit, stop))
+            written = write(job)
         else:
-            by = Writer(request.target.llm_provider, answerer.model_name(request.target))
-            written = Written("", NOTHING, outcome, by)
+            nobody = Writer(target.llm_provider, job.answerer.model_name(target), attempts=0)
+            written = Written("", NOTHING, outcome, nobody)
         span.set(decision=written.outcome.decision, reason=written.outcome.code)
         span.output(written.text or written.outcome.message)
         return written
 
 
-def _joint_writer(parts: Sequence[Written]) -> Writer:
-    """Who wrote the parts, with all it took; the first that stands in for a model says so."""
-    usage = sum((part.writer.usage for part in parts), Usage())
-    stood_in = [part.writer for part in parts if part.writer.fallback]
-    first = next(iter(stood_in), parts[0].writer)
-    return replace(first, usage=usage, attempts=max(part.writer.attempts for part in parts))
+def _joint_writer(job: Job, parts: Sequence[Written], stand_in: Fallback | None) -> Writer:
+    """Who wrote, with all it took; `stand_in` says why a part is in the sources' own sentences."""
+    first = next((part.writer for part in parts if part.writer.fallback), parts[0].writer)
+    attempts = max(part.writer.attempts for part in parts)
+    return replace(job.writer(first.provider, first.model, attempts), fallback=stand_in)
+
+
+def _joint_context(parts: Sequence[Context]) -> Context:
+    """All prompts, and the sums of what was given and dropped."""
+    sums = {
+        each.name: sum(getattr(part, each.name) for part in parts)
+        for each in fields(Context)
+        if each.name != "messages"
+    }
+    return Context(tuple(message for part in parts for message in part.messages), **sums)
 
 
 def _points(
-    answerer: Answerer, request: AskRequest, spoken: Spoken, stop: Stop
-) -> tuple[tuple[tuple[Point, ...], tuple[Point, ...]], Usage]:
-    """Agreements and differences, stated by the target's model if it has one."""
-    with answerer.searcher.tracer.span("compare", "CHAIN") as span:
-        model = answerer.models.get(request.target.llm_provider)
-        if model and len(spoken) > 1:
-            points, usage = _points_by_model(answerer, model, request, spoken, stop)
+    job: Job, spoken: Spoken, stand_in: Fallback | None
+) -> tuple[tuple[tuple[Point, ...], tuple[Point, ...]], Fallback | None]:
+    """Agreements and differences, stated by the target's model, or by rule if it has none.
+
+    By rule too where the model cannot be used and the target has a fallback: then with the reason.
+    """
+    with job.tracer.span("compare", "CHAIN") as span:
+        target = job.request.target
+        model = job.answerer.models.get(target.llm_provider)
+        if model and len(spoken) > 1 and not stand_in:
+            try:
+                points = _points_by_model(job, model, spoken)
+            except (ModelRefused, ModelUnavailable) as error:
+                if target.llm_fallback != "extractive":
+                    raise
+                points, stand_in = _points_by_rule(job, spoken), fallback_for(error)
         else:
-            points, usage = _points_by_rule(answerer, spoken), Usage()
+            points = _points_by_rule(job, spoken)
         agreements, differences = points
         span.output({"agree": _texts(agreements), "differ": _texts(differences)})
-        return points, usage
+        return points, stand_in
 
 
-def _points_by_rule(
-    answerer: Answerer, spoken: Spoken
-) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
-    agreements, differences = agreements_and_differences(spoken, answerer.searcher.embedder.embed)
+def _points_by_rule(job: Job, spoken: Spoken) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
+    embed = job.answerer.searcher.embedder.embed
+    agreements, differences = agreements_and_differences(spoken, embed)
     return (
         tuple(Point(pair.text, pair.citations) for pair in agreements),
         tuple(Point(pair.text, pair.citations) for pair in differences),
@@ -159,28 +188,28 @@ def _points_by_rule(
 
 
 def _points_by_model(
-    answerer: Answerer, model: ChatModel, request: AskRequest, spoken: Spoken, stop: Stop
-) -> tuple[tuple[tuple[Point, ...], tuple[Point, ...]], Usage]:
+    job: Job, model: ChatModel, spoken: Spoken
+) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
     """What the model states, each line verified like an answer; what cannot be is left out."""
-    target = request.target
+    target = job.request.target
     options = Options(
-        answerer.model_name(target), target.temperature, target.max_tokens, target.llm_seconds
+        job.answerer.model_name(target), target.temperature, target.max_tokens, target.llm_seconds
     )
     messages = (
         Message("system", prompt("compare").template),
-        Message("user", f"{_quoted(spoken)}\n\nQuestion: {request.search.question}"),
+        Message("user", f"{_quoted(spoken)}\n\nQuestion: {job.question}"),
     )
-    with answerer.searcher.tracer.span("generate", "LLM") as span:
+    with job.tracer.span("generate", "LLM") as span:
         span.model(model.name, options.model, [asdict(message) for message in messages])
-        done = model.complete(messages, options, stop)
+        done = model.complete(messages, options, job.stop)
+        job.spent.append(done.ended.usage)
         span.usage(done.ended.usage.prompt_tokens, done.ended.usage.completion_tokens)
         span.output(done.text)
     stated: dict[str, list[Point]] = {"AGREE": [], "DIFFER": []}
     for kind, line in _LINE.findall(done.text):
-        point = _verified(line, spoken)
-        if point:
+        if point := _verified(line, spoken):
             stated[kind].append(point)
-    return (tuple(stated["AGREE"]), tuple(stated["DIFFER"])), done.ended.usage
+    return tuple(stated["AGREE"]), tuple(stated["DIFFER"])
 
 
 def _verified(line: str, spoken: Spoken) -> Point | None:

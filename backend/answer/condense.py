@@ -1,7 +1,7 @@
 """Rewriting a follow-up into a question that can be searched for by itself."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 
 from backend.answer.answerer import Answerer
 from backend.answer.memory import remember
@@ -10,8 +10,9 @@ from backend.answer.refusals import is_refusal
 from backend.answer.request import AskRequest
 from backend.answer.tokens import count_tokens
 from backend.errors import ModelRefused, ModelUnavailable
-from backend.llm import ChatModel, Message, Options
+from backend.llm import ChatModel, Message, Options, Usage
 from backend.llm.stop import Stop
+from backend.search.query import parse_query
 
 MAX_CHARACTERS = 1000
 MAX_TOKENS = 200
@@ -27,10 +28,14 @@ _LEANS = re.compile(
 
 @dataclass(frozen=True)
 class Standalone:
-    """The question a follow-up became, empty if it was left as it is; `note` says why it was."""
+    """The question a follow-up became, empty if it was left as it is; `note` says why it was.
+
+    `usage` is what rewriting took.
+    """
 
     question: str = ""
     note: str = ""
+    usage: Usage = field(default_factory=Usage)
 
 
 def condense(answerer: Answerer, request: AskRequest, stop: Stop) -> Standalone:
@@ -68,11 +73,16 @@ def _by_model(model: ChatModel, answerer: Answerer, request: AskRequest, stop: S
         Message("user", f"{said}\n\nLast question: {question}"),
     )
     options = Options(answerer.model_name(target), 0.0, MAX_TOKENS, target.llm_seconds)
-    try:
-        answer = model.complete(messages, options, stop)
-    except (ModelUnavailable, ModelRefused) as error:
-        return Standalone(note=f"The question was not rewritten: {error}")
-    return _checked(answer.text, question)
+    with answerer.searcher.tracer.span("generate", "LLM") as span:
+        span.model(model.name, options.model, [asdict(message) for message in messages])
+        try:
+            answer = model.complete(messages, options, stop)
+        except (ModelUnavailable, ModelRefused) as error:
+            return Standalone(note=f"The question was not rewritten: {error}")
+        usage = answer.ended.usage
+        span.usage(usage.prompt_tokens, usage.completion_tokens)
+        span.output(answer.text)
+    return replace(_checked(answer.text, question), usage=usage)
 
 
 def _checked(written: str, question: str) -> Standalone:
@@ -81,4 +91,6 @@ def _checked(written: str, question: str) -> Standalone:
     if len(lines) != 1 or len(lines[0]) > MAX_CHARACTERS or is_refusal(lines[0]):
         return Standalone(note="The question was not rewritten: no question came of it.")
     text = lines[0].strip().strip('"“”')
+    if not parse_query(text).words:
+        return Standalone(note="The question was not rewritten: what came of it asks for nothing.")
     return Standalone() if text == question else Standalone(text)

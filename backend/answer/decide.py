@@ -88,8 +88,19 @@ def before_writing(result: SearchResult, threshold: float) -> Outcome:
     return ANSWERED
 
 
+@dataclass(frozen=True)
+class Fault:
+    """Why a text cannot be used though its citations hold: a fixed word, and a sentence."""
+
+    code: str
+    message: str
+
+
 def after_writing(
-    text: str, verification: Verification, concealed: tuple[Conflict, ...]
+    text: str,
+    verification: Verification,
+    concealed: tuple[Conflict, ...],
+    fault: Fault | None,
 ) -> Outcome:
     """Whether what was written may be sent."""
     if not text.strip():
@@ -104,6 +115,8 @@ def after_writing(
                 "sentence_groundedness": verification.sentence_groundedness,
             },
         )
+    if fault:
+        return Outcome("BLOCK", fault.code, fault.message)
     if concealed:
         first = concealed[0]
         return _abstain(

@@ -1,6 +1,8 @@
 """Answering with the sources' own sentences."""
 
-from backend.answer.answer import Fallback, Writer
+from dataclasses import replace
+
+from backend.answer.answer import Fallback
 from backend.answer.conflicts import Conflict
 from backend.answer.job import Job, Written, judged
 from backend.answer.relay import Relay
@@ -18,7 +20,7 @@ def extract(job: Job, fallback: Fallback | None = None) -> Written:
             relay.add(sentence)
         relay.finish()
         span.output(relay.text)
-    by = Writer(writer.name, writer.model, fallback=fallback)
+    by = replace(job.writer(writer.name, writer.model), fallback=fallback)
     return judged(job, relay, by)
 
 

@@ -10,6 +10,7 @@ from backend.answer.answer import (
     Context,
     Emit,
     References,
+    Section,
     Token,
     Writer,
 )
@@ -22,6 +23,7 @@ from backend.answer.decide import ANSWERED, Outcome, before_writing
 from backend.answer.job import NOTHING, Job
 from backend.answer.request import AskRequest
 from backend.answer.write import write
+from backend.llm import Usage
 from backend.llm.stop import Stop
 from backend.search.clock import Clock
 from backend.search.flow import SearchResult, search
@@ -53,10 +55,11 @@ def ask(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> Answ
         state = answerer.state(request.target)
         kept = answerer.cache.get(request, state)
         if kept:
-            answer = _again(kept, request, span, emit)
+            answer = _again(kept, request, span, emit, clock)
         else:
             standalone = condense(answerer, request, stop)
             result = _result(answerer, _standing_alone(request, standalone), emit, stop)
+            result = _with_usage(result, request, standalone.usage)
             clock.lap("total")
             answer = _answer(request, standalone, result, span, clock)
             answerer.cache.put(answer, state)
@@ -105,13 +108,16 @@ def _compared(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -
     found = together(results, request)
     emit(References(found.passages))
     compared = compare(answerer, request, results, emit, stop)
+    valid = [item for item in found.passages if item.valid]
+    conflicts = conflicts_between(request.search.question, valid)
     return _Result(
         outcome=compared.outcome,
         text=compared.text,
         verification=compared.verification,
         found=found,
-        conflicts=(),
+        conflicts=to_list(conflicts, compared.verification),
         writer=compared.writer,
+        context=compared.context,
         comparison=compared.comparison,
     )
 
@@ -138,14 +144,37 @@ def _answer(
     )
 
 
-def _again(kept: Answer, request: AskRequest, span: Span, emit: Emit) -> Answer:
-    """An answer that was given before, to whoever asks the same now."""
+def _again(kept: Answer, request: AskRequest, span: Span, emit: Emit, clock: Clock) -> Answer:
+    """An answer that was given before, to whoever asks the same now; it takes no model."""
     emit(References(kept.result.passages))
-    if kept.text:
-        emit(Token(kept.text))
-        for number, sentence in enumerate(kept.verification.sentences, start=1):
+    for part in kept.comparison.answers:
+        emit(Section(part.corpus))
+        _say_again(part.text, part.verification, emit)
+    if not kept.comparison.answers:
+        _say_again(kept.text, kept.verification, emit)
+    clock.lap("total")
+    return replace(
+        kept,
+        request=request,
+        trace_id=span.trace_id,
+        writer=replace(kept.writer, attempts=0, usage=Usage(), cost=kept.writer.cost and 0.0),
+        timings_ms=clock.laps,
+        cache_hit=True,
+    )
+
+
+def _say_again(text: str, verification: Verification, emit: Emit) -> None:
+    if text:
+        emit(Token(text))
+        for number, sentence in enumerate(verification.sentences, start=1):
             emit(Checked(number, sentence))
-    return replace(kept, request=request, trace_id=span.trace_id, cache_hit=True)
+
+
+def _with_usage(result: _Result, request: AskRequest, usage: Usage) -> _Result:
+    """With what the rewriting of a follow-up took."""
+    total = result.writer.usage + usage
+    cost = request.target.cost(total.prompt_tokens, total.completion_tokens)
+    return replace(result, writer=replace(result.writer, usage=total, cost=cost))
 
 
 def _standing_alone(request: AskRequest, standalone: Standalone) -> AskRequest:

@@ -1,12 +1,13 @@
 """Answering with a language model: its text verified, repaired once, refusals recognised."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 
 from backend.answer.answer import Context, Fallback, Restart, Writer
 from backend.answer.conflicts import concealed
 from backend.answer.context import context_of, repair
-from backend.answer.decide import evidence_of, refused
+from backend.answer.decide import Fault, evidence_of, refused
 from backend.answer.extract import extract
 from backend.answer.job import NOTHING, Job, Written, judged
 from backend.answer.refusals import is_refusal
@@ -15,11 +16,11 @@ from backend.errors import ModelUnavailable
 from backend.llm import ChatModel, Ended, Message, Options, Usage
 
 ATTEMPTS = 2  # the answer, and one repair
+CHARACTERS_PER_TOKEN = 8  # of a text with more, the server does not heed MAX_TOKENS
 
 _FAULTS = {
-    "stop": (),
-    "length": ("The answer was cut off at MAX_TOKENS; be briefer.",),
-    "filtered": ("The provider withheld a part of the answer.",),
+    "length": Fault("cut_short", "The answer was cut off at MAX_TOKENS; be briefer."),
+    "filtered": Fault("withheld", "The provider withheld a part of the answer."),
 }
 
 
@@ -30,18 +31,17 @@ def generate(job: Job, model: ChatModel) -> Written:
     """
     context = _context(job)
     given = job.evidence[: context.passages]
-    messages, usage = context.messages, Usage()
+    messages = context.messages
     for attempt in range(1, ATTEMPTS + 1):
         relay = Relay(job.emit, given, job.request.target.citation_limit, may_refuse=True)
         ended = _call(job, model, messages, relay, attempt)
-        usage += ended.usage
-        cost = job.request.target.cost(usage.prompt_tokens, usage.completion_tokens)
-        writer = Writer(model.name, ended.model, attempt, usage, cost)
+        writer = job.writer(model.name, ended.model, attempt)
         if is_refusal(relay.text):
             return replace(_refused(job, relay, writer), context=context)
         relay.finish()
-        written = judged(job, relay, writer, _FAULTS[ended.reason])
-        problems = _problems(job, written)
+        fault = _FAULTS.get(ended.reason)
+        written = judged(job, relay, writer, fault)
+        problems = [*([fault.message] if fault else []), *_problems(job, written)]
         if not problems or attempt == ATTEMPTS:
             break
         job.emit(Restart("repair"))
@@ -77,18 +77,22 @@ def _call(
     with job.tracer.span("generate", "LLM") as span:
         span.model(model.name, options.model, [asdict(message) for message in messages])
         span.set(attempt=attempt)
-        ended = _passed_on(model.stream(messages, options, job.stop), relay)
+        with closing(model.stream(messages, options, job.stop)) as stream:
+            ended = _passed_on(stream, relay, options)
+        job.spent.append(ended.usage)
         span.usage(ended.usage.prompt_tokens, ended.usage.completion_tokens)
         span.set(finish_reason=ended.reason)
         span.output(relay.text)
         return ended
 
 
-def _passed_on(stream: Iterable[str | Ended], relay: Relay) -> Ended:
+def _passed_on(stream: Iterable[str | Ended], relay: Relay, options: Options) -> Ended:
     for item in stream:
         if isinstance(item, Ended):
             return item
         relay.add(item)
+        if len(relay.text) > CHARACTERS_PER_TOKEN * options.max_tokens:
+            return Ended(Usage(), options.model, "length")
     raise ModelUnavailable("The language model's answer ended without an end. Try again.")
 
 
@@ -103,8 +107,7 @@ def _refused(job: Job, relay: Relay, writer: Writer) -> Written:
         f"{writer.model} found no answer, but the evidence is {evidence:.2f}; "
         f"from {strong:.2f} the sources' own sentences answer."
     )
-    written = extract(job, Fallback("model_refused", reason))
-    return replace(written, writer=replace(written.writer, usage=writer.usage, cost=writer.cost))
+    return extract(job, Fallback("model_refused", reason))
 
 
 def _problems(job: Job, written: Written) -> list[str]:

@@ -1,16 +1,16 @@
 """One answer to be written, and what came of it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from backend.answer.answer import Context, Emit, Writer
 from backend.answer.answerer import Answerer
 from backend.answer.citations import Verification
 from backend.answer.conflicts import Conflict, concealed
-from backend.answer.decide import ANSWERED, Outcome, after_writing
+from backend.answer.decide import ANSWERED, Fault, Outcome, after_writing
 from backend.answer.relay import Relay
 from backend.answer.request import AskRequest
 from backend.domain import Passage
+from backend.llm import Usage
 from backend.llm.stop import Stop
 from backend.search.flow import SearchResult
 from backend.tracing import Tracer
@@ -28,6 +28,8 @@ class Job:
     conflicts: tuple[Conflict, ...]
     emit: Emit
     stop: Stop
+    spent: list[Usage] = field(default_factory=list)
+    """What every call to a language model took, also of those that came to nothing."""
 
     @property
     def question(self) -> str:
@@ -38,6 +40,12 @@ class Job:
     def evidence(self) -> list[Passage]:
         """The passages that passed the check, best first."""
         return [item.passage for item in self.result.passages if item.valid]
+
+    def writer(self, provider: str, model: str, attempts: int = 1) -> Writer:
+        """Who wrote, with all that was spent so far."""
+        usage = sum(self.spent, Usage())
+        cost = self.request.target.cost(usage.prompt_tokens, usage.completion_tokens)
+        return Writer(provider, model, attempts, usage, cost)
 
     @property
     def tracer(self) -> Tracer:
@@ -56,19 +64,18 @@ class Written:
     context: Context = field(default_factory=Context)
 
 
-def judged(job: Job, relay: Relay, writer: Writer, faults: Sequence[str] = ()) -> Written:
+def judged(job: Job, relay: Relay, writer: Writer, fault: Fault | None = None) -> Written:
     """What was passed on, verified as a whole, with the decision about it.
 
-    `faults` are errors that cannot be seen from the text.
+    A `fault` makes a text unusable though it cannot be seen from it.
     """
     text = relay.text
     if not text.strip():
-        return Written("", NOTHING, after_writing(text, NOTHING, ()), writer)
+        return Written("", NOTHING, after_writing(text, NOTHING, (), None), writer)
     with job.tracer.span("verify", "GUARDRAIL") as span:
         span.input(text)
         checked = relay.verification
-        checked = Verification(checked.sentences, (*checked.errors, *faults), checked.warnings)
-        outcome = after_writing(text, checked, concealed(job.conflicts, checked))
+        outcome = after_writing(text, checked, concealed(job.conflicts, checked), fault)
         span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})
         span.set(
             citation_valid=checked.valid,

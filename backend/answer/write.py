@@ -23,10 +23,11 @@ def write(job: Job) -> Written:
         if target.llm_fallback != "extractive":
             raise
         job.emit(Restart("fallback"))
-        return extract(job, _fallback(error))
+        return extract(job, fallback_for(error))
 
 
-def _fallback(error: ModelRefused | ModelUnavailable) -> Fallback:
+def fallback_for(error: ModelRefused | ModelUnavailable) -> Fallback:
+    """Why the sources' own sentences stand in for a model that cannot be used."""
     if isinstance(error, ModelUnavailable):
         return Fallback("model_unavailable", str(error))
     return Fallback("model_unusable", str(error))

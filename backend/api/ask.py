@@ -17,8 +17,10 @@ from backend.api.runs import Run, Runs
 from backend.api.wire.answer_schemas import AnswerOut
 from backend.api.wire.answers import answer_out
 from backend.api.wire.requests import AskBody, Identifier, ask_request
-from backend.errors import NotFound, RequestError
+from backend.errors import Cancelled, NotFound, RequestError
 from backend.services import Serve, Services
+
+LONGEST_NUMBER = 9  # digits of an event's number
 
 Gone = Callable[[], bool]
 """Whether the client of the present request has gone away."""
@@ -65,19 +67,25 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
 
     @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerOut})
     def get_ask(path: ByAnswer) -> dict[str, object]:
-        run = runs.get(path.qa_id)
-        if not run.answer:
-            raise NotFound(f"The answer {path.qa_id} is still being written.")
-        return run.document
+        return finished(runs.get(path.qa_id)).document
 
     @blueprint.delete("/ask/<qa_id>", summary="Stop an answer")
     def delete_ask(path: ByAnswer) -> dict[str, object]:
         run = runs.get(path.qa_id)
         stopped = not run.ended
-        run.stop.set()
+        run.stop.set("The answer was stopped.")
         return {"qa_id": path.qa_id, "stopped": stopped}
 
     return blueprint
+
+
+def finished(run: Run) -> Run:
+    """A run that has come to an answer. Raises NotFound, or what ended it."""
+    if run.error:
+        raise run.error
+    if not run.answer:
+        raise NotFound(f"The answer {run.qa_id} is still being written.")
+    return run
 
 
 def _start(runs: Runs, services: Services, body: AskBody) -> Run:
@@ -104,17 +112,17 @@ def _work(
         run.error = error
         run.write("error", problem_of(error, path).model_dump_json(exclude_none=True))
     else:
-        run.answer, run.document = answer, document
+        run.answer, run.document, run.manifest = answer, document, services.store.manifest
         run.write("complete", json.dumps(_sent(document, include_context=include_context)))
 
 
 def _whole(run: Run, gone: Gone, *, include_context: bool) -> dict[str, object]:
     """The document of an answer when it is finished. Raises what ended it otherwise."""
     with run.reading():
-        while not run.ended:
-            if gone():
-                run.stop.set()
+        while not run.ended and not gone():
             run.wait(POLL_SECONDS)
+    if not run.ended:
+        raise Cancelled("The client went away.")
     if run.error:
         raise run.error
     return _sent(run.document, include_context=include_context)
@@ -135,8 +143,8 @@ def _stream(run: Run, after: int, gone: Gone) -> Response:
 def _last_event() -> int:
     """The number of the last event the client has; 0 for none. Raises RequestError."""
     value = request.headers.get("Last-Event-ID", "0")
-    if not value.isdecimal():
-        raise RequestError(f"Last-Event-ID: {value!r} is not the number of an event.")
+    if not (value.isascii() and value.isdecimal() and len(value) <= LONGEST_NUMBER):
+        raise RequestError(f"Last-Event-ID: {value[:20]!r} is not the number of an event.")
     return int(value)
 
 

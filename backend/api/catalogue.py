@@ -183,10 +183,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
             collection=manifest.collection,
             documents=manifest.documents,
             passages=manifest.passages,
-            providers={
-                name: "ready" if health.ready else health.detail
-                for name, health in providers.items()
-            },
+            providers={name: health.detail or "ready" for name, health in providers.items()},
         ).model_dump(mode="json")
 
     @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})

@@ -10,10 +10,11 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.answer.bundle import bundle_of
+from backend.api.ask import finished
 from backend.api.runs import Runs
 from backend.api.wire.requests import Identifier
 from backend.errors import NotFound
-from backend.export.formats import Exported, Format, export
+from backend.export.formats import Exported, Format, export, known_format
 from backend.services import Serve, Services
 
 MAX_ANSWERS = 500
@@ -66,14 +67,12 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
 
     @blueprint.get("/ask/<qa_id>/export", summary="A recent answer as a file", responses=_FILE)
     def get_answer(path: ByAnswer, query: AnswerFormatQuery) -> Response:
-        services, run = serve(), runs.get(path.qa_id)
-        if not run.answer:
-            raise NotFound(f"The answer {path.qa_id} is still being written.")
-        if query.format == "bundle":
-            bundle = bundle_of(run.answer, services.store.manifest)
+        run = finished(runs.get(path.qa_id))
+        if query.format == "bundle" and run.answer and run.manifest:
+            bundle = bundle_of(run.answer, run.manifest)
             name = f"atlas-run-{path.qa_id}.json"
             return _file(Exported(bundle.to_json(), "application/json", name))
-        return _file(export([run.document], query.format, _base(services)))
+        return _file(export([run.document], known_format(query.format), _base(serve())))
 
     @blueprint.get(
         "/sessions/<session_id>/export",

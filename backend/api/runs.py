@@ -1,6 +1,7 @@
 """Answers in the making: each in a thread of its own, its events kept for whoever reads them."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -10,10 +11,12 @@ from cachetools import TTLCache
 from backend.answer.answer import Answer
 from backend.errors import Conflict, NotFound, TooManyQuestions
 from backend.llm.stop import Stop
+from backend.stores.manifest import Manifest
 
-KEPT = 256  # finished answers, for late readers and for export; about 100 kB each
+KEPT = 256  # ended answers, for late readers and for export: 0.1 MB each with ten passages
 KEPT_SECONDS = 3600.0
 RETRY_SECONDS = 5.0
+CLOSING_SECONDS = 5.0
 
 
 class Event(NamedTuple):
@@ -32,7 +35,8 @@ class Run:
     """One answer: its events so far, and the means to stop it.
 
     It is stopped if nobody has been reading it for `patience` seconds. Once it has ended, either
-    `answer` is there, with `document` as it is sent, or `error` says why not.
+    `answer` is there, with `document` as it is sent and the `manifest` of the collection it was
+    made from, or `error` says why not.
     """
 
     def __init__(self, qa_id: str, session_id: str, patience: float):
@@ -42,10 +46,12 @@ class Run:
         self.answer: Answer | None = None
         self.error: Exception | None = None
         self.document: dict[str, object] = {}
+        self.manifest: Manifest | None = None
         self._patience = patience
         self._events: list[Event] = []
         self._changed = threading.Condition()
         self._readers = 0
+        self._alone_since = time.monotonic()
         self._ended = False
 
     @property
@@ -66,8 +72,13 @@ class Run:
             self._changed.notify_all()
 
     def next(self, after: int, seconds: float) -> list[Event]:
-        """The events after number `after`, waited for; none if the time or the answer is over."""
+        """The events after number `after`, waited for; none if the time or the answer is over.
+
+        Of an answer that has ended the last one comes again to whoever asks for what comes after.
+        """
         with self._changed:
+            if self._ended:
+                after = min(after, len(self._events) - 1)
             self._changed.wait_for(lambda: len(self._events) > after or self._ended, seconds)
             return self._events[after:]
 
@@ -86,6 +97,7 @@ class Run:
         finally:
             with self._changed:
                 self._readers -= 1
+                self._alone_since = time.monotonic()
                 alone = not self._readers and not self._ended
             if alone:
                 timer = threading.Timer(self._patience, self._stop_if_alone)
@@ -94,7 +106,9 @@ class Run:
 
     def _stop_if_alone(self) -> None:
         with self._changed:
-            alone = not self._readers and not self._ended
+            # one who came meanwhile and left again has time of his own
+            long = time.monotonic() - self._alone_since >= 0.9 * self._patience
+            alone = long and not self._readers and not self._ended
         if alone:
             self.stop.set()
 
@@ -146,14 +160,18 @@ class Runs:
     def of_session(self, session_id: str) -> list[Run]:
         """The finished answers of a session that are still kept, in order of their end."""
         with self._lock:
-            return [run for run in self._kept.values() if run.session_id == session_id]
+            kept = list(self._kept.values())
+        return [run for run in kept if run.answer and run.session_id == session_id]
 
     def close(self) -> None:
-        """Stop every answer."""
+        """Stop every answer, and wait for their end, though not for long."""
         with self._lock:
             runs = list(self._running.values())
         for run in runs:
-            run.stop.set()
+            run.stop.set("The server is stopping.")
+        end = time.monotonic() + CLOSING_SECONDS
+        for run in runs:
+            run.wait(end - time.monotonic())
 
     def _work(self, run: Run, work: Work) -> None:
         try:
@@ -161,6 +179,5 @@ class Runs:
         finally:
             with self._lock:
                 del self._running[run.qa_id]
-                if run.answer:
-                    self._kept[run.qa_id] = run
+                self._kept[run.qa_id] = run
             run.end()

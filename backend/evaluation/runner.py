@@ -181,7 +181,7 @@ def _told(answer: Answer) -> Told:
         reason=answer.outcome.code,
         text=answer.text,
         found=tuple(item.passage.document_id for item in answer.result.passages),
-        cited=frozenset(citation.passage.document_id for citation in checked.citations),
+        cited=frozenset(citation.passage.document_id for citation in answer.citations),
         citation_valid=checked.valid,
         sentence_groundedness=checked.sentence_groundedness,
     )

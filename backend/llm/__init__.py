@@ -1,6 +1,6 @@
 """Who writes the answer: the extractive writer, or a language model behind `ChatModel`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -81,7 +81,7 @@ class ChatModel(Protocol):
 
     def stream(
         self, messages: Sequence[Message], options: Options, stop: Stop
-    ) -> Iterator[str | Ended]:
+    ) -> Generator[str | Ended, None, None]:
         """The text in pieces as they come, then Ended. Closing the iterator ends the call.
 
         A connection that is lost on the way raises ModelUnavailable; text may have come before.

@@ -38,5 +38,6 @@ class ProviderHealth:
     def _ask(self, provider: str) -> Health:
         model = self._models[provider]
         wanted = sorted(self._names.get(provider, ())) or [model.default_model]
-        states = (model.health(name) for name in wanted)
-        return next((state for state in states if not state.ready), Health(ready=True))
+        states = [model.health(name) for name in wanted]
+        # what keeps it from working goes before what is merely worth knowing
+        return min(states, key=lambda state: (state.ready, not state.detail))

@@ -2,7 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Sequence,
+)
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, Protocol
@@ -88,7 +95,7 @@ class RemoteChat:
 
     def stream(
         self, messages: Sequence[Message], options: Options, stop: Stop
-    ) -> Iterator[str | Ended]:
+    ) -> Generator[str | Ended, None, None]:
         """See ChatModel."""
         account = self._opened()
         yield from self._calls.iterate(

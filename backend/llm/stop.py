@@ -12,26 +12,26 @@ class Stop:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._set = False
+        self._reason = ""
         self._callbacks: list[Callable[[], None]] = []
 
     @property
     def is_set(self) -> bool:
         """Whether the work should end."""
-        return self._set
+        return bool(self._reason)
 
-    def set(self) -> None:
-        """Ask everyone to end, now."""
+    def set(self, reason: str = "The client went away.") -> None:
+        """Ask everyone to end, now; the first `reason` counts."""
         with self._lock:
-            self._set = True
+            self._reason = self._reason or reason
             callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
             callback()
 
     def check(self) -> None:
         """Raise Cancelled if the work should end."""
-        if self._set:
-            raise Cancelled("The client went away.")
+        if self._reason:
+            raise Cancelled(self._reason)
 
     @contextmanager
     def calling(self, callback: Callable[[], None]) -> Iterator[None]:
@@ -40,7 +40,7 @@ class Stop:
         At once if it has happened already.
         """
         with self._lock:
-            already = self._set
+            already = self.is_set
             if not already:
                 self._callbacks.append(callback)
         if already:

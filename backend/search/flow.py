@@ -100,7 +100,7 @@ def search(searcher: Searcher, request: SearchRequest, target: Target) -> WholeR
             **{f"kept.{c}": counts.kept for c, counts in result.per_corpus.items()},
         )
         if candidates.parts:
-            span.set(sub_questions=" | ".join(part.question for part in candidates.parts))
+            span.text(sub_questions=" | ".join(part.question for part in candidates.parts))
         for warning in result.warnings:
             span.warn(warning)
         return result

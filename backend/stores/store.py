@@ -162,7 +162,8 @@ class EmbeddedStore:
         allowed[self._records.matching_documents(of_documents)] = True
         rows = np.flatnonzero(allowed[self.tokens.document_of])
         if of_passages:
-            rows = np.intersect1d(rows, self._records.matching_passages(of_passages))
+            matching = np.array(self._records.matching_passages(of_passages), dtype=np.int64)
+            rows = np.intersect1d(rows, matching)
         for phrase in required:
             rows = np.intersect1d(rows, self._holding(phrase))
         for phrase in excluded:

@@ -32,7 +32,7 @@ def answer_out(answer: Answer, services: Services) -> AnswerOut:
     """An answer as it is sent, with its passages."""
     request, verification = answer.request, answer.verification
     manifest = services.store.manifest
-    citations = _citations(answer)
+    citations = answer.citations
     return AnswerOut(
         qa_id=request.qa_id,
         session_id=request.session_id,
@@ -74,15 +74,6 @@ def answer_out(answer: Answer, services: Services) -> AnswerOut:
         ),
         cache_hit=answer.cache_hit,
     )
-
-
-def _citations(answer: Answer) -> tuple[Citation, ...]:
-    """The places an answer cites, each once; those of a comparison's points among them."""
-    if answer.outcome.decision != "ANSWER":
-        return ()
-    points = (*answer.comparison.agreements, *answer.comparison.differences)
-    said = [*answer.verification.citations, *(c for point in points for c in point.citations)]
-    return tuple({_place(citation): citation for citation in said}.values())
 
 
 def _place(citation: Citation) -> tuple[str, int, int]:
