@@ -18,7 +18,7 @@ DEMO_NAME = atlas_demo
 PDF_DEMO = data/pdf_demo
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check install serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration browser eval clean
+.PHONY: help run test check install serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-tricks browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -82,6 +82,9 @@ bench-search: install ## Measure what a search costs; STORE=folder of a built co
 
 bench-answers: install store ## Measure what answers cost beside the model, and put them under load
 	$(BIN)/python -m tests.benchmarks.answer_load
+
+bench-tricks: install ## Measure answers to trick questions; DATA=folder of public test sets
+	$(BIN)/python -m tests.benchmarks.trick_questions --data $(DATA)
 
 bench-calibration: install ## Measure when to abstain; DATA=folder of public test sets
 	$(BIN)/python -m tests.benchmarks.calibration --data $(DATA)

@@ -5,11 +5,10 @@ coarse; a question that fits none of them asks for nothing in particular and any
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-from backend.text import Word, all_terms, fold, sentences, words
+from backend.text import fold, words
 
 _NUMBER_WORDS = (
     "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty "
@@ -104,68 +103,6 @@ _KINDS = tuple(
         (r"^why\b", Asked("reason", _holds(_CAUSE))),
     )
 )
-# round and small numbers are left out: a text may spell them in words
-_FIGURE = re.compile(r"\d[\d,.]*\d(?:st|nd|rd|th|['’]?s)?\b")
-_YEAR = re.compile(r"(1\d{3}|20\d\d)s?")
-_CENTURY = re.compile(r"(1\d|2[01])(?:th|st)")
-# a limit need not be what the evidence speaks of
-_BOUND = re.compile(
-    r"(?:\b(?:after|before|since|until|till|by|between|from|to|than|and)\s+(?:the\s+)?[$£€]?|[-–])$",
-    re.IGNORECASE,
-)
-_ORDINALS = (
-    "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth "
-    "nineteenth twentieth"
-).split()
-
-# the answer may be that it is not so
-_YES_OR_NO = re.compile(
-    r"^(?:is|are|am|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|"
-    r"would)\b",
-    re.IGNORECASE,
-)
-_DENIED = re.compile(
-    r"(?<!\bor )\b(?:not|never|cannot|\w+n['’]t)\b(?! (?:only|just|merely|necessarily)\b)"
-    r"(?!.*\b(?:other than|except|unless|until|without|but)\b)",
-    re.IGNORECASE,
-)
-_DENYING_WORDS = (
-    "no not never cannot nor none nothing nobody neither without unless only little few less "
-    "hardly barely rarely seldom instead rather against deny denied denies denial ban bans banned "
-    "barred"
-)
-_DENYING_STEMS = (
-    "except lack fail refus reject declin prevent avoid prohibit forb exclu exempt absen oppos non "
-    "imposs impract immob imperf impro irre irra illeg illic illog"
-)
-_DENIES = re.compile(
-    rf"\b(?:{'|'.join(_DENYING_WORDS.split())})\b|\b(?:{'|'.join(_DENYING_STEMS.split())})|n['’]t\b|"
-    # united, under and until deny nothing, nor do interest and international
-    r"\bun(?!i|d|t)\w{3,}|\bdis\w{4,}|\w{3,}less\b|"
-    r"\bin(?:[aj]|c[ao]|d[ei]|e[flx]|hu|nu|op|s[eou]|v[ai])\w{3,}",
-    re.IGNORECASE,
-)
-_OPPOSITES = """
-    north south; northern southern; east west; eastern western; increase decrease; increase reduce;
-    rise fall; rose fell; grow shrink; gain lose; expand contract; most least; most fewest; high
-    low; higher lower; highest lowest; large small; larger smaller; largest smallest; big small;
-    biggest smallest; long short; longer shorter; longest shortest; old young; older younger; oldest
-    youngest; oldest newest; first last; earliest latest; early late; begin end; start end; start
-    stop; open closed; male female; man woman; men women; father mother; son daughter;
-    brother sister; upper lower; top bottom; inside outside; internal external; interior exterior;
-    domestic foreign; public private; rich poor; strong weak; stronger weaker; strongest weakest;
-    hot cold; warm cool; wet dry; fast slow; faster slower; fastest slowest; heavy light; easy
-    difficult; accept reject; support oppose; friend enemy; allow forbid; allow prohibit; allow ban;
-    permit forbid; permit prohibit; guilty innocent; convicted acquitted; granted refused; granted
-    denied; upheld overturned; affirmed reversed; positive negative; major minor; majority minority;
-    maximum minimum; always never; create destroy; build destroy; built destroyed; include exclude;
-    ancient modern; urban rural; birth death; born died; war peace; success failure; succeed fail;
-    advantage disadvantage; simple complex; best worst; better worse; thick thin; wide narrow; deep
-    shallow; common rare; similar different; voluntary compulsory; optional mandatory; optional
-    required; encourage discourage; safe dangerous; liberal conservative; abolish retain
-"""
-"""Pairs of which one cannot be said where the other is meant; not `buy` and `sell`."""
-_DENYING_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "anti")
 _CURRENT = re.compile(
     r"\b(?:current\w*|now|nowadays|today|still|present\w*)\b|"
     r"^(?:is|are|am|does|do|can|may|must|should)\b",
@@ -177,102 +114,6 @@ ANYTHING = Asked("anything", lambda _sentence, _evidence, _question: True)
 def asked_for(question: str) -> Asked:
     """The kind of answer `question` asks for; ANYTHING if no pattern fits."""
     return next((asked for pattern, asked in _KINDS if pattern.search(question)), ANYTHING)
-
-
-Mismatch = Literal["", "denial", "figure", "opposite"]
-
-
-def mismatch(question: str, sentence: str, passage: str, evidence: str) -> Mismatch:
-    """Why an English sentence answers another question than the one asked; "" if it may be this.
-
-    denial      the question says `not`, and the sentence denies nothing
-    figure      the question has a year or another figure that all the `evidence` lacks
-    opposite    the question has a word that the `passage` lacks, and its sentence the opposite
-
-    Of a question of several sentences the last is compared: those before it tell what it is about.
-    `tests.benchmarks.trick_questions` says how often this is right.
-    """
-    question = _last_sentence(question)
-    if any(not _has_figure(evidence, figure) for figure in _figures_asked_of(question)):
-        return "figure"
-    if _YES_OR_NO.search(question):
-        return ""
-    denied = _DENIED.search(question)
-    if denied and not _DENIES.search(sentence):
-        return "denial"
-    if denied or _DENIED.search(sentence):
-        return ""
-    return "opposite" if _turns_round(question, sentence, passage) else ""
-
-
-def _last_sentence(text: str) -> str:
-    return next((text[start:end] for start, end in reversed(sentences(text))), "")
-
-
-def _figures_asked_of(question: str) -> Iterator[str]:
-    for match in _FIGURE.finditer(question):
-        figure = _plain(match.group())
-        spelled = figure.isdigit() and (int(figure) <= 20 or int(figure) % 10 == 0)
-        bound = _BOUND.search(question[: match.start()]) or question[match.end() :][:1] in {*"-–"}
-        if not bound and not (spelled and not _YEAR.fullmatch(figure)):
-            yield figure
-
-
-def _has_figure(evidence: str, figure: str) -> bool:
-    """Whether it is there, or a year of the decade or century it names."""
-    if figure.isdigit() and figure in evidence.replace(",", ""):
-        return True
-    found = {_plain(match.group()) for match in _FIGURE.finditer(evidence)}
-    found |= {f"{n}th" for n, word in enumerate(_ORDINALS, 10) if word in evidence.casefold()}
-    return any(figure == one or figure in _periods(one) for one in found)
-
-
-def _plain(figure: str) -> str:
-    return re.sub(r"[,'’]", "", figure)
-
-
-def _periods(figure: str) -> set[str]:
-    """The decade and the century of a year or decade, and the years of a century: `1900s`."""
-    if year := _YEAR.fullmatch(figure):
-        decade, century = int(year[1]) // 10, int(year[1]) // 100
-        return {f"{decade}0s", f"{century}00s", f"{century + 1}{'st' if century == 20 else 'th'}"}
-    if ordinal := _CENTURY.fullmatch(figure):
-        return {f"{int(ordinal[1]) - 1}00s"}
-    return set()
-
-
-def _turns_round(question: str, sentence: str, passage: str) -> bool:
-    asked = words(question)
-    known = {word.term for word in asked}
-    said = [word for word in words(sentence) if word.term not in known]
-    turned = {one.term for one in asked if any(_are_opposite(one, other) for other in said)}
-    return bool(turned) and not turned <= all_terms(passage)
-
-
-def _are_opposite(one: Word, other: Word) -> bool:
-    return (
-        other.term in _OPPOSITE.get(one.term, ())
-        or other.term in _without_prefix(one)
-        or one.term in _without_prefix(other)
-    )
-
-
-def _without_prefix(word: Word) -> set[str]:
-    """The stems of what `word` may deny: that of `formal` for `informal`."""
-    rests = [word.folded.removeprefix(prefix) for prefix in _DENYING_PREFIXES]
-    return {w.term for r in rests if 3 < len(r) < len(word.folded) for w in words(r)}
-
-
-def _pairs() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for pair in _OPPOSITES.split(";"):
-        one, other = (word.term for word in words(pair))
-        found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return found
-
-
-_OPPOSITE: Mapping[str, set[str]] = _pairs()
 
 
 def asks_for_current(question: str) -> bool:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from backend.asked import ANYTHING, Mismatch, asked_for, asks_for_current, mismatch
+from backend.asked import ANYTHING, asked_for, asks_for_current
+from backend.mismatch import Mismatch, mismatch
 
 
 def held(question: str, sentence: str, *others: str) -> bool:

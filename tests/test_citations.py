@@ -139,7 +139,12 @@ def test_a_marker_belongs_to_its_sentence_wherever_it_stands(answer: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "answer", [f"The sky is blue {MARKER}.", f"The sky {MARKER} is blue. {MARKER}"]
+    "answer",
+    [
+        f"The sky is blue {MARKER}.",
+        f"The sky {MARKER} is blue. {MARKER}",
+        f"The sky is blue\u00a0{MARKER}.",
+    ],
 )
 def test_a_sentence_without_its_markers_has_no_stray_blanks(answer: str) -> None:
     assert [sentence.text for sentence in check(answer).sentences] == ["The sky is blue."]
@@ -246,6 +251,17 @@ def test_what_looks_like_a_citation_token_but_is_none_is_an_error(fake: str) -> 
         *["[p1]", "[1]", "[1, 2]", "[^3]", "[uk.case, p. 3]", "(uk.case p1)", "(uk.case, p. 1)"],
         *["[uk.case]", "[Source 1]", "(Passage 2)", "【4:0†source】", "［uk.case p1］"],
         *["[uk.case p1, us.case p3]", "[uk.case P1]", "[uk.case#p1]", "[uk.case p1"],
+        *[
+            "{uk.no p9}",
+            "<us.case p1>",
+            "⟦uk.case⟧",
+            "〔1〕",
+            "｛1｝",
+            "<2>",
+            "《uk.case》",
+            "⟨no p1⟩",
+        ],
+        *["uk.no p9", "uk.case p1", "uk_act, p. 2"],
     ],
 )
 def test_what_passes_for_a_citation_is_named_as_an_error(fake: str) -> None:
@@ -255,7 +271,10 @@ def test_what_passes_for_a_citation_is_named_as_an_error(fake: str) -> None:
 
 @pytest.mark.parametrize(
     "aside",
-    ["[sic]", "(the sky)", "[2004] UKHL 56", "(1932)", "(s 59(1))", "[a]s ever", "(Case 3)"],
+    [
+        *["[sic]", "(the sky)", "[2004] UKHL 56", "(1932)", "(s 59(1))", "[a]s ever", "(Case 3)"],
+        *["{snow}", "(1 < p5 and 3 > 1)", "<b>", "U.S. p. 3", "uk.case", "Harley p12"],
+    ],
 )
 def test_an_aside_in_brackets_is_no_citation(aside: str) -> None:
     assert check(f"The sky {aside} is blue. {MARKER}").errors == ()
@@ -269,6 +288,89 @@ def test_a_note_that_stands_in_the_source_is_no_citation() -> None:
     assert changed.errors == ("Sentence 1 writes [45], which is not a citation token.",)
 
 
+OWN_REFERENCES = [
+    *[
+        "(Marbury p12)",
+        "(see Marbury, p3)",
+        "(Smith: p3)",
+        "[Harley p. 12]",
+        "[p1]",
+        "【4:0†source】",
+    ],
+    *[
+        "(uk.case)",
+        "[uk.case]",
+        "(uk.case, p. 1)",
+        "{uk.no p9}",
+        "uk.no p9",
+        "[1, 2]",
+        "[uk.case p1-2]",
+    ],
+]
+
+
+@pytest.mark.parametrize("reference", OWN_REFERENCES)
+def test_a_reference_of_the_source_is_no_forgery_among_the_same_words(reference: str) -> None:
+    text = f"A duty {reference} is absolute as we held."
+    source = [passage(text, 0, len(text))]
+    said = verify(f"{text} {MARKER}", source, 5)
+    assert (said.errors, quotes(said)) == ((), [[text]])
+    changed = verify(f"An absolute duty {reference} is held. {MARKER}", source, 5)
+    assert changed.errors == (f"Sentence 1 writes {reference}, which is not a citation token.",)
+
+
+def test_a_whole_token_in_the_source_cites_what_it_names() -> None:
+    text = "A duty [us.act p2] is absolute."
+    said = verify(f"{text} {MARKER}", [passage(text, 0, len(text))], 5)
+    assert said.errors == ("Sentence 1 cites [us.act p2], which was not retrieved.",)
+
+
+def test_a_long_forgery_is_cut_in_what_is_said_of_it() -> None:
+    name = "x" * 250
+    marker = f"[{name} p1]"
+    forged = check(f"The sky {marker} is [1, {name} p1] blue. {marker} {MARKER}")
+    assert forged.errors == (
+        f"Sentence 1 writes [1, {name[:76]}…, which is not a citation token.",
+        f"Sentence 1 cites [{name[:79]}…, which was not retrieved.",
+    )
+    assert forged.warnings == (f"Sentence 1 cites [{name[:79]}… more than once.",)
+
+
+def test_a_number_without_end_is_cut_in_what_is_said_of_it() -> None:
+    assert check(f"The sky is {'9' * 500}. {MARKER}").warnings == (
+        f"Sentence 1 says {'9' * 80}…, which is in no cited passage.",
+    )
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        *["[INSERT ANSWER HERE]", "TODO: answer", "Lorem ipsum", "[Your answer]", "TBD"],
+        *["As an AI language model, I have no opinions", "I am an AI and say the sky is blue"],
+        *["Als KI-Sprachmodell kann ich das nicht sagen", "En tant qu'IA, je ne sais rien"],
+    ],
+)
+def test_a_sentence_about_the_writer_is_an_error_even_with_a_token(template: str) -> None:
+    verification = check(f"The sky is blue {MARKER}. {template} {MARKER}.")
+    assert verification.errors == ("Sentence 2 is not about the sources.",)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *["Todo cielo es azul", "The witness said “I am an AI”", "As an artist, I paint the sky"],
+        *["The form says: insert the date", "The question is to be determined by snow"],
+    ],
+)
+def test_a_sentence_like_one_about_the_writer_is_none(said: str) -> None:
+    assert check(f"{said} {MARKER}.").errors == ()
+
+
+def test_what_a_source_says_of_itself_may_be_repeated() -> None:
+    text = "As an AI language model, I painted the sky."
+    assert verify(f"{text} {MARKER}", [passage(text, 0, len(text))], 5).errors == ()
+
+
 def test_a_caveat_needs_no_citation_and_counts_as_ungrounded() -> None:
     verification = check(f"The sky is blue. {MARKER} The passages do not say why.")
     assert verification.valid
@@ -277,12 +379,39 @@ def test_a_caveat_needs_no_citation_and_counts_as_ungrounded() -> None:
     assert verification.sentence_groundedness == 0.5
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The passages do not mention it, as roses are red.",
+        "The passages do not mention Jones.",
+        "The passages do not say what was red in 1933.",
+        "No date is given in the sources for the crime of Smith.",
+    ],
+)
+def test_a_caveat_that_says_more_needs_a_citation(claim: str) -> None:
+    verification = check(f"The sky is blue. {MARKER} {claim}")
+    assert verification.errors == ("Sentence 2 has no citation.",)
+    assert not verification.sentences[1].caveat
+
+
+def test_a_caveat_may_name_what_the_passages_name() -> None:
+    verification = check(
+        f"The sky is blue. {MARKER} The passages do not say who Roses was in 1932."
+    )
+    assert verification.valid
+    assert verification.sentences[1].caveat
+
+
+def test_a_caveat_in_a_language_that_capitalises_nouns_names_nobody() -> None:
+    assert check(f"The sky is blue. {MARKER} Die Passagen nennen keinen Termin.").valid
+
+
 def test_caveats_alone_are_no_answer() -> None:
     verification = check("The passages do not say why.")
     assert verification.errors == ("No sentence has a citation.",)
 
 
-@pytest.mark.parametrize("heading", ["## Colours", "**Colours**", "The passages name these:"])
+@pytest.mark.parametrize("heading", ["## Blue sky", "**White snow**", "The passages name these:"])
 def test_a_heading_needs_no_citation(heading: str) -> None:
     verification = check(f"{heading}\n\n- The sky is blue {MARKER}.\n- Snow is white {MARKER}.")
     assert verification.errors == ()
@@ -290,7 +419,14 @@ def test_a_heading_needs_no_citation(heading: str) -> None:
     assert quotes(verification) == [[], ["The sky is blue."], ["Snow is white."]]
 
 
-@pytest.mark.parametrize("claim", ["**The king was killed.**", "# The king was killed!"])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        *["**The king was killed.**", "# The king was killed!", "**Smith painted roses in 1932**"],
+        *["# The sky is red after all, says Jones", "Smith murdered snow and the sky hid it:"],
+        *["# Roses are red in 1933", "# The sky is not blue", "**Snow isn't white**"],
+    ],
+)
 def test_a_claim_in_bold_needs_a_citation(claim: str) -> None:
     assert "Sentence 1 has no citation." in check(f"{claim}\nThe sky is blue. {MARKER}").errors
 
@@ -435,6 +571,7 @@ PIECES = st.sampled_from(
             "1. ",
             "## ",
             "**",
+            *["*", "\u00a0", "\x0b", "\u3000", "。", "([uk.case p1])"],
             '"',
             "“",
             "”",
@@ -479,7 +616,8 @@ def test_any_quote_is_the_documents_text_and_only_markers_of_given_passages_are_
             "the passages ",
             "i'm sorry, but ",
         ],
-        *["9", "1 000 ", "…", "[a]", "while the passages "],
+        *["9", "1 000 ", "…", "[a]", "while the passages ", "<", "{a ", "a.a", "a.b p", "**", "# "],
+        *["as an ai ", "\x0b", "the passages do not say, and ", "insert a ", "dazu steht "],
     ],
 )
 def test_long_garbage_is_read_to_its_end(unit: str) -> None:

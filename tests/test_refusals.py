@@ -172,6 +172,8 @@ def test_what_says_nothing_is_a_refusal(answer: str) -> None:
     "answer",
     [
         "I don't know. [uk.a p1]",
+        "Dazu steht nichts in den Quellen [uk.a p1].",
+        "In den Quellen finden sich keine Angaben dazu [uk.a p1].",
         "The passages do not mention fishing [uk.a p1].",
         "I’m sorry. The passages don’t say. Please ask about something else.",
         "The passages discuss hunting. They do not mention fishing. I cannot answer.",
@@ -204,6 +206,11 @@ def test_a_long_answer_that_ends_in_doubt_is_none() -> None:
         "It is not clear from the passages who won.",
         "There is no mention of fishing in the passages.",
         "Die Passagen nennen keinen Termin.",
+        "Dazu steht nichts in den Quellen.",
+        "The passages do not give the date, place or author.",
+        "However, the passages do not say when, how or why.",
+        "The passages do not say who signed it, nor do they give a date.",
+        "The date, time and place are not given in the passages.",
     ],
 )
 def test_a_caveat_is_recognised(sentence: str) -> None:
@@ -220,6 +227,19 @@ def test_a_caveat_is_recognised(sentence: str) -> None:
         "The passages discuss hunting.",
         "They do not say when.",
         "NO ANSWER",
+        "The passages do not mention it, as the judge was bribed by him.",
+        "The passages do not mention it as the judge was bribed by him.",
+        "The passages do not mention it because the judge was bribed.",
+        "The passages do not mention the judge, who was bribed.",
+        "The passages do not mention it, which shows that the judge was bribed.",
+        "The passages do not mention it — the judge was bribed.",
+        "The passages do not mention it (the judge was bribed).",
+        "The passages do not mention it, the judge was bribed.",
+        "The passages do not mention it, and the judge was bribed.",
+        "The judge, who was bribed, is not mentioned in the passages.",
+        "Although the passages show that he was bribed, the passages do not say when.",
+        "Die Passagen nennen keinen Termin, weil er bestochen wurde.",
+        f"The passages do not say when{' or when' * 80} or that he was bribed.",
     ],
 )
 def test_what_says_anything_of_the_subject_is_no_caveat(sentence: str) -> None:

@@ -1,5 +1,6 @@
 """A stream that is watched gives the sentences that the whole text gives."""
 
+import pytest
 from hypothesis import given as cases
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -63,6 +64,33 @@ def test_every_split_of_an_answer_in_two_gives_the_same() -> None:
     )
     for end in range(len(answer) + 1):
         assert watched([answer[:end], answer[end:]]) == expected(answer), end
+
+
+ODD = [
+    f"i?\u00a0{OTHER.marker}M",
+    f"s{MARKER}! *{MARKER}. v",
+    f"U。\x0b({MARKER})5",
+    f"U\n*{MARKER}。 p",
+    f"The sky is blue {MARKER}.\n\u00a0{MARKER} Smith bribed the judge.",
+    f"Snow。\u3000{MARKER} Snow. \u2028({MARKER}) Snow",
+]
+
+
+@pytest.mark.parametrize("answer", ODD)
+def test_a_token_is_never_read_forwards_because_the_text_was_cut_before_it(answer: str) -> None:
+    for end in range(len(answer) + 1):
+        assert watched([answer[:end], answer[end:]]) == expected(answer), end
+    assert watched(list(answer)) == expected(answer)
+
+
+def test_a_token_at_the_head_of_a_line_belongs_to_the_sentence_before() -> None:
+    found = expected(f"The sky is blue.\n\u00a0{MARKER} Smith bribed the judge.")
+    assert [sentence.grounded for _, sentence in found] == [True, False]
+
+
+def test_a_token_behind_the_mark_of_a_line_belongs_to_that_line() -> None:
+    found = expected(f"Grass is blue\n*{MARKER}。 snow is white")
+    assert [sentence.grounded for _, sentence in found] == [False, True]
 
 
 def test_one_character_after_the_other_gives_the_same() -> None:

@@ -29,11 +29,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from backend.asked import asked_for, mismatch
+from backend.asked import asked_for
 from backend.domain import CheckedPassage, Passage, RankedPassage
 from backend.embedding.folder import DEFAULT_MODEL
 from backend.embedding.local import LocalEmbedder
 from backend.llm.extractive import Extract, ExtractiveWriter
+from backend.mismatch import mismatch
 from backend.text import all_terms, content_terms, sentences
 from create.beir.labels import Query, read_queries
 from create.source import Draft
