@@ -328,9 +328,9 @@ def test_a_whole_token_in_the_source_cites_what_it_names() -> None:
 def test_a_long_forgery_is_cut_in_what_is_said_of_it() -> None:
     name = "x" * 250
     marker = f"[{name} p1]"
-    forged = check(f"The sky {marker} is [1, {name} p1] blue. {marker} {MARKER}")
+    forged = check(f"The sky {marker} is [p1932, {name}] blue. {marker} {MARKER}")
     assert forged.errors == (
-        f"Sentence 1 writes [1, {name[:76]}…, which is not a citation token.",
+        f"Sentence 1 writes [p1932, {name[:72]}…, which is not a citation token.",
         f"Sentence 1 cites [{name[:79]}…, which was not retrieved.",
     )
     assert forged.warnings == (f"Sentence 1 cites [{name[:79]}… more than once.",)
@@ -383,9 +383,7 @@ def test_a_caveat_needs_no_citation_and_counts_as_ungrounded() -> None:
     "claim",
     [
         "The passages do not mention it, as roses are red.",
-        "The passages do not mention Jones.",
         "The passages do not say what was red in 1933.",
-        "No date is given in the sources for the crime of Smith.",
     ],
 )
 def test_a_caveat_that_says_more_needs_a_citation(claim: str) -> None:
@@ -394,10 +392,8 @@ def test_a_caveat_that_says_more_needs_a_citation(claim: str) -> None:
     assert not verification.sentences[1].caveat
 
 
-def test_a_caveat_may_name_what_the_passages_name() -> None:
-    verification = check(
-        f"The sky is blue. {MARKER} The passages do not say who Roses was in 1932."
-    )
+def test_a_caveat_may_name_what_it_says_is_not_there(named: str) -> None:
+    verification = check(f"The sky is blue. {MARKER} The passages do not mention Jones.")
     assert verification.valid
     assert verification.sentences[1].caveat
 

@@ -72,6 +72,7 @@ ODD = [
     f"U。\x0b({MARKER})5",
     f"U\n*{MARKER}。 p",
     f"The sky is blue {MARKER}.\n\u00a0{MARKER} Smith bribed the judge.",
+    f"Snow\n1. {MARKER}\x0b. ",
     f"Snow。\u3000{MARKER} Snow. \u2028({MARKER}) Snow",
 ]
 

@@ -9,7 +9,8 @@ from backend.domain import Passage
 from backend.text import Span, content_terms, sentences, words
 
 _WORDS_OF_SINGLE = 3  # shorter ones are apostrophes, or words used with distance
-_SHOWN = 80  # characters of a quote that a warning repeats
+_SHOWN = 80  # characters of a quote or number that a finding repeats
+_SHOWN_OF_TOKEN = 160  # those of the bundled documents have up to 85
 
 _QUOTED = re.compile(
     r"\"([^\"\n]{2,400})\"|„([^„“”]{2,400})[“”]|“([^“”]{2,400})”|[«‹]([^«»‹›]{2,400})[»›]"
@@ -75,16 +76,31 @@ def unsupported(sentence: str, cited: Sequence[Reading]) -> list[str]:
     """Warnings, as predicates of the sentence, about what `cited` do not hold."""
     known = frozenset[str]().union(*(reading.numbers for reading in cited))
     found = [
-        f"says {number}, which is in no cited passage."
+        f"says {_shortened(number)}, which is in no cited passage."
         for number in numbers_missing(sentence, known)
     ]
-    for quote in _quotes(sentence):
-        if not any(_holds(reading, quote) for reading in cited):
-            shown = quote if len(quote) <= _SHOWN else f"{quote[:_SHOWN]}…"
-            found.append(f"quotes “{shown}”, which is in no cited passage.")
+    found += [
+        f"quotes “{_shortened(quote)}”, which is in no cited passage."
+        for quote in _quotes(sentence)
+        if not any(_holds(reading, quote) for reading in cited)
+    ]
     if not any(_shares_a_word(sentence, reading) for reading in cited):
         found.append("shares no word with what it cites.")
     return found
+
+
+def stands_in(sentence: str, cited: Sequence[Reading]) -> bool:
+    """Whether one of `cited` says it in the same words."""
+    return any(_verbatim(sentence, reading.passage.text) for reading in cited)
+
+
+def shortened_token(token: str) -> str:
+    """As much of a citation token as a finding repeats."""
+    return _shortened(token, _SHOWN_OF_TOKEN)
+
+
+def _shortened(written: str, most: int = _SHOWN) -> str:
+    return written if len(written) <= most else f"{written[:_SHOWN]}…"
 
 
 def _verbatim(sentence: str, text: str) -> Span | None:

@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from backend.answer.checks import Reading, best_place, unsupported
+from backend.answer.checks import Reading, best_place, shortened_token, stands_in, unsupported
 from backend.answer.lookalikes import lookalikes
 from backend.answer.markers import Languages, Written, stretches
-from backend.answer.refusals import is_caveat
+from backend.answer.placeholders import is_placeholder
+from backend.answer.unstated import Sources, is_empty_caveat, is_heading
 from backend.domain import CheckedSentence, Citation, Passage
 from backend.languages import DEFAULT_LANGUAGE
-
-_WORDS_OF_HEADING = 12
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,7 @@ class Checker:
         self._readings: dict[str, list[Reading]] = {}
         for passage in given:
             self._readings.setdefault(passage.marker, []).append(Reading(passage))
+        self._sources = Sources([r for found in self._readings.values() for r in found], usual)
         # overlapping passages share a place
         self._places: dict[tuple[str, int, int], Citation] = {}
 
@@ -75,16 +75,9 @@ class Checker:
         cited = [reading for marker in markers for reading in self._readings.get(marker, ())]
         before = len(self._places)
         citations = tuple(self._citation(m, text) for m in markers if m in self._readings)
-        sources = [reading.passage.text for reading in cited]
-        fakes = lookalikes(text, self._document_ids, sources)
-        caveat = not markers and not fakes and is_caveat(text)
-        excused = caveat or (not markers and not fakes and _is_heading(text))
-        errors = [f"writes {fake}, which is not a citation token." for fake in fakes]
-        errors += [
-            f"cites {marker}, which was not retrieved."
-            for marker in markers
-            if marker not in self._readings
-        ]
+        errors = self._faults(text, markers, cited)
+        caveat = not markers and not errors and is_empty_caveat(text, self._sources)
+        excused = caveat or (not markers and not errors and is_heading(text, self._sources))
         if not markers and not excused:
             errors.append("has no citation.")
         if len(self._places) > max(before, self._limit):
@@ -98,6 +91,22 @@ class Checker:
             warnings=tuple(_warnings(written, citations, cited, excused=excused)),
         )
 
+    def _faults(self, text: str, markers: Sequence[str], cited: Sequence[Reading]) -> list[str]:
+        """What is wrong with what it writes."""
+        sources = [reading.passage.text for reading in cited]
+        fakes = lookalikes(text, self._document_ids, sources)
+        found = [
+            f"writes {shortened_token(fake)}, which is not a citation token." for fake in fakes
+        ]
+        found += [
+            f"cites {shortened_token(marker)}, which was not retrieved."
+            for marker in markers
+            if marker not in self._readings
+        ]
+        if is_placeholder(text) and not stands_in(text, cited):
+            found.append("is not about the sources.")
+        return found
+
     def _citation(self, marker: str, text: str) -> Citation:
         passage, span = best_place(text, self._readings[marker])
         start, end = passage.start + span.start, passage.start + span.end
@@ -110,7 +119,7 @@ def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verifi
     """Check every sentence and every marker of `answer` against the passages it was `given`.
 
     A marker is valid if it is exactly that of a given passage. A sentence needs a valid one,
-    unless it is a heading, or only says what the passages do not hold.
+    unless it is a heading in the passages' own words, or only says what they do not hold.
     """
     checker = Checker(given, citation_limit)
     read = [w for stretch in stretches(answer, checker.languages) for w in stretch.sentences]
@@ -141,7 +150,9 @@ def _warnings(
 ) -> list[str]:
     found = ["has no citation."] if excused else []
     times = Counter(written.markers)
-    found += [f"cites {marker} more than once." for marker in times if times[marker] > 1]
+    found += [
+        f"cites {shortened_token(marker)} more than once." for marker in times if times[marker] > 1
+    ]
     if citations:
         found += unsupported(written.text, cited)
     found += [
@@ -150,11 +161,3 @@ def _warnings(
         if (successor := citation.passage.metadata.get("superseded_by"))
     ]
     return found
-
-
-def _is_heading(text: str) -> bool:
-    """Whether it only announces what follows: in Markdown's marks, or with a colon at its end."""
-    bold = len(text) > 4 and text.startswith("**") and text.endswith(("**", "**:"))
-    said = text.strip("*_#: ")
-    announces = bold or text.startswith("#") or text.endswith((":", ":**"))
-    return announces and said[-1:] not in ".!?…" and len(text.split()) <= _WORDS_OF_HEADING

@@ -16,6 +16,8 @@ from backend.text import Span, lines, sentences
 
 LONGEST = 5000  # characters read at once: sentencex takes quadratic time for open quotes
 
+# all that str.isspace() knows, but the end of a line
+_BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c != "\n")
 # tokens in a row, with what joins them and round brackets about them
 _GROUP = re.compile(rf"(?P<open>\()?{MARKER.pattern}(?:[\s,;]*{MARKER.pattern})*(?(open)\))")
 _BEGUN = re.compile(r"\[[^\[\]\s]*(?: p?\d*)?")
@@ -35,7 +37,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Sentences that are read together; the stretch begins at `start` of the answer."""
+    """Sentences that are read together.
+
+    The stretch begins at `start` of the answer, behind all tokens of the sentences before it.
+    """
 
     start: int
     sentences: tuple[Written, ...]
@@ -76,8 +81,9 @@ class _Plain:
 def stretches(answer: str, languages: Languages) -> list[Stretch]:
     """The stretches of an answer that hold a sentence, in order.
 
-    A token belongs to the last sentence that begins before it, else to the first. What holds no
-    letter and no digit is no sentence.
+    A token behind a character of a stretch belongs to the last sentence there that begins before
+    it, else to the first one there. Where a stretch holds no sentence, its tokens belong to the
+    last one before, else to the first of all. What holds no letter and no digit is no sentence.
     """
     plain = _plain(answer)
     found = [
@@ -85,7 +91,10 @@ def stretches(answer: str, languages: Languages) -> list[Stretch]:
         for start, end, language in _cut(plain, languages)
         for span in _sentences(plain.text, start, end, language)
     ]
-    begins = [span.start for _, span in found]
+    begins = [
+        span.start if number and found[number - 1][0] == start else start
+        for number, (start, span) in enumerate(found)
+    ]
     markers: list[list[str]] = [[] for _ in found]
     for token, offset in zip(plain.tokens, plain.offsets, strict=True):
         if found:
@@ -118,7 +127,7 @@ def _plain(answer: str) -> _Plain:
     pieces, origins = [0], [0]
     length = last = written = 0  # `written` is where the last character that is no blank ends
     for group in _GROUP.finditer(answer):
-        piece = answer[last : group.start()].rstrip(" ")
+        piece = answer[last : group.start()].rstrip(_BLANKS)
         if stripped := piece.rstrip():
             written = length + len(stripped)
         found = MARKER.findall(group.group())
@@ -132,10 +141,13 @@ def _plain(answer: str) -> _Plain:
 
 
 def _cut(plain: _Plain, languages: Languages) -> Iterator[tuple[int, int, str]]:
-    """Start, end and language of each stretch, the language that of what it cites first."""
+    """Start, end and language of each stretch, the language that of what it cites first.
+
+    A stretch begins with no blank: a token could stand behind that, and belong to what is before.
+    """
     for line in lines(plain.text):
-        start, language = line.start, ""
-        for index in plain.cited(line.start, line.end):
+        start, language = _behind_blanks(plain.text, line.start, line.end), ""
+        for index in plain.cited(start, line.end):
             if plain.offsets[index] <= start:
                 continue
             language = language or languages.of.get(plain.tokens[index], "")
@@ -146,14 +158,19 @@ def _cut(plain: _Plain, languages: Languages) -> Iterator[tuple[int, int, str]]:
                 tail = plain.text[max(start, stop - _TAIL) : stop]
                 if _ends(tail, language or languages.usual):
                     yield start, stop, language or languages.usual
-                    start, language = stop, ""
+                    start, language = _behind_blanks(plain.text, stop, line.end), ""
         yield start, line.end, language or languages.usual
+
+
+def _behind_blanks(text: str, start: int, end: int) -> int:
+    while start < end and text[start].isspace():
+        start += 1
+    return start
 
 
 def _next_begins(text: str, start: int, end: int) -> bool:
     """Whether what comes next could begin a sentence."""
-    while start < end and text[start].isspace():
-        start += 1
+    start = _behind_blanks(text, start, end)
     first = text[start:end][:1]
     return first in _OPENERS or (first.isalnum() and not first.islower())
 
@@ -175,9 +192,7 @@ def _sentences(text: str, start: int, end: int, language: str) -> list[Span]:
             written = text[span.start : span.end]
             if item >= 0:
                 span = Span(item, span.end)
-                item = -1
-            if _ITEM.fullmatch(written) and span.end < end:
-                item = span.start
-            elif any(character.isalnum() for character in written):
+            item = span.start if _ITEM.fullmatch(written) and span.end < end else -1
+            if item < 0 and any(c.isalnum() for c in text[span.start : span.end]):
                 found.append(span)
     return [*found, Span(item, end)] if item >= 0 else found

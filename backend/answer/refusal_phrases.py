@@ -70,8 +70,7 @@ _OPENING = (
     r"(?:(?:(?:sorry|unfortunately|regrettably|(?:my )?apologies|however|but|so|and|thus|therefore"
     r"|hence|consequently|moreover|in addition|additionally|furthermore|as such|that said|note that"
     r"|please note that|it should be noted that|nevertheless|overall|in short|in summary"
-    r"|as a result"
-    r"|answer|because|since|at present|final answer)[,:;.]? ?(?:but |that )?"
+    r"|as a result|answer|because|since|at present|final answer)[,:;.]? ?(?:but |that )?"
     r"|i(?:'m| am) (?:very |so |really |truly )?(?:sorry|afraid)[,:;]?(?: but| that| to say)?,? "
     r"|i apologi[sz]e(?: for (?:the|any) \w+)?[,:;]? (?:but )?"
     rf"|(?:(?:based|relying|going|judging) (?:solely |only |strictly |purely )?(?:up)?(?:on|by"
@@ -107,9 +106,7 @@ _WEAK = (
     r"|lack\b|would need (?:more|further|additional)|need (?:more|further|additional)"
     rf"|(?:am|'m) {_ADVERBS}(?:not |un)(?:sure|certain|aware|clear)\b"
     r"|(?:will not|won't|would not|would rather not) (?:be able|answer|speculate|provide|guess))"
-    rf"|{PASSAGES} {_DENY}"
-    rf"|(?<=, )(?:they|it) {_DENY}"
-    rf"|(?:none|neither) of {PASSAGES} "
+    rf"|{PASSAGES} {_DENY}|(?<=, )(?:they|it) {_DENY}|(?:none|neither) of {PASSAGES} "
     r"|(?:no|neither) (?:of the )?(?:single )?(?:\w+ )?(?:passages?|excerpts?|sources?|documents?"
     r"|context) (?:\w+ )?(?:is|are|was|were|has|have|mentions?|contains?|states?|says?"
     r"|address(?:es)?"
@@ -142,8 +139,7 @@ _WEAK = (
     r"|(?:more|further|additional) (?:information|context|details?) (?:is|are|would be) (?:needed"
     r"|required|necessary)"
     r"|(?:could|can|would) you (?:please |kindly )?(?:provide|clarify|rephrase|specify|share"
-    r"|give)\b"
-    r"|please (?:provide|clarify|rephrase|specify|share|upload|ask)\b"
+    r"|give)\b|please (?:provide|clarify|rephrase|specify|share|upload|ask)\b"
     r"|i(?:'m| am) (?:only |just )?an ai\b|my (?:training|knowledge)\b"
 )
 _PLACEHOLDER = (
@@ -157,12 +153,18 @@ _PLACEHOLDER = (
     r"(?:[.,;:] .*)?|an (?:unexpected )?error (?:has )?occurred.*|something went wrong.*"
     r"|insufficient (?:context|information|evidence|data)|context insufficient)[\]).!\"'”’»*_ ]*$"
 )
+_IN_GERMAN = (
+    r"(?:in|aus) (?:den|dem) (?:\w+ )?(?:passagen|textstellen|textpassagen|auszügen|dokumenten"
+    r"|quellen|texten|kontext|text)\b"
+)
 _OTHER_DENIALS = (
     # German, French, Spanish, Dutch
     r"(?:leider )?(?:(?:die|den|der|in den|in der|im|aus den|aus dem) (?:\w+ )?(?:passagen"
     r"|textstellen|textpassagen|auszüge|auszügen|dokumente|dokumenten|quellen|texte|texten|kontext"
     r"|text)(?: [^.,]{0,60}?)? (?:keine?|keinen|nicht|nichts)\b"
-    r"|keine? der (?:passagen|textstellen|quellen|dokumente)\b)"
+    r"|keine? der (?:passagen|textstellen|quellen|dokumente)\b"
+    r"|(?:(?:dazu|darüber|hierzu|hierüber|davon|zu dieser frage) )?(?:steht|stehen|findet sich"
+    rf"|finden sich|gibt es) (?:\w+ )?(?:nichts|keine?\b[^.,]{{0,40}}?) {_IN_GERMAN})"
     r"|(?:malheureusement,? )?(?:(?:d'après |selon |dans )?(?:les|le|ces|ce) (?:passages?"
     r"|documents?"
     r"|extraits?|sources|textes?|contexte)(?: fournie?s?| donnée?s?| disponibles)? (?:ne |n')"
@@ -195,8 +197,7 @@ _TOPIC = (
     r"(?:discuss|mention|cover|focus|deal|concern|refer|relate|describe|address|are (?:only "
     r"|mainly "
     r"|all |instead )?(?:about|limited|focused)|is (?:only |mainly |instead )?(?:about|limited"
-    r"|focused)"
-    r"|talk|speak|contain|provide|treat|consist|pertain|touch)(?:s|es)?\b"
+    r"|focused)|talk|speak|contain|provide|treat|consist|pertain|touch)(?:s|es)?\b"
 )
 _SUBJECT = rf"(?:{PASSAGES}|they|it|these|all of them|(?:most|some|one) of (?:them|{PASSAGES}))"
 _MODIFIED = (
@@ -209,8 +210,7 @@ _COURTESY = (
     r"|context|research|sources?|details?)|thank(?:s| you)|to answer (?:this|that|your|the)"
     r"|i (?:can only|would (?:recommend|suggest)|recommend|suggest|can help|can try|will|was only"
     r"|hope|'d be|would be|can tell)|i'd\b|i'll\b|i can (?:instead|provide|offer|discuss)"
-    r"|my (?:role"
-    r"|training|knowledge)|how (?:else )?(?:can|may) i"
+    r"|my (?:role|training|knowledge)|how (?:else )?(?:can|may) i"
 )
 _APOLOGY = (
     r"(?:i(?:'m| am) (?:very |so |really )?sorry|sorry|(?:my )?apologies|i apologi[sz]e\b[^.!]*)"
@@ -223,8 +223,7 @@ WEAK = regex.compile(f"{_OPENING}(?:{_WEAK})|{_OTHER_LANGUAGES}")
 DENIAL = regex.compile(
     rf"{_OPENING}(?:{PASSAGES} {_DENY}|(?:none|neither) of {PASSAGES} |(?:nothing|nowhere) in"
     rf" {PASSAGES} |(?:i|we) .*\b{PASSAGES}|there .*\b(?:in|from|by) {PASSAGES}|it .*\b(?:in"
-    rf"|from|by)"
-    rf" {PASSAGES}|{_SOME} .*\b{PASSAGES})|{_OTHER_DENIALS}"
+    rf"|from|by) {PASSAGES}|{_SOME} .*\b{PASSAGES})|{_OTHER_DENIALS}"
 )
 """What a sentence begins with that is about the passages."""
 PASSIVE = regex.compile(
@@ -245,7 +244,10 @@ MIXED = regex.compile(
 THEY = regex.compile(rf"{_OPENING}(?:they|it|none of (?:them|these)) {_DENY}")
 COURTESY = regex.compile(rf"{_OPENING}(?:{_COURTESY})")
 APOLOGY = regex.compile(rf"{_APOLOGY}[.!, ]*$")
-NAMES_PASSAGES = regex.compile(rf"\b{PASSAGES}\b")
+NAMES_PASSAGES = regex.compile(rf"\b{PASSAGES}\b|\b{_IN_GERMAN}")
+OPENING = regex.compile(_OPENING)
+"""What comes before what a sentence says: an apology, what it is based on."""
+DENYING = regex.compile(_DENY)
 CONTRAST = regex.compile(
     r"(?:[,:—–] ?|;? )(?:but|however,|although|though|yet|nevertheless|whereas|except that) |; "
 )

@@ -8,8 +8,10 @@ from backend.answer.refusal_phrases import (
     CONTRAST,
     COURTESY,
     DENIAL,
+    DENYING,
     MIXED,
     NAMES_PASSAGES,
+    OPENING,
     PASSIVE,
     STRONG,
     THEY,
@@ -22,6 +24,28 @@ _MOST = 8  # sentences; who refuses is brief
 _READ = 500  # characters of a sentence
 _MARKUP = "*_\"'“”‘’`([{<>#-–•: "
 _QUOTING = re.compile(r"[\s>*_-]*[\"“„«‘'][^\"”“»’]{1,500}[\"”“»’],? \w")  # somebody else's words
+# what begins a clause that states something, whatever it holds
+_REASONS = re.compile(
+    r"[;:—–(]| - |\b(?:because|although|though|whereas|despite|while|whilst|weil|obwohl|car"
+    r"|parce que|puisque|bien que|porque|aunque|omdat|hoewel)\b"
+    r"|\b(?:as|since|so|for) (?:[\w'-]+ ){1,4}(?:is|are|was|were|has|had|have|did|does)\b"
+)
+_JOINT = re.compile(
+    r", (?=(?:and|or|nor|und|oder|et|ou|y|o|en|of)\b)|,| (?=(?:and|und|et)\b)"
+    r"|\b(?:but|yet|aber|mais|pero|maar)\b"
+)
+_STATING = re.compile(
+    r"(?:as|since|which|who|whom|whose|that|for|so|given|even|after|before|until|unless|if|it|he"
+    r"|she|they|this|these|there|we|i|when|where|da|denn|der|die|das|qui|que)\b"
+    r"|.*\b(?:is|are|was|were|be|been|being|has|had|have|does|do|did|will|would|shall|should|can"
+    r"|could|may|might|must|\w{2,}ed|said|says|held|made|took|gave|got|won|wrote|paid|killed|ist"
+    r"|war|wurde|hat|est|était|fut|es|fue|werd|heeft)\b"
+)
+_ASKING = re.compile(
+    r"(?:(?:and|or|nor|und|oder|et|ou) )?(?:whether|how|why|what|ob|wie|warum|pourquoi|comment)\b"
+    r"|(?:and|or|nor) (?:(?:by|to|in|at|on|from) )?(?:whom?|when|where|which|whose)\b"
+    r"|nor (?:do|does|did)\b|(?:when|where|who)$"
+)
 _LANGUAGES = Languages({}, DEFAULT_LANGUAGE)
 _OPENINGS = (STRONG, WEAK, MIXED, TOPIC, APOLOGY)
 _FOLLOWING = (*_OPENINGS, THEY, COURTESY)
@@ -48,9 +72,14 @@ def is_refusal(answer: str) -> bool:
 
 
 def is_caveat(sentence: str) -> bool:
-    """Whether a sentence only says what the passages do not hold."""
+    """Whether a sentence only says what the passages do not hold.
+
+    One with a further clause says more: `The passages do not say so, as he was bribed.`
+    """
     said = _folded(sentence)
-    return bool(DENIAL.match(said) or PASSIVE.match(said)) and _refuses(Written(sentence, ()))
+    if not (DENIAL.match(said) or PASSIVE.match(said)) or len(sentence) > _READ:
+        return False
+    return _refuses(Written(sentence, ())) and not _states_more(said)
 
 
 def may_become_refusal(beginning: str) -> bool:
@@ -108,6 +137,18 @@ def _accompanies(sentence: Written, *, refused: bool) -> bool:
     if TOPIC.match(said):
         return True
     return not sentence.markers and bool(COURTESY.match(said))
+
+
+def _states_more(said: str) -> bool:
+    """Whether a denial has a further clause that states something."""
+    opening = OPENING.match(said)
+    parts = _JOINT.split(said[opening.end() if opening else 0 :])
+    return bool(_REASONS.search(said)) or any(_states(part.strip(" .")) for part in parts[1:])
+
+
+def _states(part: str) -> bool:
+    denies = DENYING.match(part) or PASSIVE.match(part) or _ASKING.match(part)
+    return not denies and bool(_STATING.match(part))
 
 
 def _continues(sentence: Written) -> bool:
