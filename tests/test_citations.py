@@ -392,7 +392,7 @@ def test_a_caveat_that_says_more_needs_a_citation(claim: str) -> None:
     assert not verification.sentences[1].caveat
 
 
-def test_a_caveat_may_name_what_it_says_is_not_there(named: str) -> None:
+def test_a_caveat_may_name_what_it_says_is_not_there() -> None:
     verification = check(f"The sky is blue. {MARKER} The passages do not mention Jones.")
     assert verification.valid
     assert verification.sentences[1].caveat
