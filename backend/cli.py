@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from backend.client import filters_of, post, print_answer, print_passages
+from backend.client import filters_of, get_text, post, print_answer, print_passages
 from backend.commands import doctor_command, export_command, replay_command
 from backend.errors import AtlasError
 from backend.evaluation.commands import calibrate_command, eval_command
@@ -108,6 +108,9 @@ def ask_command(
     target: TargetChoice = None,
     compare: Annotated[bool, typer.Option(help="Let every corpus answer for itself")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
+    bundle: Annotated[
+        Path | None, typer.Option(help="File for all it takes to repeat the run: `atlas replay`")
+    ] = None,
 ) -> None:
     """Ask the running server and print the answer with its sources."""
     body = {
@@ -116,7 +119,11 @@ def ask_command(
         "target": target,
         "mode": "compare" if compare else "answer",
     }
-    answer = post(_settings(), "/api/ask", body)
+    settings = _settings()
+    answer = post(settings, "/api/ask", body)
+    if bundle:
+        path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
+        bundle.write_text(get_text(settings, path), encoding="utf-8")
     if as_json:
         print(json.dumps(answer, indent=2, ensure_ascii=False))
     else:

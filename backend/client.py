@@ -18,20 +18,42 @@ Document = dict[str, Any]
 
 def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
     """What the server answers. Raises AtlasError with what it says, or if there is none."""
-    address = f"http://{settings.atlas_host}:{settings.atlas_port}"
+    return _document(_answered(settings, "POST", path, body), settings)
+
+
+def get_text(settings: Settings, path: str) -> str:
+    """A file that the server gives. Raises AtlasError likewise."""
+    response = _answered(settings, "GET", path, None)
+    if response.is_error:
+        _document(response, settings)
+    return response.text
+
+
+def _answered(
+    settings: Settings, method: str, path: str, body: Mapping[str, object] | None
+) -> httpx.Response:
     try:
-        response = httpx.post(f"{address}{path}", json=body, timeout=TIMEOUT)
+        return httpx.request(method, f"{_address(settings)}{path}", json=body, timeout=TIMEOUT)
     except httpx.TransportError as error:
         raise AtlasError(
-            f"No server answers at {address} ({error}). Start it: `make run`."
+            f"No server answers at {_address(settings)} ({error}). Start it: `make run`."
         ) from error
+
+
+def _document(response: httpx.Response, settings: Settings) -> Document:
     try:
         document: Document = response.json()
     except ValueError as error:
-        raise AtlasError(f"What answers at {address} is not Atlas. Check ATLAS_PORT.") from error
+        raise AtlasError(
+            f"What answers at {_address(settings)} is not Atlas. Check ATLAS_PORT."
+        ) from error
     if response.is_error:
         raise AtlasError(document["detail"])
     return document
+
+
+def _address(settings: Settings) -> str:
+    return f"http://{settings.atlas_host}:{settings.atlas_port}"
 
 
 def filters_of(conditions: Iterable[str]) -> dict[str, object]:

@@ -92,7 +92,9 @@ def test_a_comparison_is_printed_corpus_by_corpus(
 def test_what_ask_prints_as_json_can_be_exported(
     atlas: Atlas, address: str, tmp_path: Path
 ) -> None:
-    _, out, _ = atlas("ask", QUESTION, "--json")
+    run = tmp_path / "run.json"
+    _, out, _ = atlas("ask", QUESTION, "--json", "--bundle", run)
+    assert atlas("replay", run)[0] == 0
     kept = tmp_path / "answer.json"
     kept.write_text(out)
     status, markdown, _ = atlas("export", kept)
