@@ -357,11 +357,11 @@ def test_half_a_citation_token_is_not_shown(page: Page, server: str, model: Open
     question = "May a local authority bring an action for libel?"
     head, tail = best_passage(server, question)["marker"].split(" ")
     rest = Gate()
-    model.then(Says("A local authority ", f"cannot sue for libel {head}", rest, f" {tail}."))
+    model.then(Says("A local authority ", f"lost its claim {head}", rest, f" {tail}."))
     page.get_by_label("Target", exact=True).select_option("model")
     begin(page, question)
     text = latest(page).locator(".answer-text")
-    expect(text).to_have_text("A local authority cannot sue for libel")
+    expect(text).to_have_text("A local authority lost its claim")
     rest.set()
     expect(text.get_by_role("button")).to_have_text("1")
 
