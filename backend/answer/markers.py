@@ -115,11 +115,6 @@ def without_begun_token(text: str) -> str:
     return text[:start] if start >= 0 and _BEGUN.fullmatch(text, start) else text
 
 
-def without_tokens(answer: str) -> str:
-    """The text alone."""
-    return _plain(answer).text
-
-
 def _plain(answer: str) -> _Plain:
     parts: list[str] = []
     tokens: list[str] = []
