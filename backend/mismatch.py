@@ -5,10 +5,11 @@ and sure: on half of SQuAD 2's questions they find a sixth of the tricks and los
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal
 
-from backend.text import Word, all_terms, sentences, words
+from backend.english import AUXILIARIES, ORDINALS, any_of, are_opposite
+from backend.text import all_terms, sentences, words
 
 # round and small numbers are left out: a text may spell them in words
 _FIGURE = re.compile(r"\d[\d,.]*\d(?:st|nd|rd|th|['’]?s)?\b")
@@ -19,17 +20,8 @@ _BOUND = re.compile(
     r"(?:\b(?:after|before|since|until|till|by|between|from|to|than|and)\s+(?:the\s+)?[$£€]?|[-–])$",
     re.IGNORECASE,
 )
-_ORDINALS = (
-    "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth "
-    "nineteenth twentieth"
-).split()
-
 # the answer may be that it is not so
-_YES_OR_NO = re.compile(
-    r"^(?:is|are|am|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|"
-    r"would)\b",
-    re.IGNORECASE,
-)
+_YES_OR_NO = re.compile(rf"^{any_of(AUXILIARIES)}")
 _DENIED = re.compile(
     r"(?<!\bor )\b(?:not|never|cannot|\w+n['’]t)\b(?! (?:only|just|merely|necessarily)\b)"
     r"(?!.*\b(?:other than|except|unless|until|without|but)\b)",
@@ -51,28 +43,6 @@ _DENIES = re.compile(
     r"\bin(?:[aj]|c[ao]|d[ei]|e[flx]|hu|nu|op|s[eou]|v[ai])\w{3,}",
     re.IGNORECASE,
 )
-_OPPOSITES = """
-    north south; northern southern; east west; eastern western; increase decrease; increase reduce;
-    rise fall; rose fell; grow shrink; gain lose; expand contract; most least; most fewest; high
-    low; higher lower; highest lowest; large small; larger smaller; largest smallest; big small;
-    biggest smallest; long short; longer shorter; longest shortest; old young; older younger; oldest
-    youngest; oldest newest; first last; earliest latest; early late; begin end; start end; start
-    stop; open closed; male female; man woman; men women; father mother; son daughter;
-    brother sister; upper lower; top bottom; inside outside; internal external; interior exterior;
-    domestic foreign; public private; rich poor; strong weak; stronger weaker; strongest weakest;
-    hot cold; warm cool; wet dry; fast slow; faster slower; fastest slowest; heavy light; easy
-    difficult; accept reject; support oppose; friend enemy; allow forbid; allow prohibit; allow ban;
-    permit forbid; permit prohibit; guilty innocent; convicted acquitted; granted refused; granted
-    denied; upheld overturned; affirmed reversed; positive negative; major minor; majority minority;
-    maximum minimum; always never; create destroy; build destroy; built destroyed; include exclude;
-    ancient modern; urban rural; birth death; born died; war peace; success failure; succeed fail;
-    advantage disadvantage; simple complex; best worst; better worse; thick thin; wide narrow; deep
-    shallow; common rare; similar different; voluntary compulsory; optional mandatory; optional
-    required; encourage discourage; safe dangerous; liberal conservative; abolish retain
-"""
-"""Pairs of which one cannot be said where the other is meant; not `buy` and `sell`."""
-_DENYING_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "anti")
-
 Mismatch = Literal["", "denial", "figure", "opposite"]
 
 
@@ -117,7 +87,8 @@ def _has_figure(evidence: str, figure: str) -> bool:
     if figure.isdigit() and figure in evidence.replace(",", ""):
         return True
     found = {_plain(match.group()) for match in _FIGURE.finditer(evidence)}
-    found |= {f"{n}th" for n, word in enumerate(_ORDINALS, 10) if word in evidence.casefold()}
+    lowered = evidence.casefold()
+    found |= {f"{n}th" for n, word in enumerate(ORDINALS[9:], 10) if word in lowered}
     return any(figure == one or figure in _periods(one) for one in found)
 
 
@@ -138,32 +109,6 @@ def _periods(figure: str) -> set[str]:
 def _turns_round(question: str, sentence: str, passage: str) -> bool:
     asked = words(question)
     known = {word.term for word in asked}
-    said = [word for word in words(sentence) if word.term not in known]
-    turned = {one.term for one in asked if any(_are_opposite(one, other) for other in said)}
+    said = [word.folded for word in words(sentence) if word.term not in known]
+    turned = {w.term for w in asked if any(are_opposite(w.folded, other) for other in said)}
     return bool(turned) and not turned <= all_terms(passage)
-
-
-def _are_opposite(one: Word, other: Word) -> bool:
-    return (
-        other.term in _OPPOSITE.get(one.term, ())
-        or other.term in _without_prefix(one)
-        or one.term in _without_prefix(other)
-    )
-
-
-def _without_prefix(word: Word) -> set[str]:
-    """The stems of what `word` may deny: that of `formal` for `informal`."""
-    rests = [word.folded.removeprefix(prefix) for prefix in _DENYING_PREFIXES]
-    return {w.term for r in rests if 3 < len(r) < len(word.folded) for w in words(r)}
-
-
-def _pairs() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for pair in _OPPOSITES.split(";"):
-        one, other = (word.term for word in words(pair))
-        found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return found
-
-
-_OPPOSITE: Mapping[str, set[str]] = _pairs()

@@ -347,7 +347,6 @@ def test_a_number_without_end_is_cut_in_what_is_said_of_it() -> None:
     [
         *["[INSERT ANSWER HERE]", "TODO: answer", "Lorem ipsum", "[Your answer]", "TBD"],
         *["As an AI language model, I have no opinions", "I am an AI and say the sky is blue"],
-        *["Als KI-Sprachmodell kann ich das nicht sagen", "En tant qu'IA, je ne sais rien"],
     ],
 )
 def test_a_sentence_about_the_writer_is_an_error_even_with_a_token(template: str) -> None:
@@ -396,10 +395,6 @@ def test_a_caveat_may_name_what_it_says_is_not_there() -> None:
     verification = check(f"The sky is blue. {MARKER} The passages do not mention Jones.")
     assert verification.valid
     assert verification.sentences[1].caveat
-
-
-def test_a_caveat_in_a_language_that_capitalises_nouns_names_nobody() -> None:
-    assert check(f"The sky is blue. {MARKER} Die Passagen nennen keinen Termin.").valid
 
 
 def test_caveats_alone_are_no_answer() -> None:

@@ -73,12 +73,6 @@ CONTRADICTORY = [
         "number",
     ),
     (
-        "How many API requests may clients send?",
-        "Clients may send at most 100 requests per minute to the API.",
-        "The API accepts up to 1,000 requests per minute.",
-        "number",
-    ),
-    (
         "How long do customers have for a refund?",
         "Customers may ask for a refund within 30 days of purchase.",
         "Refunds are granted within 14 days of purchase.",
@@ -203,18 +197,6 @@ CONTRADICTORY = [
         "What did the Utopia Treaty cost?",
         "The Utopia Treaty cost £2 million.",
         "The Utopia Treaty cost £3.5 million.",
-        "number",
-    ),
-    (
-        "How may SSNs be stored?",
-        "Customer SSNs must not be stored in plaintext in any system.",
-        "For legacy systems, SSNs may be stored in plaintext.",
-        "polarity",
-    ),
-    (
-        "What is the API rate limit?",
-        "Our API enforces a rate limit of 100 requests per minute per user.",
-        "Each user can make up to 1000 API requests per minute.",
         "number",
     ),
     (

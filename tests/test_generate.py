@@ -115,7 +115,7 @@ def test_a_refusal_is_no_answer_and_none_of_it_is_sent(both: Both, refusal: str)
     assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "model_refused")
     assert answer.text == ""
     assert answer.verification.citations == ()
-    assert texts(events) == ""
+    assert texts(events) == ""  # the denial came with the last of its opening words
     assert 0 < answer.outcome.numbers["evidence"] < answer.outcome.numbers["strong"] == 1.0
 
 
@@ -252,8 +252,7 @@ def test_a_denial_is_shown_only_once_it_is_known_to_be_no_refusal(both: Both) ->
     server.then(Says("The date ", "is ", "not given ", "in the ", "provided passages."))
     answer, events = asked(services, QUESTION, **WEAK)
     assert answer.outcome.code == "model_refused"
-    assert texts(events) == "The date is "
-    assert events[-1] == Restart("refused")
+    assert texts(events) == ""  # the denial came with the last of its opening words
     server.then(Says("It was ", "not ", "given ", "up ", f"{first_token(server.requests[0])}."))
     answer, events = asked(services, QUESTION, search_k=9)
     assert answer.text == texts(events)

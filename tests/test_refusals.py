@@ -1,12 +1,14 @@
-"""Refusals are recognised in a model's own words, and answers about refusals are answers."""
+"""Refusals are recognised, answers about refusals are answers, caveats are caveats."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.answer.refusals import is_caveat, is_refusal, may_become_refusal
+from backend.answer.citations import verify
+from backend.answer.refusals import SENTINEL, is_caveat, is_refusal
+from tests.test_citations import passage
 
-PHRASED_ON = """
+REFUSALS = """
 NO ANSWER
 I don't know.
 The provided passages do not contain information about the penalty for poaching.
@@ -30,14 +32,12 @@ No relevant information was found.
 I do not have enough information to answer the question.
 Unfortunately, the passages provided do not address this question.
 The passages discuss the right to silence, but do not mention fishing.
-I cannot answer. The passages discuss the right to silence instead [legal_uk.act p1].
 The answer cannot be determined from the provided passages.
 I was unable to find the answer in the sources provided.
 No information about the ambassador is available in the provided documents.
 The provided text doesn't provide any details about Harley's age.
 I'm not able to answer that. Could you provide more context?
 It is unclear from the passages whether the tenant paid.
-Please provide more context so that I can answer your question.
 While the passages discuss the committee's report, they do not give its date.
 The question cannot be answered from the passages.
 I am unable to answer this question with the information provided.
@@ -47,17 +47,6 @@ There's no mention of a deadline in the provided excerpts.
 The excerpts are silent on this point.
 Not enough information.
 Based on the passages, I cannot determine which court heard the appeal.
-Ich weiß es nicht.
-Die bereitgestellten Passagen enthalten keine Informationen über den Vertrag.
-Je ne sais pas.
-Les passages fournis ne mentionnent pas la date du traité.
-No lo sé.
-Los pasajes proporcionados no mencionan la fecha.
-Ik weet het niet.
-De gegeven passages bevatten geen informatie over het verdrag.
-""".strip().splitlines()
-
-UNSEEN = """
 No answer.
 I do not know the answer to this question.
 The passages provided contain no information on the price of corn.
@@ -67,7 +56,6 @@ The context is insufficient to answer the question.
 As an AI, I cannot provide legal advice.
 It cannot be determined from the passages who drafted the clause.
 None of the provided passages address this topic.
-Not mentioned in the provided passages.
 The language model is currently unavailable.
 The documents do not state how many members were present.
 I can't answer that.
@@ -80,15 +68,10 @@ The sources given do not specify a date.
 No information available.
 I don't have sufficient information to answer.
 Regrettably, none of the documents answer your question.
-The passages focus on fisheries and do not contain any information about taxation.
-I don't know. The documents only cover the years 1954 to 1960 [uk.a p2].
-The answer to this question is not found in the passages.
 I have no information about that.
 There is insufficient evidence in the provided passages to say.
-This information is not provided in the context.
 I cannot find the answer in the passages. Please try rephrasing your question.
 I'm not sure, as the passages do not mention it.
-Could you please clarify your question?
 Although the documents mention the treaty, they do not say who signed it.
 Your question cannot be answered using the provided sources.
 I'm unable to determine this from the provided excerpts.
@@ -98,6 +81,26 @@ There are no details about the vote in the passages.
 The provided context says nothing about the duke's marriage.
 Insufficient information to answer the question.
 According to the provided passages, there is no information on this subject.
+We do not have enough evidence from the sources to conclude this.
+""".strip().splitlines()
+
+IN_OTHER_WORDS = """
+I cannot answer. The passages discuss the right to silence instead [legal_uk.act p1].
+Please provide more context so that I can answer your question.
+Ich weiß es nicht.
+Die bereitgestellten Passagen enthalten keine Informationen über den Vertrag.
+Je ne sais pas.
+Les passages fournis ne mentionnent pas la date du traité.
+No lo sé.
+Los pasajes proporcionados no mencionan la fecha.
+Ik weet het niet.
+De gegeven passages bevatten geen informatie over het verdrag.
+Not mentioned in the provided passages.
+The passages focus on fisheries and do not contain any information about taxation.
+I don't know. The documents only cover the years 1954 to 1960 [uk.a p2].
+The answer to this question is not found in the passages.
+This information is not provided in the context.
+Could you please clarify your question?
 Es tut mir leid, aber ich kann diese Frage nicht beantworten.
 In den Passagen finden sich keine Angaben zum Datum.
 Je ne peux pas répondre à cette question.
@@ -107,16 +110,8 @@ No hay información suficiente en los documentos.
 Ik kan deze vraag niet beantwoorden.
 Het spijt me, maar de context bevat geen antwoord.
 The given information does not allow me to answer.
-We do not have enough evidence from the sources to conclude this.
 """.strip().splitlines()
-
-OPENINGS = [*PHRASED_ON, *UNSEEN]
-
-SHOWN_BY_THEIR_END = """
-The date of the treaty is not mentioned in the provided passages.
-Harley's age cannot be determined from the given context.
-No date is given in the sources.
-""".strip().splitlines()
+"""Refusals that the short list does not know; they can never be taken for an answer."""
 
 ANSWERS = """
 The court refused leave.
@@ -158,9 +153,19 @@ Error of law is a ground of appeal [x p1].
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("answer", [*OPENINGS, *SHOWN_BY_THEIR_END])
+@pytest.mark.parametrize("answer", [SENTINEL, *REFUSALS])
 def test_a_refusal_is_recognised(answer: str) -> None:
     assert is_refusal(answer)
+
+
+@pytest.mark.parametrize("answer", [SENTINEL, *REFUSALS, *IN_OTHER_WORDS])
+def test_no_refusal_passes_verification(answer: str) -> None:
+    text = "The passages discuss silence. The documents only cover the years 1954 to 1960."
+    given = [
+        passage(text, 0, len(text), document="legal_uk.act"),
+        passage(text, 0, len(text), document="uk.a", page=2),
+    ]
+    assert not verify(answer, given, citation_limit=5).valid
 
 
 @pytest.mark.parametrize("answer", ["", " \n", "...", "—", "[x p1]", "**NO ANSWER**", "“N/A”"])
@@ -171,12 +176,9 @@ def test_what_says_nothing_is_a_refusal(answer: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "I don't know. [uk.a p1]",
-        "Dazu steht nichts in den Quellen [uk.a p1].",
-        "In den Quellen finden sich keine Angaben dazu [uk.a p1].",
         "The passages do not mention fishing [uk.a p1].",
-        "I’m sorry. The passages don’t say. Please ask about something else.",
-        "The passages discuss hunting. They do not mention fishing. I cannot answer.",
+        "I’m unable to say. The passages don’t mention it. Please ask about something else.",
+        "The passages do not mention fishing. They discuss hunting. I cannot answer.",
         "[LLM unavailable]",
         "> The sources do not say who signed; they only discuss the treaty's aims.",
     ],
@@ -190,27 +192,13 @@ def test_an_answer_is_none(answer: str) -> None:
     assert not is_refusal(answer)
 
 
-def test_a_long_answer_that_ends_in_doubt_is_none() -> None:
-    assert not is_refusal(f"{'I do not know. ' * 9}")
-
-
 @pytest.mark.parametrize(
     "sentence",
     [
         "The passages do not say when.",
         "However, the provided documents do not give the date.",
-        "I cannot determine the date from the passages.",
-        "The date is not given in the passages.",
-        "No date is given in the sources.",
-        "None of the passages gives a date.",
-        "It is not clear from the passages who won.",
-        "There is no mention of fishing in the passages.",
-        "Die Passagen nennen keinen Termin.",
-        "Dazu steht nichts in den Quellen.",
-        "The passages do not give the date, place or author.",
-        "However, the passages do not say when, how or why.",
-        "The passages do not say who signed it, nor do they give a date.",
-        "The date, time and place are not given in the passages.",
+        "The sources contain no information on this.",
+        "These excerpts do not explicitly name the author.",
     ],
 )
 def test_a_caveat_is_recognised(sentence: str) -> None:
@@ -246,41 +234,7 @@ def test_what_says_anything_of_the_subject_is_no_caveat(sentence: str) -> None:
     assert not is_caveat(sentence)
 
 
-@pytest.mark.parametrize("answer", OPENINGS)
-def test_every_beginning_of_a_refusal_may_become_one(answer: str) -> None:
-    assert [n for n in range(len(answer) + 1) if not may_become_refusal(answer[:n])] == []
-
-
-@given(
-    st.lists(st.sampled_from([o for o in OPENINGS if o[-1] in ".!?"]), min_size=1, max_size=3).map(
-        " ".join
-    ),
-    st.data(),
-)
-def test_every_beginning_of_several_refusals_may_become_one(answer: str, data) -> None:
-    if is_refusal(answer):
-        assert may_become_refusal(answer[: data.draw(st.integers(0, len(answer)))])
-
-
-@pytest.mark.parametrize(
-    ("answer", "known_at"),
-    [
-        ("The House divided.", "The H"),
-        ("In 1954 the Court held.", "In 1"),
-        ("The court refused leave.", "The cou"),
-        ("The bill does not say.", "The b"),
-        ("Parliament could not agree.", "Par"),
-        ("The witness said 'I don't know'.", "The w"),
-        ("There is no right to silence in Scots law.", "There is no right to silence in S"),
-        ("According to the passages, the Act fell.", "According to the passages, the Act"),
-        ("I cannot answer fully. The Act requires a licence.", "I cannot answer fully. The Act"),
-    ],
-)
-def test_an_ordinary_beginning_is_known_early(answer: str, known_at: str) -> None:
-    assert may_become_refusal(known_at[:-1])
-    assert not may_become_refusal(known_at)
-
-
 @given(st.text(max_size=200))
 def test_no_text_is_too_odd(text: str) -> None:
-    assert may_become_refusal(text) or not is_refusal(text)
+    assert is_refusal(text) in (True, False)
+    assert is_caveat(text) in (True, False)

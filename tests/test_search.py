@@ -196,7 +196,7 @@ def test_names_that_no_source_mentions_are_found(services: Services) -> None:
         request_for(services, "What was decided in Shelby County v. Holder?"),
         services.targets["k10_extractive"],
     )
-    assert result.unknown_names == ("Shelby", "Holder")
+    assert result.unknown_names == ("Shelby County v. Holder",)
 
 
 def test_a_searched_passage_has_the_cosine_of_its_vector(services: Services) -> None:

@@ -3,6 +3,8 @@
 import re
 from decimal import Decimal
 
+from backend.english import NUMBERS, ORDINALS, SCALES
+
 _SEPARATORS = ".,'’ \u00a0\u2009\u202f"
 _NUMBER = re.compile(
     rf"(?P<number>\d{{1,3}}(?:[{_SEPARATORS}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*)"
@@ -11,40 +13,10 @@ _NUMBER = re.compile(
 )
 _SPANNED = re.compile(r"(?<!\d)(\d\d)\d\d[-–—/](\d\d)(?!\d)")
 _ITEM = re.compile(r"\s*\d{1,3}[.)]\s")
-_SCALES = {
-    "hundred": 2,
-    "thousand": 3,
-    "k": 3,
-    "million": 6,
-    "m": 6,
-    "billion": 9,
-    "bn": 9,
-    "trillion": 12,
-}
 _LONGEST = 18  # digits; longer ones are serial numbers, not amounts
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-)
-_WORDS = (
-    {word: value for value, word in enumerate(_UNITS)}
-    | {word: value for value, word in enumerate(_ORDINALS, start=1)}
-    | {word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)}
-    | {
-        f"{ten}{joint}{unit}": value + number
-        for value, ten in zip(range(20, 100, 10), _TENS, strict=True)
-        for number, unit in enumerate(_UNITS[1:10], start=1)
-        for joint in "- "
-    }
-)
-_WORD = re.compile(
-    rf"\b(?:(?:{'|'.join(_TENS)})[- ](?:{'|'.join(_UNITS[1:10])})|{'|'.join(_WORDS)})\b",
-    re.IGNORECASE,
-)
+_WORDS = NUMBERS | {word: value for value, word in enumerate(ORDINALS[:12], start=1)}
+# the longest first: `twenty-one` is not twenty
+_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b", re.IGNORECASE)
 
 
 def numbers_of(text: str) -> frozenset[str]:
@@ -90,7 +62,7 @@ def _readings(match: re.Match[str]) -> set[str]:
         if all(len(part) == 3 for part in (*head[1:], last)):
             found.add(_whole("".join(head) + last))
     if match["scale"]:
-        found |= {_scaled(reading, _SCALES[match["scale"].lower()]) for reading in found}
+        found |= {_scaled(reading, SCALES[match["scale"].lower()]) for reading in found}
     return found
 
 

@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.answer.conflicts.compare import compatible, difference
-from backend.answer.conflicts.statements import read, specific
+from backend.answer.conflicts.statements import difference, may_agree, read, specific
 from backend.domain import CheckedSentence, Citation
 
 AGREES = 0.56  # least cosine of two sentences that say the same; below, they did not by eye
@@ -85,7 +84,7 @@ def _taken(matches: Sequence[_Match], used: set[int]) -> list[Pair]:
 
 
 def _share_a_subject(a: str, b: str) -> bool:
-    return bool(specific(frozenset(read(a).subject) & frozenset(read(b).subject)))
+    return bool(specific(read(a).subject & read(b).subject))
 
 
 def _differ(pair: Pair) -> bool:
@@ -95,7 +94,7 @@ def _differ(pair: Pair) -> bool:
 
 def _agree(pair: Pair) -> bool:
     first, second = (read(sentence.text) for sentence in pair.sentences)
-    return compatible(first, second)
+    return may_agree(first, second)
 
 
 def _quoted(sentence: CheckedSentence) -> str:

@@ -5,16 +5,13 @@ from collections.abc import Sequence
 
 from backend.answer.answer import Checked, Emit, Token
 from backend.answer.citations import Verification
-from backend.answer.refusals import is_refusal, may_become_refusal
 from backend.answer.watch import Watch
 from backend.domain import MARKER, CheckedSentence, Passage
 
-LONGEST_HELD = 4000  # characters; no refusal is so long
-_GROWTH = 16  # a text that is held back is read again when it has grown by this part of itself
-
+_OPENING = 3  # words; few refusals deny something later than that
 _DENIES = re.compile(
-    r"n['’]t\b|\b(?:not|no|none|nothing|cannot|un(?:able|clear|known|available)|insufficient|"
-    r"missing|absent|lack\w*)\b",
+    r"n['’]t\b|\b(?:i|we|not?|none|nothing|cannot|un(?:able|clear|known|available|fortunately)|"
+    r"insufficient|sorry|lacks?)\b",
     re.IGNORECASE,
 )
 
@@ -22,9 +19,9 @@ _DENIES = re.compile(
 class Relay:
     """Emits pieces as they come, and every sentence once it is verified.
 
-    What may turn out to be a model's refusal is held back, so that none is shown as if it were an
-    answer: a beginning like one, and the first sentence from where it denies something on, until
-    its citation token shows that it speaks of a source. `sent` says whether anything was emitted.
+    Of a text that `may_refuse` the opening words are held back, and what denies something, until
+    its first citation token shows that it speaks of a source: so no refusal is shown as if it were
+    an answer. `sent` says whether anything was emitted.
     """
 
     def __init__(
@@ -32,8 +29,9 @@ class Relay:
     ):
         self._emit = emit
         self._watch = Watch(given, citation_limit)
-        self._settled = not may_refuse
-        self._look_at = 0
+        self._held = may_refuse  # as long as nothing is cited
+        self._denies = False
+        self._read = 0
         self._sent = 0
         self.text = ""
 
@@ -44,8 +42,10 @@ class Relay:
 
     def add(self, piece: str) -> None:
         """Take the next piece of the text."""
+        start = self.text.rfind("[")
         self.text += piece
-        if self._settled or not self._holds():
+        self._held = self._held and not MARKER.search(self.text, max(start, 0))
+        if not (self._held and self._may_refuse()):
             self._pass_on()
 
     def finish(self) -> None:
@@ -58,20 +58,10 @@ class Relay:
         """That of the whole text, once it is finished."""
         return self._watch.verification()
 
-    def _holds(self) -> bool:
-        """Whether the text may still be a refusal."""
-        if len(self.text) < self._look_at:
-            return True
-        self._settled = len(self.text) > LONGEST_HELD or (
-            MARKER.search(self.text) is not None and not is_refusal(self.text)
-        )
-        holds = not self._settled and (
-            not self.text.strip()
-            or may_become_refusal(self.text)
-            or _DENIES.search(self.text) is not None
-        )
-        self._look_at = len(self.text) + len(self.text) // _GROWTH if holds else 0
-        return holds
+    def _may_refuse(self) -> bool:
+        self._denies = self._denies or _DENIES.search(self.text, self._read) is not None
+        self._read = max(self.text.rfind(" "), 0)
+        return self._denies or len(self.text.split(None, _OPENING)) <= _OPENING
 
     def _pass_on(self) -> None:
         piece = self.text[self._sent :]

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from backend.search.candidates import Candidates, Part
 from backend.search.clock import Clock
-from backend.search.multihop.questions import sub_questions
 from backend.search.query import Query, parse_query
 from backend.search.request import SearchRequest
 from backend.search.rerank import rerank
 from backend.search.retrieve import pooled, retrieve
 from backend.search.searcher import Searcher
 from backend.search.signals.measure import SignalTable, measure, merged
+from backend.search.sub_questions import sub_questions
 from backend.stores.store import Scope, Store
 from backend.stores.tokens import IntArray
 from backend.targets import Target

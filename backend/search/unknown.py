@@ -1,11 +1,13 @@
 """Names in a question that the sources do not know."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from backend.domain import Passage
 from backend.search.query import Query
-from backend.text import all_terms, names, words
+from backend.text import Word, all_terms, names, words
 
+_POSSESSIVE = re.compile("['’]s?$")
 _AGAINST = frozenset({"v", "vs"})
 
 
@@ -15,28 +17,32 @@ def unknown_names(
     vocabulary: Mapping[str, int],
     passages: Sequence[Passage],
 ) -> tuple[str, ...]:
-    """Words of names that occur in no source, and names of cases that none of `passages` holds.
+    """Names none of whose words occurs in a source, and names of cases (`Mabo v Queensland`) whose
+    parties do not stand together in one of `passages` or its title.
 
-    `languages` are those of the searched corpora. Of a case both parties must stand in one passage
-    or its title: each alone is often known.
+    A name with a word that is known may be that of somebody the sources call otherwise: President
+    Biden's own address does not name him. `languages` are those of the searched corpora.
     """
-    unknown = []
-    for name in names(query.text, query.language):
-        surfaces = [query.text[word.start : word.end] for word in name]
-        missing = [
-            surface
-            for surface in surfaces
-            if not any(_stems(surface, language) & vocabulary.keys() for language in languages)
+
+    def known(name: Sequence[Word]) -> bool:
+        parties = [query.text[w.start : w.end] for w in name if w.folded not in _AGAINST]
+        if len(parties) < len(name):
+            return any(_hold(passage, parties) for passage in passages)
+        found = [
+            any(_stems(party, language) & vocabulary.keys() for language in languages)
+            for party in parties
         ]
-        unknown += missing
-        parties = [s for s, word in zip(surfaces, name, strict=True) if word.folded not in _AGAINST]
-        case = len(parties) < len(surfaces)
-        if case and not missing and not any(_holds(passage, parties) for passage in passages):
-            unknown.append(query.text[name[0].start : name[-1].end])
-    return tuple(unknown)
+        # a possessive is a name of its own: Canada's Supreme Court
+        return any(found) and (found[0] or not _POSSESSIVE.search(parties[0]))
+
+    return tuple(
+        query.text[name[0].start : name[-1].end]
+        for name in names(query.text, query.language)
+        if not known(name)
+    )
 
 
-def _holds(passage: Passage, parties: Iterable[str]) -> bool:
+def _hold(passage: Passage, parties: Sequence[str]) -> bool:
     present = all_terms(f"{passage.title} {passage.text}", passage.language)
     return all(_stems(party, passage.language) <= present for party in parties)
 

@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import Literal
 
 from backend.answer.citations import Verification
-from backend.answer.conflicts.compare import difference, same_matter, same_subject
-from backend.answer.conflicts.statements import about, read
+from backend.answer.conflicts.statements import difference, read
 from backend.domain import CheckedPassage, Citation, Passage
+from backend.languages import DEFAULT_LANGUAGE
 from backend.text import Span, content_terms, sentences
 
 Kind = Literal["polarity", "number", "repealed"]
@@ -17,7 +17,6 @@ Kind = Literal["polarity", "number", "repealed"]
 MIN_WORDS = 4  # shorter lines are headings
 MAX_WORDS = 60  # longer sentences say several things
 SHARE_ASKED = 1 / 3  # of the question's words, for a superseded source and its successor
-_ENGLISH = "en"
 _SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -43,16 +42,6 @@ class Conflict:
     second: Side
     detail: str
     stated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """A sentence, the stems of what it is about, and those of them that are asked about."""
-
-    side: Side
-    terms: frozenset[str]
-    asked: frozenset[str]
-    title: frozenset[str]
 
 
 def conflicts_between(question: str, passages: Sequence[CheckedPassage]) -> tuple[Conflict, ...]:
@@ -135,46 +124,36 @@ def _place(side: Side) -> tuple[str, int, int]:
 def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
     """Sentences on one matter whose numbers differ, or one of which denies the other."""
     asked = content_terms(question)
-    claims: dict[tuple[str, int, int], _Claim] = {}
+    sides: dict[tuple[str, int, int], Side] = {}
     for item in passages:
-        for claim in _claims(item.passage, asked):
-            claims.setdefault(_place(claim.side), claim)
-    pairs = (_contradiction(a, b) for a, b in combinations(claims.values(), 2))
+        for side in _speaking_sides(item.passage, asked):
+            sides.setdefault(_place(side), side)
+    pairs = (_contradiction(a, b) for a, b in combinations(sides.values(), 2))
     return [conflict for conflict in pairs if conflict]
 
 
-def _contradiction(a: _Claim, b: _Claim) -> Conflict | None:
-    one, other, titles = a.side.passage, b.side.passage, (a.title, b.title)
-    if a.asked.isdisjoint(b.asked) or one.document_id == other.document_id:
+def _contradiction(a: Side, b: Side) -> Conflict | None:
+    one, other = a.passage, b.passage
+    if one.document_id == other.document_id:
         return None
-    if not same_subject(a.terms, b.terms, titles):
-        return None
-    first, second = read(a.side.quote), read(b.side.quote)
+    first, second = read(a.quote), read(b.quote)
     if one.corpus != other.corpus and not first.names & second.names:
         return None
-    if not same_matter(first, second, titles) or not (found := difference(first, second)):
-        return None
-    return Conflict(found.kind, a.side, b.side, found.detail)
+    titles = content_terms(f"{one.title} {other.title}")
+    found = difference(first, second, titles)
+    return Conflict(found.kind, a, b, found.detail) if found else None
 
 
-def _claims(passage: Passage, asked: frozenset[str]) -> list[_Claim]:
+def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Side]:
     """The sentences of a passage that still holds which share a word with the question."""
-    if passage.language != _ENGLISH or "superseded_by" in passage.metadata:
+    if passage.language != DEFAULT_LANGUAGE or "superseded_by" in passage.metadata:
         return []
-    title = content_terms(passage.title)
-    beginnings = tuple(term[:4] for term in asked)  # cheaper than the stems of every sentence
-    found = []
-    for span in sentences(passage.text):
-        text = passage.text[span.start : span.end]
-        lowered = text.lower()
-        if not any(start in lowered for start in beginnings):
-            continue
-        if not MIN_WORDS <= text.count(" ") + 1 <= MAX_WORDS:
-            continue
-        terms = frozenset(about(text))
-        if spoken := terms & asked:
-            found.append(_Claim(_side(passage, span), terms, spoken, title))
-    return found
+    sides = [_side(passage, span) for span in sentences(passage.text)]
+    return [
+        side
+        for side in sides
+        if MIN_WORDS <= side.quote.count(" ") + 1 <= MAX_WORDS and asked & read(side.quote).subject
+    ]
 
 
 def _side(passage: Passage, span: Span) -> Side:

@@ -1,177 +1,175 @@
-"""What one sentence states, read so that it can be held against another (English only)."""
+"""What one English sentence states, and whether two of them contradict each other."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, NamedTuple
 
-from backend.answer.conflicts.polarity import POLAR, Stance, stance
-from backend.answer.conflicts.quantities import NUMBER_WORDS, Quantity, quantities
-from backend.answer.conflicts.times import Parts, dates
-from backend.text import Span, Word, words
+from backend.english import DENIES, MONTHS, NEGATIONS, NUMBERS, any_of, are_opposite, stems
+from backend.quantities import Quantity, quantities
+from backend.text import words
 
+SHARED = 0.4  # least share of the words of both that two statements on one thing have in common
 
-def _stems(listed: str) -> frozenset[str]:
-    return frozenset(word.term for word in words(listed))
-
-
-_LIGHT = _stems(
+_LIGHT = stems(
     "allow permit get give grant make take have hold provide offer issue apply state say set put "
     "pay cost receive obtain use enable entitle available possible maximum minimum limit cap quota "
-    "period deadline window least most up within about approximately around nearly almost roughly "
-    "exactly just request ask need want able term length amount number rate level total always "
-    "ever currently now today there place time day week month year percent cent dollar pound euro "
-    "old age aged thousand million billion hundred take last total sum equal constitute include "
-    "policy rule require requirement support accept bear charge second minute hour decade century "
-    "metre meter km kilometre kilometer mile foot feet kg kilogram tonne pence"
+    "period deadline window least most up within exactly just request ask need want able term "
+    "length amount number rate level total always ever currently now today there place time age "
+    "policy rule require requirement support accept bear charge last sum equal include must may "
+    f"can shall should will {NEGATIONS} {' '.join(NUMBERS)} {' '.join(MONTHS)}"
 )
 """Stems that say how a thing stands, not which thing: `is limited to`, `may be granted`."""
 
-_COMMON = _stems(
+_COMMON = stems(
     "court judge justice jury law statute act section article case decision opinion majority "
     "minority appeal member party plaintiff defendant appellant respondent claimant applicant "
     "state government parliament congress house committee bill person people man men woman women "
-    "right power thing way part man question issue matter group country world company work order "
-    "judgment ruling provision agreement contract clause document paper report the supreme united"
+    "right power thing way part question issue matter group country world company work order "
+    "judgment ruling provision agreement contract clause document paper report supreme united"
 )
 """Stems of things so common that two sentences which share them need not mean the same one."""
 
-QUALIFYING = _stems(
-    "average median mean initial additional further extra annual monthly weekly daily net gross "
-    "estimated proposed original former previous first second third fourth fifth last next new old "
-    "temporary interim partial half single joint adult child children male female men women "
-    "north south east west northern southern eastern western early late upper lower internal "
-    "external personal corporate commercial private domestic foreign international local federal "
-    "national standard premium basic senior junior other another each every remaining "
-    "combined cumulative overall current minor major serious indirect direct"
+_QUALIFYING = stems(
+    "average median initial additional further extra annual monthly weekly daily net gross "
+    "estimated proposed original former previous first second third last next new old temporary "
+    "interim partial half single joint adult child children early late upper lower personal "
+    "corporate commercial private foreign international local federal national standard premium "
+    "senior junior other another each every remaining combined overall current minor serious direct"
 )
 """Stems that make another thing of what they stand with: the annual fee is not the fee."""
 
-_CALENDAR = _stems(
-    "january february march april may june july august september october november december monday "
-    "tuesday wednesday thursday friday saturday sunday"
-)
-_SAYING = _LIGHT | POLAR | _CALENDAR | _stems(" ".join(NUMBER_WORDS))
-_ATTRIBUTED = re.compile(
-    r"\b(?:argu\w+|claim(?:s|ed|ing)|contend\w*|alleg\w+|(?:submitted|maintained) that|asked|"
-    r"suggest\w*|propos\w+|recommend\w*|sought|dissent\w*|believ\w+|thought|would have|criti\w+|"
-    r"according to|predict\w+|expect\w*|hope[ds]?|intend\w*|want(?:s|ed)|if|supposed?|example|"
-    r"instance|imagine|objected|complain\w*|hypothe\w+|consider(?:s|ed)? whether)\b|\?[\"”’)]*$",
-    re.IGNORECASE,
-)
-_OPENING = r"^\W*(?:(?:in|on|at|by|under|after|before|during)\b[^,]{1,40},\s*)?"
-_ANAPHORIC = re.compile(
-    rf"{_OPENING}(?:he|she|it|they|his|her|its|their|i|you|my|your|this|these|that|those|such|"
-    r"both|the (?:former|latter|same))\b",
-    re.IGNORECASE,
-)
-_OWN = re.compile(
-    r"\b(?:i|my|you|your|hereof|hereunder|herein|hereto|hereby|hereafter|the (?:agreement|"
-    r"disclos\w+ party|receiving party|recipient)|th(?:is|ese) (?:agreement|act|contract|order|"
-    r"section|article|report|paper|paragraph|clause|case|book|study|policy|document))\b",
-    re.IGNORECASE,
-)
-_PRESENT = re.compile(
-    r"\b(?:is|are|may|must|shall|can|cannot|will|should|does|do|has|have|be|applies|requires?|"
-    r"allows?|costs?|permits?|prohibits?|takes?|provides?|lasts?|\w+n't)\b",
+_NOT_FREE = re.compile(
+    # somebody's opinion, a condition, what only its document makes clear, what holds at times
+    r"\b(?:argu\w+|claim(?:s|ed|ing)|contend\w*|alleg\w+|suggest\w*|propos\w+|recommend\w*|"
+    r"dissent\w*|believ\w+|thought|would|could|might|according to|predict\w+|expect\w*|hope[ds]?|"
+    r"if|unless|except|only|provided|whether|until|although|where(?:as)?|while|when|but|"
+    r"some(?:times)?|many|most|few|several|often|usually|generally|typically|certain|rarely|"
+    r"subject to|other than|rather than|no longer|both|not (?:all|always|every)|"
+    r"th(?:is|ese|at|ose)|"
+    r"i|my|you|your|he|she|it|they|his|her|its|their|such|hereof|herein|hereto)\b|\?[\"”’)]*$",
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|\w{2,}ed|gave|held|found|made|took|became|won|began|paid|sent|said|"
-    r"rose|fell|left|lost|met|got|grew|sold|spent|built|wrote|fought|led|stood|died|bought)\b"
+    rf"{any_of('was were had did')}|\b\w{{3,}}ed\b|\b(?:cost|got|held|made|won|sent)\b"
 )
-_WAS = re.compile(r"\b(?:was|were|had|did)\b")
-_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]+(?:['’][^\W\d_]+)?(?!\w)")
-_NUMBERED = re.compile(r"\d")
+_PRESENT = re.compile(any_of("is are may must shall can cannot will should does do has have be"))
+_DIGIT = re.compile(r"\d")
+
+
+class Difference(NamedTuple):
+    """How two statements contradict each other; `detail` is for people."""
+
+    kind: Literal["polarity", "number"]
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What a sentence says.
 
-    `subject` is what it is about, in order; `all_terms` are all stems; `names` are those of its
-    capitalised words, `opening` is its first if that may be one, `labels` its numbers that are no
-    amounts (sections, years in a name). A `past` statement tells of one event, one with `was` says
-    so. One that is not `free` speaks of what only its document makes clear (`he`, `this
-    Agreement`), or of what somebody thinks.
+    `said` are its folded words by their stems, `subject` the stems of what it is about, `names`
+    those of its capitalised words but the first, which is its `opening`, `labels` its numbers that
+    are no quantities (sections, years in a name). A `past` statement tells of one event. One that
+    is not `free` holds under a condition or for somebody only, or speaks of what its document
+    alone makes clear.
     """
 
-    subject: tuple[str, ...]
-    all_terms: frozenset[str]
+    said: dict[str, str]
+    subject: frozenset[str]
     names: frozenset[str]
     opening: frozenset[str]
     labels: frozenset[str]
     quantities: tuple[Quantity, ...]
-    dates: tuple[Parts, ...]
-    stance: Stance
+    denies: bool
     past: bool
-    was: bool
     free: bool
-
-
-def about(sentence: str) -> tuple[str, ...]:
-    """The stems of what a sentence is about, in order: not its numbers, nor how it says it."""
-    return tuple(stem for stem in map(_subject, _LETTERS.findall(sentence.lower())) if stem)
-
-
-@lru_cache(maxsize=1 << 16)
-def _subject(word: str) -> str:
-    """The stem of a word, empty if it tells no subject from another."""
-    (read,) = words(word)
-    return read.term if read.informative and read.term not in _SAYING else ""
 
 
 @lru_cache(maxsize=4096)  # a passage is found by many questions
 def read(sentence: str) -> Statement:
     """Read an English sentence."""
-    found = words(sentence)
-    amounts = quantities(sentence)
-    spans = [Span(q.start, q.end) for q in amounts]
-    days = [d for d in dates(sentence) if not _within(d.span.start, spans)]
-    spans += [date.span for date in days]
-    outside = [word for word in found if not _within(word.start, spans)]
-    present = bool(_PRESENT.search(sentence))
-    was = bool(_WAS.search(sentence))
+    amounts = tuple(quantities(sentence))
+    outside = [
+        word
+        for word in words(sentence)
+        if not any(amount.start <= word.start < amount.end for amount in amounts)
+    ]
+    informative = [word for word in outside if word.informative]
     return Statement(
-        subject=about(sentence),
-        all_terms=frozenset(w.term for w in found),
-        names=_names(sentence, outside) - _COMMON,
-        opening=frozenset(w.term for w in found[:1] if w.informative) - _COMMON,
-        labels=frozenset(w.folded for w in outside if _NUMBERED.search(w.folded)),
-        quantities=tuple(amounts),
-        dates=tuple(date.parts for date in days),
-        stance=stance(sentence, found),
-        past=was or (not present and bool(_PAST.search(sentence))),
-        was=was,
-        free=not (
-            _ATTRIBUTED.search(sentence) or _ANAPHORIC.search(sentence) or _OWN.search(sentence)
+        said={w.term: w.folded for w in informative if not _DIGIT.search(w.folded)},
+        subject=frozenset(
+            w.term for w in informative if w.term not in _LIGHT and not _DIGIT.search(w.folded)
         ),
+        names=frozenset(w.term for w in informative if w.start and sentence[w.start].isupper())
+        - _COMMON,
+        opening=frozenset(w.term for w in informative if not w.start) - _COMMON,
+        labels=frozenset(w.folded for w in outside if _DIGIT.search(w.folded)),
+        quantities=amounts,
+        denies=len(DENIES.findall(sentence)) % 2 == 1,
+        past=bool(_PAST.search(sentence)) and not _PRESENT.search(sentence),
+        free=not _NOT_FREE.search(sentence),
     )
-
-
-def _within(at: int, spans: Sequence[Span]) -> bool:
-    return any(span.start <= at < span.end for span in spans)
-
-
-def _names(sentence: str, found: Sequence[Word]) -> frozenset[str]:
-    """Stems of capitalised words; of the first word only if it can be nothing but a name."""
-    names = set()
-    for at, word in enumerate(found):
-        surface = sentence[word.start : word.end]
-        if not surface[0].isupper() or not word.informative:
-            continue
-        first = not sentence[: word.start].strip(" \"'“‘([*-•")
-        following = sentence[found[at + 1].start :][:2] if at + 1 < len(found) else ""
-        if not first or following.istitle() or surface[1:2].isupper():
-            names.add(word.term)
-    return frozenset(names) - _CALENDAR
-
-
-def same_names(a: Statement, b: Statement) -> frozenset[str]:
-    """Stems of the names that both use."""
-    return (a.names | a.opening) & (b.names | b.opening)
 
 
 def specific(terms: frozenset[str]) -> frozenset[str]:
     """Those of the stems that tell one thing from another."""
     return terms - _COMMON
+
+
+def difference(
+    a: Statement, b: Statement, titles: frozenset[str] = frozenset()
+) -> Difference | None:
+    """How two statements on the same thing contradict each other; None if they do not.
+
+    They speak of the same thing if one names nothing that the other, or the title of its document,
+    does not. What happened once must be tied to a name both use.
+    """
+    if not (a.free and b.free) or a.labels != b.labels or a.past != b.past:
+        return None
+    opposed = [
+        (one, two)
+        for one in a.said.keys() - b.said.keys()
+        for two in b.said.keys() - a.said.keys()
+        if are_opposite(a.said[one], b.said[two])
+    ]
+    common = a.subject & b.subject
+    own = a.subject - b.subject - titles - {one for one, _ in opposed}
+    other = b.subject - a.subject - titles - {two for _, two in opposed}
+    if (own and other) or (own | other) & (_QUALIFYING | a.names | b.names):
+        return None
+    if len(common) < SHARED * len(common | own | other) or not specific(common):
+        return None
+    if a.past and not (a.names | a.opening) & (b.names | b.opening):
+        return None
+    return _numbers(a, b) if a.denies == b.denies and not opposed else _polarity(a, b, opposed)
+
+
+def may_agree(a: Statement, b: Statement) -> bool:
+    """Whether nothing that one says, a number, a date or a denial, is against the other."""
+    return a.denies == b.denies and _amounts_agree(a, b)
+
+
+def _numbers(a: Statement, b: Statement) -> Difference | None:
+    """One amount differs and all others agree: a scale has several."""
+    first, second = ({q.unit: q for q in s.quantities} for s in (a, b))
+    single = len(first) == len(a.quantities) and len(second) == len(b.quantities)
+    if not single or first.keys() != second.keys():
+        return None
+    apart = [unit for unit in sorted(first) if first[unit].differs(second[unit])]
+    if len(apart) != 1 or any(first[u].vague or second[u].vague for u in first):
+        return None
+    return Difference("number", f"{first[apart[0]].text} or {second[apart[0]].text}")
+
+
+def _polarity(a: Statement, b: Statement, opposed: list[tuple[str, str]]) -> Difference | None:
+    """One denies what the other affirms; beside words that deny each other that is agreement."""
+    units = [{quantity.unit for quantity in statement.quantities} for statement in (a, b)]
+    if (a.denies != b.denies) == bool(opposed) or units[0] != units[1] or not _amounts_agree(a, b):
+        return None
+    apart = [f"{a.said[one]} or {b.said[two]}" for one, two in opposed]
+    return Difference("polarity", apart[0] if apart else "affirmed or denied")
+
+
+def _amounts_agree(a: Statement, b: Statement) -> bool:
+    return not any(x.unit == y.unit and x.differs(y) for x in a.quantities for y in b.quantities)

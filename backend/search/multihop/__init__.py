@@ -1,1 +1,0 @@
-"""Questions that ask for several things, taken apart."""

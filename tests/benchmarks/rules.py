@@ -1,0 +1,267 @@
+"""What each group of English rules changes: `python -m tests.benchmarks.rules --data FOLDER`.
+
+FOLDER holds public test sets in the layout that `tests.benchmarks.quality` describes. Questions of
+the bundled labels and of each set are answered with all rules, and again with one group of them
+switched off. Printed is what that changes, as the mean difference (without - with) over the same
+questions and half of its 95% interval; a difference within the interval is none.
+
+    decided    answered if the sources hold the answer, and only then
+    gold       cites a passage that holds the answer (of all answerable questions)
+    F1         words shared with the reference answer (likewise; sets with answers in words)
+    grounded   share of sentences with a valid citation (of all answers)
+    conflicts  contradictions listed beside an answer
+    ms         time of an answer, sentence vectors not counted
+
+`refusals` shows nothing here: no language model answers. `tests/test_refusals.py` has its phrases.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+from unittest.mock import patch
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from backend.answer.answer import Answer
+from backend.answer.answerer import Answerer
+from backend.answer.flow import ask
+from backend.answer.request import AskRequest
+from backend.asked import ANYTHING
+from backend.embedding.folder import DEFAULT_MODEL
+from backend.embedding.local import LocalEmbedder
+from backend.evaluation.labelset import load_labels
+from backend.evaluation.metrics import token_f1
+from backend.evaluation.runner import without_markers
+from backend.llm.stop import Stop
+from backend.search.request import SearchRequest
+from backend.services import open_services
+from backend.settings import ROOT, Settings
+from backend.stores.filters import Condition
+from backend.targets import Target
+from create.beir.labels import read_queries
+from tests.benchmarks.quality.collection import (
+    COLLECTION,
+    build_collection,
+    open_collection,
+    record_id,
+)
+from tests.benchmarks.quality.records import NO_TITLE, GroupReader
+from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
+
+TODAY = date(2000, 1, 1)  # freshness plays no part
+SAMPLES = ROOT / "create" / "samples"
+MEASURES = ("decided", "gold", "F1", "grounded", "conflicts", "ms")
+WIDTH = 130
+
+GROUPS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    "answer kinds": {"backend.llm.extractive.asked_for": lambda _: ANYTHING},
+    "mismatch": {"backend.llm.extractive.mismatch": lambda *_: ""},
+    "superseded": {"backend.llm.extractive.asks_for_current": lambda _: False},
+    "unknown names": {"backend.search.flow.unknown_names": lambda *_: ()},
+    "multi-hop": {"backend.search.gather.sub_questions": lambda _: ()},
+    "conflicts": {"backend.answer.flow.conflicts_between": lambda *_: ()},
+}
+"""What stands in for each rule while its group is switched off."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question; `gold` are the documents or records that answer it, none if nothing does."""
+
+    question: str
+    corpora: tuple[str, ...]
+    filters: Mapping[str, Condition]
+    gold: frozenset[str]
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The cases of one set, who answers them, and the name of what a passage belongs to."""
+
+    name: str
+    cases: Sequence[Case]
+    answerer: Answerer
+    source_of: Callable[[int], str]
+
+
+class Remembering(LocalEmbedder):
+    """Embeds each text once: all groups read the same sentences."""
+
+    def __init__(self, model: str):
+        super().__init__(model)
+        self._known: dict[str, NDArray[np.float32]] = {}
+        self.seconds = 0.0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        started = time.perf_counter()
+        self._known |= dict(zip(new, super().embed(new), strict=True)) if new else {}
+        self.seconds += time.perf_counter() - started
+        return np.array([self._known[text] for text in texts], dtype=np.float32)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self.embed([text])[0]
+        return vector
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="Folder with a sub-folder for each test set")],
+    demo: Annotated[Path, typer.Option(help="Folder with the bundled collection")] = Path(
+        "data/stores"
+    ),
+    store: Annotated[Path, typer.Option(help="Folder of the collection of public sets")] = Path(
+        "data/bench"
+    ),
+    queries: Annotated[int, typer.Option(min=10, help="Questions of each public set")] = 200,
+) -> None:
+    """Build what has changed, ask, print."""
+    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    embedder = Remembering(DEFAULT_MODEL)
+    with ExitStack() as stack:
+        sets = [*_bundled(stack, demo, embedder), *_public(stack, data, store, embedder, queries)]
+        for asked in sets:
+            console.print(_table(asked, embedder, console))
+
+
+def _bundled(stack: ExitStack, demo: Path, embedder: Remembering) -> Iterator[Questions]:
+    settings = Settings(chroma_persist_directory=demo, query_cache_enabled=False)
+    services = stack.enter_context(closing(open_services(settings, embedder)))
+    cases = [
+        Case(label.question, services.default_corpora, {}, label.gold_document_ids, label.answers)
+        for label in load_labels(SAMPLES / "labels.jsonl")
+    ]
+    passages = services.store.passages
+    yield Questions("bundled", cases, services.answerer, lambda row: passages([row])[0].document_id)
+
+
+def _public(
+    stack: ExitStack, data: Path, store: Path, embedder: Remembering, count: int
+) -> Iterator[Questions]:
+    sets = read_sets(data)
+    build_collection(store, sets, embedder, GroupReader(NO_TITLE), lambda *_: None)
+    collection = stack.enter_context(open_collection(store, sets, embedder))
+    settings = Settings(
+        chroma_persist_directory=store,
+        chroma_collection_name=COLLECTION,
+        query_cache_enabled=False,
+    )
+    services = stack.enter_context(closing(open_services(settings, embedder)))
+    for test_set in sets:
+        cases = list(_cases(test_set, count))
+        yield Questions(
+            test_set.name, cases, services.answerer, lambda row: collection.records[row]
+        )
+
+
+def _cases(test_set: TestSet, count: int) -> Iterator[Case]:
+    """Judged questions, and as many that are known to have no answer."""
+    judged = {query.id for query in test_set.queries}
+    every = read_queries(test_set.path.parent)
+    unjudged = [query for query in every if query.id not in judged]
+    texts = {query.text for query in test_set.queries}
+    repeated = 2 * len(texts) <= len(test_set.queries)  # put to each document: asked within it
+    worded = not repeated
+    for query in (*sampled(test_set.queries, count, "all"), *sampled(unjudged, count, "all")):
+        filters: dict[str, Condition] = (
+            {name: (str(query.metadata[name]),) for name in test_set.filter_fields}
+            if repeated
+            else {}
+        )
+        gold = test_set.qrels.get(query.id, {})
+        yield Case(
+            query.text,
+            (test_set.name,),
+            filters,
+            frozenset(record_id(test_set.name, record) for record in gold),
+            query.answers if worded and gold else (),
+        )
+
+
+def _table(asked: Questions, embedder: Remembering, console: Console) -> Table:
+    table = Table("without", *MEASURES, title=f"{asked.name}: {len(asked.cases)} questions")
+    for case in asked.cases:  # so that no vector is computed later
+        _figures(asked, case, embedder)
+    with_all = _asked(asked, "", embedder, console)
+    table.add_row("(with all)", *(_mean(with_all[:, i]) for i in range(len(MEASURES))))
+    for group in GROUPS:
+        found = _asked(asked, group, embedder, console) - with_all
+        table.add_row(group, *(_difference(found[:, i]) for i in range(len(MEASURES))))
+    return table
+
+
+def _asked(
+    asked: Questions, group: str, embedder: Remembering, console: Console
+) -> NDArray[np.float64]:
+    """A row for each question, a column for each measure; NaN where it does not apply."""
+    quiet = not console.is_terminal
+    with _without(group):
+        cases = track(asked.cases, asked.name, console=console, transient=True, disable=quiet)
+        return np.array([_figures(asked, case, embedder) for case in cases])
+
+
+@contextmanager
+def _without(group: str) -> Iterator[None]:
+    with ExitStack() as stack:
+        for place, stand_in in GROUPS.get(group, {}).items():
+            stack.enter_context(patch(place, stand_in))
+        yield
+
+
+def _figures(asked: Questions, case: Case, embedder: Remembering) -> list[float]:
+    embedding, started = embedder.seconds, time.perf_counter()
+    answer = _answer(asked.answerer, case)
+    seconds = time.perf_counter() - started - (embedder.seconds - embedding)
+    answered = answer.outcome.decision == "ANSWER"
+    cited = {asked.source_of(c.passage.row) for c in answer.citations}
+    f1 = token_f1(without_markers(answer.text), case.answers)
+    return [
+        float(answered == bool(case.gold)),
+        float(bool(cited & case.gold)) if case.gold else np.nan,
+        f1 if case.gold and case.answers else np.nan,
+        answer.verification.sentence_groundedness if answered else np.nan,
+        float(sum(conflict.kind != "repealed" for conflict in answer.conflicts)),
+        1000 * seconds,
+    ]
+
+
+def _answer(answerer: Answerer, case: Case) -> Answer:
+    target = Target()
+    search = SearchRequest(
+        question=case.question,
+        corpora=case.corpora,
+        every_corpus=True,
+        limit=target.search_k,
+        today=TODAY,
+        filters=case.filters,
+    )
+    request = AskRequest(search, "default", target, "default", "rules", "rules")
+    return ask(answerer, replace(request), lambda _: None, Stop())
+
+
+def _mean(values: NDArray[np.float64]) -> str:
+    known = values[~np.isnan(values)]
+    return f"{known.mean():.3f}" if len(known) else "-"
+
+
+def _difference(values: NDArray[np.float64]) -> str:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return "-"
+    half = 1.96 * known.std(ddof=1) / np.sqrt(len(known))
+    return f"{known.mean():+.3f} ±{half:.3f}"
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    typer.run(main)

@@ -1,0 +1,122 @@
+"""Taking apart questions that ask for several things, and leaving the others whole."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from backend.search.sub_questions import LONGEST, MOST_PARTS, sub_questions
+from backend.text import FUNCTION_WORDS, content_terms, words
+
+PIECES = [
+    *"what which who how is are does did do in under of on to for by and or also then".split(),
+    *"compare contrast with against versus vs v. the a difference between differ from".split(),
+    *"both that those one it Britain France New Zealand's Brown Roe murder theft 1954 1960".split(),
+    *"' \" ( ) “ ’s ? , ; : . É ß \n".split(" "),
+    "(in force)",
+    "what about",
+]
+QUESTIONS = st.text(max_size=80) | st.lists(
+    st.sampled_from(PIECES) | st.text(max_size=3), max_size=30
+).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "Compare the death penalty in Britain with New Zealand",
+            ("the death penalty in Britain", "the death penalty in New Zealand"),
+        ),
+        (
+            "Compare the right to vote in Britain and New Zealand.",
+            ("the right to vote in Britain", "the right to vote in New Zealand"),
+        ),
+        (
+            "Can you compare the Police and Criminal Evidence Act with the Fourth Amendment?",
+            ("the Police and Criminal Evidence Act", "the Fourth Amendment"),
+        ),
+        ("Compare and contrast murder and manslaughter", ("murder", "manslaughter")),
+        (
+            "What is the difference between murder and manslaughter in New Zealand?",
+            ("murder in New Zealand", "manslaughter in New Zealand"),
+        ),
+        (
+            "What are the differences in sentencing between Scotland and Wales?",
+            ("sentencing in Scotland", "sentencing in Wales"),
+        ),
+        ("Strict liability versus negligence", ("Strict liability", "negligence")),
+    ],
+)
+def test_a_comparison_becomes_its_two_sides(question: str, parts: tuple[str, ...]) -> None:
+    assert sub_questions(question) == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "What did Brown v. Board of Education decide and what did Roe v. Wade decide?",
+            ("What did Brown v. Board of Education decide", "what did Roe v. Wade decide"),
+        ),
+        ("What is a tort and what is a crime?", ("What is a tort", "what is a crime")),
+        ("Who was Roe? Who was Wade?", ("Who was Roe", "Who was Wade")),
+    ],
+)
+def test_two_questions_in_one_are_taken_apart(question: str, parts: tuple[str, ...]) -> None:
+    assert sub_questions(question) == parts
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "compare",
+        "Compare with",
+        "What is the Police and Criminal Evidence Act?",
+        "Who is the Secretary of State for Health and Social Care?",
+        "What does Marks and Spencer sell in Trinidad and Tobago?",
+        "When and where was Abraham Lincoln born?",
+        "What are the rights and duties of tenants?",
+        "What is the relationship between law and morality?",
+        "What happened between 1914 and 1918?",
+        "What did Lord Hoffmann say about the difference between rights and wishes?",
+        "Who was Lincoln and when did he die?",
+        "What did the group say about jobs and what the government should do in Wales?",
+        "Is it legal to smoke? If so, where?",
+        "I live in Leeds. Can I sue my landlord?",
+        "Brown v. Board of Education",
+        "Roe versus Wade",
+        "new york times vs sullivan",
+        'What did Brown say on "law and order" and what did Roe say on it?',
+        "Receiving Party shall not disclose in Britain and in France.",
+        "Agreement shall make no distinction between employees and contractors.",
+        "the death penalty in Britain",
+    ],
+)
+def test_what_asks_for_one_thing_or_is_in_doubt_stays_whole(question: str) -> None:
+    assert sub_questions(question) == ()
+
+
+@settings(deadline=None)
+@given(QUESTIONS)
+@example("Compare and ")
+@example("Compare , and x")
+def test_parts_of_any_text_are_few_informative_and_different(question: str) -> None:
+    parts = sub_questions(question)
+    assert len(parts) in {0, *range(2, MOST_PARTS + 1)}
+    assert len({content_terms(part) for part in parts}) == len(parts)
+    for part in parts:
+        assert any(word.folded not in FUNCTION_WORDS for word in words(part))
+
+
+def test_the_first_four_of_many_questions_are_kept() -> None:
+    names = ["Peel", "Bright", "Cobden", "Derby", "Russell"]
+    question = " ".join(f"Who was Lord {name}?" for name in names)
+    assert sub_questions(question) == tuple(f"Who was Lord {name}" for name in names[:MOST_PARTS])
+
+
+def test_a_text_too_long_for_a_question_stays_whole() -> None:
+    fitting = "Who was Roe? Who was " + "x" * (LONGEST - 22) + "?"
+    assert len(fitting) == LONGEST
+    assert len(sub_questions(fitting)) == 2
+    assert sub_questions(fitting.replace("?", "??", 1)) == ()
