@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 
 BIN = $(VENV)/bin
 # what `.env` and the environment say
-SETTING = $(BIN)/python -c "import sys; from backend.settings import load_settings; \
+SETTING = $(BIN)/python -c "import sys; from atlas_search.core.settings import load_settings; \
     print(getattr(load_settings(), sys.argv[1]))"
 DEMO = create/samples
 DEMO_NAME = atlas_demo
@@ -65,7 +65,7 @@ store: install ## Build the bundled demo collection if it is the configured one 
 	    $(BIN)/atlas create files $(DEMO) --collection $(DEMO_NAME) --if-missing; fi
 
 demo-pdf: install ## Write two small PDFs and build them: a tour of the pipeline
-	$(BIN)/python -m create.pdf.demo $(PDF_DEMO)
+	$(BIN)/python -m tests.samples.pdf_demo $(PDF_DEMO)
 	$(BIN)/atlas create pdf $(PDF_DEMO) --collection pdf_demo --every-file
 	$(BIN)/atlas store verify pdf_demo
 	@cat create/pdf/output/pdf_demo.txt

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 from pydantic import SecretStr
 
-from backend.answer.answer import Answer, Emit, Event
-from backend.answer.cache import AnswerCache
-from backend.answer.flow import ask
-from backend.answer.request import AskRequest
-from backend.domain import ChatTurn
-from backend.llm import ChatModel
-from backend.llm.calls import ModelCalls
-from backend.llm.mistral import mistral_chat
-from backend.llm.openai_compatible import openai_chat
-from backend.llm.stop import Stop
-from backend.mistral_api import MistralAccount, MistralApi
-from backend.services import Services
-from backend.targets import Target
+from atlas_search.answer.answer import Answer, Emit, Event
+from atlas_search.answer.cache import AnswerCache
+from atlas_search.answer.flow import ask
+from atlas_search.answer.request import AskRequest
+from atlas_search.core.domain import ChatTurn
+from atlas_search.core.stop import Stop
+from atlas_search.core.targets import Target
+from atlas_search.providers.chat import ChatModel
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat.mistral import mistral_chat
+from atlas_search.providers.chat.openai import openai_chat
+from atlas_search.providers.mistral_account import MistralAccount, MistralApi
+from atlas_search.services import Services
 from tests.chat_server import KEY, ChatServer
 from tests.conftest import request_for
 from tests.mistral_server import mistral_server

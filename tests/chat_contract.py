@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-import backend.llm.remote_chat
-from backend.errors import AtlasError, Cancelled, ModelRefused, ModelUnavailable
-from backend.llm import Completion, Ended, Message, Options, Usage
-from backend.llm.calls import ModelCalls
-from backend.llm.remote_chat import ATTEMPTS, RemoteChat
-from backend.llm.stop import Stop
+import atlas_search.providers.chat.remote_chat
+from atlas_search.core.errors import AtlasError, Cancelled, ModelRefused, ModelUnavailable
+from atlas_search.core.stop import Stop
+from atlas_search.providers.chat import Completion, Ended, Message, Options, Usage
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat.remote_chat import ATTEMPTS, RemoteChat
 from tests.chat_server import KEY, ChatServer, Cut, Gate, Hang, Raw, Reply, Says, Silence
 
 MESSAGES = [Message("system", "Answer from the passages."), Message("user", "What was held?")]
@@ -302,7 +302,7 @@ class ChatContract:
     def test_a_provider_that_says_nothing_of_use_is_no_good_health(
         self, server: ChatServer, chat: RemoteChat, monkeypatch: pytest.MonkeyPatch, told: Reply
     ) -> None:
-        monkeypatch.setattr(backend.llm.remote_chat, "HEALTH_SECONDS", 0.3)
+        monkeypatch.setattr(atlas_search.providers.chat.remote_chat, "HEALTH_SECONDS", 0.3)
         server.then(told)
         health = chat.health(self.model)
         assert not health.ready

@@ -10,20 +10,21 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from backend.app import create_app
-from backend.domain import Document
-from backend.embedding.folder import DEFAULT_MODEL
-from backend.embedding.local import LocalEmbedder
-from backend.search.request import SearchRequest
-from backend.services import Services, open_services
-from backend.settings import ROOT, Settings
-from backend.stores.store import EmbeddedStore
-from create.build import BuildReport, Options, build
-from create.chunking import chunking
-from create.corpora import by_mapping
-from create.files.create_files_store import files_reader
-from create.layout import Found, placed
-from create.prepare import Preparation, prepare
+from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.chunking import chunking
+from atlas_search.build.corpora import by_mapping
+from atlas_search.build.document_ids import Found, placed
+from atlas_search.build.prepare import Preparation, prepare
+from atlas_search.cli.source_types import files_reader
+from atlas_search.core.domain import Document
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.search.request import SearchRequest
+from atlas_search.server.app import create_app
+from atlas_search.services import Services, open_services
+from atlas_search.stores.store import EmbeddedStore
+from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
 
 SAMPLES = ROOT / "create" / "samples"

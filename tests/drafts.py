@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import pairwise
 
-from create.source import Draft, Read, Skipped
+from atlas_search.readers import Draft, Read, Skipped
 
 
 def only_draft(reads: Iterable[Read]) -> Draft:

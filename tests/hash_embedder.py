@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.embedding import NO_LIMIT, EmbedderInfo
+from atlas_search.providers.embedding import NO_LIMIT, EmbedderInfo
 
 _TOKEN = re.compile(r"\w+|[^\w\s]+")
 
 
 class HashEmbedder:
-    """Fulfils `backend.embedding.Embedder`: equal texts have equal vectors, and no others are near.
+    """Fulfils `Embedder`: equal texts have equal vectors, and no others are near.
 
     Another `name` or `dimension` is another model. `delay` is in seconds for each text that
     `embed` is given, so that a build can be met while it embeds. `embedded` counts those texts.

@@ -18,20 +18,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import create.vectorise
-from backend.stores.embeddings import text_digest
-from create.build import Options, build
-from create.chunking import chunking
-from create.corpora import by_folder
-from create.source import Read
-from create.txt.read import TxtReader
+import atlas_search.build.vectorise
+from atlas_search.build.build import Options, build
+from atlas_search.build.chunking import chunking
+from atlas_search.build.corpora import by_folder
+from atlas_search.readers import Read
+from atlas_search.readers.txt import TxtReader
+from atlas_search.stores.embeddings import text_digest
 from tests.hash_embedder import HashEmbedder
 
 BATCH = 4  # passages embedded between two commits
 FINISH_SECONDS = 60.0
 
 _PROCESSES = get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["chromadb", "pytest", "create.build", "create.txt.read"])
+_PROCESSES.set_forkserver_preload(
+    ["chromadb", "pytest", "atlas_search.build.build", "atlas_search.readers.txt"]
+)
 _CHANGES = {"os.mkdir", "os.rename", "os.remove", "sqlite3.connect"}
 
 
@@ -129,7 +131,7 @@ def finished(job: Job) -> None:
 
 
 def _work(job: Job, telling: Connection) -> None:
-    create.vectorise.COMMIT_EVERY = BATCH
+    atlas_search.build.vectorise.COMMIT_EVERY = BATCH
     if job.fatal:
         _die_before(job.folder, job.fatal)
     reader = LoggedReader(job.log)

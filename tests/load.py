@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import httpx
 from waitress.server import create_server
 
-from backend.app import create_app
-from backend.services import Services
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
 from tests.chat_server import ChatServer, Part, Pause, Says
 from tests.servers import wait_for
 from tests.test_generate import first_token

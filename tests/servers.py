@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import httpx
 
-from backend.settings import ROOT
+from tests.places import ROOT
 
 START_SECONDS = 120.0
 
@@ -98,5 +98,5 @@ def running(*command: str | Path, environment: Mapping[str, str], folder: Path) 
         process.stdout.close()
 
 
-ATLAS = (sys.executable, "-m", "backend.cli")
+ATLAS = (sys.executable, "-m", "atlas_search.cli.main")
 PHOENIX = Path(os.environ.get("PHOENIX_VENV", ROOT / ".venv-phoenix")) / "bin" / "phoenix"

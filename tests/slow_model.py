@@ -4,8 +4,8 @@ import re
 import threading
 from collections.abc import Generator, Sequence
 
-from backend.llm import Completion, Ended, Health, Message, Options, Usage
-from backend.llm.stop import Stop
+from atlas_search.core.stop import Stop
+from atlas_search.providers.chat import Completion, Ended, Health, Message, Options, Usage
 
 TOKEN = re.compile(r"^(\[[^\[\]\s]+ p\d+\]) ", re.MULTILINE)
 """At the beginning of a line of the prompt: those of the passages."""

@@ -15,8 +15,8 @@ from docx.enum.text import WD_BREAK
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from create.make_epub import epub_parts
 from tests.hash_embedder import HashEmbedder
+from tests.samples.make_epub import epub_parts
 
 TEI = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt>
 <title>Debate on the harbour</title></titleStmt></fileDesc>

@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 from pydantic import SecretStr
 
-from backend.app import create_app
-from backend.errors import RequestError
-from backend.services import Services
+from atlas_search.core.errors import RequestError
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
 
 TOKEN = {"Authorization": "Bearer open sesame"}
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from flask.testing import FlaskClient
 
-from backend.services import Services
+from atlas_search.services import Services
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 

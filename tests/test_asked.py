@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.asked import ANYTHING, asked_for, asks_for_current
-from backend.mismatch import Mismatch, mismatch
+from atlas_search.answer.write.answer_kind import ANYTHING, asked_for, asks_for_current
+from atlas_search.answer.write.mismatch import Mismatch, mismatch
 
 
 def held(question: str, sentence: str, *others: str) -> bool:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.search.balance import Pool, choose, type_caps
-from backend.search.query import parse_query
-from backend.targets import Target
+from atlas_search.core.targets import Target
+from atlas_search.search.balance import Pool, choose, type_caps
+from atlas_search.search.query import parse_query
 
 BALANCES = st.sampled_from(["rank", "floor", "quota"])
 # a document belongs to one corpus, so a candidate is (corpus, number of the document in it)

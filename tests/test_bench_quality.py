@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from backend.errors import SourceError
-from backend.search.flow import search
-from backend.search.gather import gather
-from backend.targets import Target
-from create.build import BuildReport
-from create.source import Draft
+from atlas_search.build.build import BuildReport
+from atlas_search.core.errors import SourceError
+from atlas_search.core.targets import Target
+from atlas_search.readers import Draft
+from atlas_search.search.find_candidates import gather
+from atlas_search.search.flow import search
 from tests.benchmarks.quality.asking import SHOWN, Rankings, ask
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.figures import MEAN, figures

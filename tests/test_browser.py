@@ -18,12 +18,12 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from backend.settings import ROOT
-from create.build import BuildReport
+from atlas_search.build.build import BuildReport
 from tests.browser import chromium
 from tests.chat_server import KEY, Gate, Hang, Request, Says
 from tests.conftest import require
 from tests.openai_server import OpenAIServer, openai_server
+from tests.places import ROOT
 from tests.servers import ATLAS, running
 
 pytestmark = pytest.mark.browser

@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from backend.embedding.local import LocalEmbedder
-from backend.errors import ConfigurationError, SourceError
-from backend.settings import ROOT, load_settings
-from backend.stores.filters import Range
-from backend.stores.manifest import Manifest
-from backend.stores.store import EmbeddedStore
-from backend.stores.versions import remove_old
-from create.build import BuildReport, Options, build
-from create.chunking import chunking
-from create.corpora import by_folder
-from create.report import write_readable
-from create.txt.read import TxtReader
+from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.chunking import chunking
+from atlas_search.build.corpora import by_folder
+from atlas_search.cli.build_report import write_readable
+from atlas_search.core.errors import ConfigurationError, SourceError
+from atlas_search.core.settings import load_settings
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.readers.txt import TxtReader
+from atlas_search.stores.filters import Range
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.versions import remove_old
+from tests.places import ROOT
 
 ARTICLE = """---
 title: On sheep
@@ -139,7 +140,7 @@ def test_a_build_that_fails_leaves_the_live_version_alone(
     def broken(*_: object) -> int:
         raise OSError("disk full")
 
-    monkeypatch.setattr("create.version.write_index", broken)
+    monkeypatch.setattr("atlas_search.build.version.write_index", broken)
     with pytest.raises(OSError, match="disk full"):
         build_from(source, tmp_path / "c", embedder)
     assert Manifest.read(tmp_path / "c") == live

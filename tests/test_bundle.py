@@ -12,24 +12,24 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from backend import __version__
-from backend.answer.answer import Answer, Comparison, Context, Writer
-from backend.answer.bundle import RunBundle, bundle_of, read_bundle
-from backend.answer.citations import Verification
-from backend.answer.decide import ANSWERED
-from backend.answer.replay import Replay, print_replay, replay
-from backend.answer.request import AskRequest, Mode
-from backend.domain import CheckedSentence, Citation
-from backend.errors import SourceError
-from backend.llm import Message, Usage
-from backend.search.flow import SearchResult, search
-from backend.search.request import SearchRequest
-from backend.search.searcher import Searcher
-from backend.services import Services
-from backend.stores.filters import Range
-from backend.stores.store import EmbeddedStore
-from backend.targets import Target
-from backend.tracing import Tracer
+from atlas_search import __version__
+from atlas_search.answer.answer import Answer, Comparison, Context, Writer
+from atlas_search.answer.check.citations import Verification
+from atlas_search.answer.decide import ANSWERED
+from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.core.domain import CheckedSentence, Citation
+from atlas_search.core.errors import SourceError
+from atlas_search.core.targets import Target
+from atlas_search.core.tracing import Tracer
+from atlas_search.output.bundle import RunBundle, bundle_of, read_bundle
+from atlas_search.output.replay import Replay, print_replay, replay
+from atlas_search.providers.chat import Message, Usage
+from atlas_search.search.flow import SearchResult, search
+from atlas_search.search.request import SearchRequest
+from atlas_search.search.searcher import Searcher
+from atlas_search.services import Services
+from atlas_search.stores.filters import Range
+from atlas_search.stores.store import EmbeddedStore
 from tests.conftest import TODAY, request_for
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, write_sources

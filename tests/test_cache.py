@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from backend.answer.cache import AnswerCache
-from backend.app import create_app
-from backend.domain import ChatTurn
-from backend.llm import Usage
-from backend.services import Services
+from atlas_search.answer.cache import AnswerCache
+from atlas_search.core.domain import ChatTurn
+from atlas_search.providers.chat import Usage
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer
 from tests.test_generate import cited

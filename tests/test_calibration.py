@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.errors import AtlasError, RequestError, SourceError
-from backend.evaluation.calibration import LOSE, balanced, calibrate, choose, keep
-from backend.evaluation.commands import LABELS, calibrate_command
-from backend.evaluation.labelset import Label, Split, load_labels
-from backend.evaluation.questions import (
+from atlas_search.build.corpora import Rule, by_rule
+from atlas_search.cli.evaluation import LABELS, calibrate_command
+from atlas_search.core.errors import AtlasError, RequestError, SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.evaluation.calibration import LOSE, balanced, calibrate, choose, keep
+from atlas_search.evaluation.labelset import Label, Split, load_labels
+from atlas_search.evaluation.questions import (
     FEW,
     HELD_OUT,
     LEAST,
@@ -22,15 +24,13 @@ from backend.evaluation.questions import (
     labelled,
     made,
 )
-from backend.services import Services
-from backend.serving import Serving
-from backend.settings import Settings
-from backend.stores.manifest import Calibration, Manifest
-from backend.stores.store import EmbeddedStore
-from backend.stores.verify import verify
-from backend.stores.versions import locked, rollback
-from backend.text import all_terms, content_terms
-from create.corpora import Rule, by_rule
+from atlas_search.language.text import all_terms, content_terms
+from atlas_search.server.serving import Serving
+from atlas_search.services import Services
+from atlas_search.stores.manifest import Calibration, Manifest
+from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.verify import verify
+from atlas_search.stores.versions import locked, rollback
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, write_sources
 
@@ -322,7 +322,7 @@ def farm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for season in ("spring", "autumn")
     )
     rebuild(folder, {f"farm/{number}.txt": line for number, line in enumerate(text.splitlines())})
-    monkeypatch.setattr("backend.services.open_embedder", lambda *_: HashEmbedder())
+    monkeypatch.setattr("atlas_search.services.open_embedder", lambda *_: HashEmbedder())
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(folder.parent))
     lines = [
         {

@@ -10,9 +10,15 @@ from queue import SimpleQueue
 
 import pytest
 
-from backend.errors import Cancelled, ConfigurationError, ModelBusy, ModelRefused, ModelUnavailable
-from backend.llm.calls import ModelCalls
-from backend.llm.stop import Stop
+from atlas_search.core.errors import (
+    Cancelled,
+    ConfigurationError,
+    ModelBusy,
+    ModelRefused,
+    ModelUnavailable,
+)
+from atlas_search.core.stop import Stop
+from atlas_search.providers.chat.calls import ModelCalls
 
 SOON = 20.0
 

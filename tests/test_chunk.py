@@ -8,11 +8,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backend.domain import Document, Segment
-from backend.errors import SourceError
-from backend.text import Span, sentences
-from create.chunking import Chunking, Position, Splitter, Unit, chunking, passage_spans, positions
-from create.chunking.options import LIMITS
+from atlas_search.build.chunking import (
+    Chunking,
+    Position,
+    Splitter,
+    Unit,
+    chunking,
+    passage_spans,
+    positions,
+)
+from atlas_search.build.chunking.options import LIMITS
+from atlas_search.core.domain import Document, Segment
+from atlas_search.core.errors import SourceError
+from atlas_search.language.text import Span, sentences
 
 SPLITTERS: list[Splitter] = [
     "recursive",

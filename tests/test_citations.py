@@ -7,10 +7,10 @@ from hypothesis import given as cases
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from backend.answer.citations import Verification, verify
-from backend.domain import Document, Passage
-from backend.text import sentences
-from create.chunking import Chunking, passage_spans
+from atlas_search.answer.check.citations import Verification, verify
+from atlas_search.build.chunking import Chunking, passage_spans
+from atlas_search.core.domain import Document, Passage
+from atlas_search.language.text import sentences
 from tests.conftest import sample_documents
 
 DOCUMENTS = sample_documents()

@@ -5,8 +5,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from backend.client import filters_of, print_passages
-from backend.errors import RequestError
+from atlas_search.cli.client import filters_of, print_passages
+from atlas_search.core.errors import RequestError
 
 
 def test_conditions_become_filters() -> None:

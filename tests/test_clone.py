@@ -7,8 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.settings import ROOT, Settings
+from atlas_search.core.settings import Settings
 from tests.conftest import free_port
+from tests.places import ROOT
 from tests.servers import PHOENIX, running, wait_for
 
 INSTALL_SECONDS = 1200

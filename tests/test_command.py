@@ -13,12 +13,12 @@ import pytest
 from typer.models import OptionInfo
 from typer.testing import CliRunner
 
-from backend.cli import app, main
-from backend.settings import ROOT
-from backend.stores.manifest import Manifest
-from backend.stores.store import EmbeddedStore
-from create.types import COMMANDS
+from atlas_search.cli.main import app, main
+from atlas_search.cli.source_types import COMMANDS
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
+from tests.places import ROOT
 from tests.tiny import FARM, write_sources
 
 SHARED = (
@@ -54,7 +54,7 @@ def atlas(
     """Collections lie in `stores`; readable manifests in `output`."""
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(tmp_path / "stores"))
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("create.command.OUTPUT", tmp_path / "output")
+    monkeypatch.setattr("atlas_search.cli.create.OUTPUT", tmp_path / "output")
 
     def run(*arguments: object) -> tuple[object, str, str]:
         with pytest.raises(SystemExit) as ended:
@@ -68,7 +68,7 @@ def atlas(
 def hashes(monkeypatch: pytest.MonkeyPatch) -> HashEmbedder:
     """Stands in for the model."""
     made = HashEmbedder()
-    monkeypatch.setattr("create.command.open_embedder", lambda _: made)
+    monkeypatch.setattr("atlas_search.cli.create.open_embedder", lambda _: made)
     return made
 
 
@@ -150,7 +150,7 @@ def test_every_type_is_a_script_too(tmp_path: Path) -> None:
 def test_a_table_is_built_with_the_real_model_and_reported(
     tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, atlas: Atlas
 ) -> None:
-    monkeypatch.setattr("create.command.OUTPUT", ROOT / "create")
+    monkeypatch.setattr("atlas_search.cli.create.OUTPUT", ROOT / "create")
     readable = ROOT / "create" / "csv" / "output" / "command_test.txt"
     arguments = ("csv", tables, "--collection", "command_test", "--corpus", "ships")
     try:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from waitress.server import create_server
 
-from backend.app import create_app
-from backend.cli import main
-from backend.services import Services
+from atlas_search.cli.main import main
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
 from tests.conftest import free_port
 
 QUESTION = "Can a local authority sue a newspaper for libel?"

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from backend.answer.answer import Event, References, Restart, Section
-from backend.answer.cache import AnswerCache
-from backend.answer.conflicts import Conflict, Side, to_list
-from backend.app import create_app
-from backend.errors import ModelUnavailable
-from backend.llm import Usage
-from backend.services import Services
+from atlas_search.answer.answer import Event, References, Restart, Section
+from atlas_search.answer.cache import AnswerCache
+from atlas_search.answer.conflicts import Conflict, Side, to_list
+from atlas_search.core.errors import ModelUnavailable
+from atlas_search.providers.chat import Usage
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer, Reply, Request, Says
 from tests.test_generate import first_token

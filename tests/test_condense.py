@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from backend.domain import ChatTurn
-from backend.llm import Usage
-from backend.services import Services
+from atlas_search.core.domain import ChatTurn
+from atlas_search.providers.chat import Usage
+from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer, Reply, Says
 from tests.test_generate import cited

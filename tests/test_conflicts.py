@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from backend.answer.citations import Verification
-from backend.answer.conflicts import Conflict, concealed, conflicts_between, marked_stated
-from backend.domain import (
+from atlas_search.answer.check.citations import Verification
+from atlas_search.answer.conflicts import Conflict, concealed, conflicts_between, marked_stated
+from atlas_search.core.domain import (
     CheckedPassage,
     CheckedSentence,
     Citation,

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from backend.answer.context import context_of, render, repair
-from backend.answer.prompts import prompt, rules
-from backend.answer.tokens import count_tokens
-from backend.domain import ChatTurn, Passage
-from backend.errors import InvalidTarget
-from backend.llm import Message
-from backend.targets import Target
+from atlas_search.answer.prompts import prompt, rules
+from atlas_search.answer.write.context import context_of, render, repair
+from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.core.domain import ChatTurn, Passage
+from atlas_search.core.errors import InvalidTarget
+from atlas_search.core.targets import Target
+from atlas_search.providers.chat import Message
 
 PASSAGE = Passage(
     row=0,

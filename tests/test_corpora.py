@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import SourceError
-from backend.stores.store import EmbeddedStore
-from create.chunking import chunking
-from create.corpora import (
+from atlas_search.build.chunking import chunking
+from atlas_search.build.corpora import (
     Rule,
     Sources,
     by_folder,
@@ -18,7 +16,9 @@ from create.corpora import (
     in_language,
     label_of,
 )
-from create.prepare import Preparation, prepare
+from atlas_search.build.prepare import Preparation, prepare
+from atlas_search.core.errors import SourceError
+from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import READERS, build_tiny, document_ids, write_sources
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.embedding.folder import DEFAULT_MODEL
-from backend.errors import MissingModel
-from backend.search.rerankers.cross_encoder import BATCH, CrossEncoderReranker, sigmoid
+from atlas_search.core.errors import MissingModel
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.search.rerankers.cross_encoder import BATCH, CrossEncoderReranker, sigmoid
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] the court held that rule fish".split()
 LONGEST = 24

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.dates import OPEN_END, OPEN_START, bounds
+from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
 
 DAYS = st.dates(min_value=date(1000, 1, 1))
 PIECES = (

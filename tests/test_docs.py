@@ -11,9 +11,10 @@ import yaml
 from dotenv.parser import parse_stream
 from flask.testing import FlaskClient
 
-from backend.settings import ROOT, Settings
-from backend.targets import Target, target_names
+from atlas_search.core.settings import Settings
+from atlas_search.core.targets import Target, target_names
 from tests.conftest import sample_documents
+from tests.places import ROOT
 
 FIELDS = {
     name.upper(): field

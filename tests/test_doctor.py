@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from backend.app import create_app
-from backend.doctor import Finding, examine
-from backend.llm.health import ProviderHealth
-from backend.services import Services
-from backend.settings import Settings
+from atlas_search.cli.doctor import Finding, examine
+from atlas_search.core.settings import Settings
+from atlas_search.providers.chat.health import ProviderHealth
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
 from tests.chat_server import KEY, ChatServer
 from tests.conftest import free_port
 from tests.openai_server import openai_server

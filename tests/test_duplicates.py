@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.search.duplicates import groups
-from backend.search.flow import search
-from backend.search.mmr import mmr_order
-from backend.search.request import SearchRequest
-from backend.search.searcher import Searcher
-from backend.stores.store import EmbeddedStore
-from backend.targets import Target
-from backend.tracing import Tracer
+from atlas_search.core.targets import Target
+from atlas_search.core.tracing import Tracer
+from atlas_search.search.duplicates import groups
+from atlas_search.search.flow import search
+from atlas_search.search.mmr import mmr_order
+from atlas_search.search.request import SearchRequest
+from atlas_search.search.searcher import Searcher
+from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.three_passages import table_of
 from tests.tiny import build_tiny, write_sources

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.embedding import NO_LIMIT
-from backend.embedding.local import DEFAULT_MODEL, LocalEmbedder, batches
-from backend.embedding.open import open_embedder
-from backend.errors import ConfigurationError, MissingModel, SourceError
-from backend.settings import ROOT, Settings
+from atlas_search.core.errors import ConfigurationError, MissingModel, SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding import NO_LIMIT
+from atlas_search.providers.embedding.local import DEFAULT_MODEL, LocalEmbedder, batches
+from atlas_search.providers.embedding.open import open_embedder
+from tests.places import ROOT
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] query passage : the court held that . rule ##s".split()
 TEXTS = ("the court held", "that", "the rules that the court held that the rule rules . the court")
@@ -252,8 +253,8 @@ def test_older_folders_name_the_same_pooling_in_switches(tiny: Path, tmp_path: P
 def test_a_fingerprint_costs_no_import_of_torch(tiny: Path) -> None:
     code = (
         "import sys\n"
-        "from backend.embedding.open import open_embedder\n"
-        "from backend.settings import Settings\n"
+        "from atlas_search.providers.embedding.open import open_embedder\n"
+        "from atlas_search.core.settings import Settings\n"
         f"print(open_embedder(Settings(embedding_model={str(tiny)!r})).fingerprint)\n"
         "assert not {'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)\n"
     )
@@ -371,7 +372,7 @@ def test_the_default_models_weights_are_those_published(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert LocalEmbedder(DEFAULT_MODEL).fingerprint
-    monkeypatch.setattr("backend.embedding.local.find_folder", lambda _name: tiny)
+    monkeypatch.setattr("atlas_search.providers.embedding.local.find_folder", lambda _name: tiny)
     with pytest.raises(MissingModel, match=r"have SHA-256 .* not the published"):
         LocalEmbedder(DEFAULT_MODEL)
 

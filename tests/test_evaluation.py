@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from backend.errors import SourceError
-from backend.evaluation.labelset import Label, Split, load_labels
-from backend.evaluation.metrics import (
+from atlas_search.core.errors import SourceError
+from atlas_search.evaluation.labelset import Label, Split, load_labels
+from atlas_search.evaluation.metrics import (
     contains_reference,
     exact_match,
     normalised,
@@ -21,9 +21,9 @@ from backend.evaluation.metrics import (
     similarity,
     token_f1,
 )
-from backend.evaluation.report import COLUMNS, WIDTH, by_category, evaluation_table
-from backend.evaluation.runner import Outcome, Told, judge, run, summarise, without_markers
-from backend.services import Services
+from atlas_search.evaluation.report import COLUMNS, WIDTH, by_category, evaluation_table
+from atlas_search.evaluation.runner import Outcome, Told, judge, run, summarise, without_markers
+from atlas_search.services import Services
 from tests.conftest import SAMPLES, TODAY, sample_documents
 from tests.hash_embedder import HashEmbedder
 

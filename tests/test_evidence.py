@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.search.evidence import WINDOW, WORTH_A_SENTENCE, best_window, term_hits
-from backend.search.query import Query, parse_query
-from backend.text import Span, sentences
+from atlas_search.language.text import Span, sentences
+from atlas_search.search.evidence import WINDOW, WORTH_A_SENTENCE, best_window, term_hits
+from atlas_search.search.query import Query, parse_query
 
 BEFORE, MIDDLE, AFTER = "Ships carry wool.", "The king taxes silk.", "Ports sell salt."
 TEXT = f"{BEFORE} {MIDDLE} {AFTER}"

@@ -17,13 +17,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from backend.errors import RequestError
-from backend.export.dating import dating
-from backend.export.document import Cited
-from backend.export.formats import FORMATS, Format, export, known_format
-from backend.export.markdown import escaped
-from backend.export.references import kind_of, one_line
-from backend.export.table import COLUMNS, inert
+from atlas_search.core.errors import RequestError
+from atlas_search.output.dating import dating
+from atlas_search.output.document import Cited
+from atlas_search.output.formats import FORMATS, Format, export, known_format
+from atlas_search.output.markdown import escaped
+from atlas_search.output.references import kind_of, one_line
+from atlas_search.output.table import COLUMNS, inert
 
 BASE = "http://atlas.test:8000"
 LINK = f"{BASE}/?passage=legal_uk.r-v-r-1991%3A10-42"

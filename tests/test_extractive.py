@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from backend.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
-from backend.llm.extractive import Extract, ExtractiveWriter, Opposed
+from atlas_search.answer.write.extractive import Extract, ExtractiveWriter, Opposed
+from atlas_search.core.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
 from tests.hash_embedder import HashEmbedder
 
 EMBEDDER = HashEmbedder()

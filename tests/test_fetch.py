@@ -15,15 +15,15 @@ import pytest
 from requests import Session, Timeout
 from requests_ratelimiter.buckets import HostBucketFactory
 
-from backend.errors import SourceError
-from create.html.create_html_store import locate
-from create.html.fetch import CACHE, FetchReport, fetch_urls
-from create.html.options import FetchOptions
-from create.html.origin import origin_of
-from create.html.read import HtmlReader
-from create.html.robots import Robots
-from create.html.session import AGENT, PoliteAdapter, host_limiter
-from create.source import Draft
+from atlas_search.cli.source_types import locate_pages as locate
+from atlas_search.core.errors import SourceError
+from atlas_search.readers import Draft
+from atlas_search.readers.html.fetch import CACHE, FetchReport, fetch_urls
+from atlas_search.readers.html.options import FetchOptions
+from atlas_search.readers.html.origin import origin_of
+from atlas_search.readers.html.read import HtmlReader
+from atlas_search.readers.html.robots import Robots
+from atlas_search.readers.html.session import AGENT, PoliteAdapter, host_limiter
 from tests.conftest import free_port
 
 PAGE = b"<html><head><title>Minutes</title></head><body><p>The court sat.</p></body></html>"

@@ -16,12 +16,12 @@ import pytest
 from flask.testing import FlaskClient
 from numpy.typing import NDArray
 
-from backend.app import create_app
-from backend.embedding.local import LocalEmbedder
-from backend.serving import Serving
-from backend.settings import Settings
-from backend.stores.manifest import Manifest
-from backend.stores.versions import CHROMA, KEYWORDS, TOKENS, rollback
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.server.app import create_app
+from atlas_search.server.serving import Serving
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.versions import CHROMA, KEYWORDS, TOKENS, rollback
 from tests.hash_embedder import HashEmbedder
 from tests.servers import ATLAS, answers, running, wait_for
 from tests.tiny import FARM, build_tiny, live, write_sources
@@ -109,7 +109,7 @@ def visited(client: FlaskClient) -> Iterator[None]:
 def test_no_request_fails_while_versions_go_live(
     folder: Path, serving: Serving, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.serving.CHECK_SECONDS", 0.05)
+    monkeypatch.setattr("atlas_search.server.serving.CHECK_SECONDS", 0.05)
     serving.follow()
     with visited(client):
         for day in range(6):

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from backend.answer.answer import Checked, Event, References, Restart, Token
-from backend.errors import Cancelled, ModelRefused, ModelUnavailable
-from backend.llm import Usage
-from backend.llm.stop import Stop
-from backend.services import Services
+from atlas_search.answer.answer import Checked, Event, References, Restart, Token
+from atlas_search.core.errors import Cancelled, ModelRefused, ModelUnavailable
+from atlas_search.core.stop import Stop
+from atlas_search.providers.chat import Usage
+from atlas_search.services import Services
 from tests.answering import SERVERS, answered_by, asked
 from tests.chat_server import ChatServer, Cut, Gate, Hang, Reply, Request, Says, Silence
 from tests.slow_model import TOKEN

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.errors import DamagedStore, OutdatedStore
-from backend.stores.filters import Range
-from backend.stores.manifest import Manifest
-from backend.stores.store import EmbeddedStore
-from backend.stores.tokens import VOCABULARY
-from backend.stores.verify import verify
-from backend.stores.versions import TOKENS
-from backend.text import ANALYSER_VERSION
-from create.corpora import Sources, by_folder, by_mapping
-from create.layout import Changes
-from create.maintain import repair
-from create.write import REBUILD_SHARE
+from atlas_search.build.corpora import Sources, by_folder, by_mapping
+from atlas_search.build.document_ids import Changes
+from atlas_search.build.maintain import repair
+from atlas_search.build.write import REBUILD_SHARE
+from atlas_search.core.errors import DamagedStore, OutdatedStore
+from atlas_search.language.text import ANALYSER_VERSION
+from atlas_search.stores.filters import Range
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.tokens import VOCABULARY
+from atlas_search.stores.verify import verify
+from atlas_search.stores.versions import TOKENS
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import (
     FARM,

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.errors import MissingStore, SourceError
-from backend.stores.manifest import Manifest
-from backend.stores.store import EmbeddedStore
-from backend.stores.verify import verify
-from backend.stores.versions import EMBEDDINGS, TOKENS, rollback, versions
+from atlas_search.core.errors import MissingStore, SourceError
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.verify import verify
+from atlas_search.stores.versions import EMBEDDINGS, TOKENS, rollback, versions
 from tests.hash_embedder import HashEmbedder
 from tests.kill_build import BATCH, Build, Job, finished
 from tests.servers import ATLAS, running, wait_for
@@ -350,7 +350,7 @@ class Interrupted(HashEmbedder):
 def test_the_work_of_a_killed_build_outlives_a_build_of_other_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("create.vectorise.COMMIT_EVERY", BATCH)
+    monkeypatch.setattr("atlas_search.build.vectorise.COMMIT_EVERY", BATCH)
     texts = {f"farm/{number}.txt": f"Sheep number {number}." for number in range(50)}
     source = write_sources(tmp_path / "texts", texts)
     other = write_sources(tmp_path / "lines", {"town/a.jsonl": json_lines({"one": "Trade."})})

@@ -13,19 +13,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from backend.answer.citations import verify as verify_citations
-from backend.cli import app
-from backend.domain import CheckedPassage, Passage, RankedPassage
-from backend.languages import LANGUAGES, language_of
-from backend.llm.extractive import Extract, ExtractiveWriter
-from backend.search.evidence import best_window, check, term_hits
-from backend.search.query import parse_query
-from backend.stores.manifest import Manifest
-from backend.stores.store import EmbeddedStore
-from backend.stores.verify import verify
-from backend.targets import Target
-from backend.text import content_words, fold, names, sentences, words
-from create.corpora import Sources, by_folder, by_mapping, in_language
+from atlas_search.answer.check.citations import verify as verify_citations
+from atlas_search.answer.write.extractive import Extract, ExtractiveWriter
+from atlas_search.build.corpora import Sources, by_folder, by_mapping, in_language
+from atlas_search.cli.main import app
+from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
+from atlas_search.core.targets import Target
+from atlas_search.language.languages import LANGUAGES, language_of
+from atlas_search.language.text import content_words, fold, names, sentences, words
+from atlas_search.search.evidence import best_window, check, term_hits
+from atlas_search.search.query import parse_query
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.verify import verify
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import READERS, build_tiny, contents, document_ids, keyword_hits, write_sources
 
@@ -427,7 +427,7 @@ def test_the_command_states_a_language(
 ) -> None:
     source = write_sources(tmp_path / "source", {"recht/haus.txt": "Alte Häuser."})
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(tmp_path / "stores"))
-    monkeypatch.setattr("create.command.OUTPUT", tmp_path / "output")
+    monkeypatch.setattr("atlas_search.cli.create.OUTPUT", tmp_path / "output")
     command = ["create", "txt", str(source), "--collection", "c", *arguments]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from backend.services import Services
+from atlas_search.services import Services
 from tests.answering import answered_by
 from tests.load import put_under_load
 

@@ -1,7 +1,7 @@
 from lxml import etree, html
 
-from backend.domain import Segment
-from create.markup import Flat, Heading, flatten, plain, sections
+from atlas_search.core.domain import Segment
+from atlas_search.readers.markup import Flat, Heading, flatten, plain, sections
 
 
 def flat(source: str) -> Flat:

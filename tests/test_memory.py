@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.answer.memory import Memory, remember
-from backend.domain import ChatTurn
+from atlas_search.answer.write.memory import Memory, remember
+from atlas_search.core.domain import ChatTurn
 
 FIRST = ChatTurn("user", "one two three")
 SECOND = ChatTurn("assistant", "one two")

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.domain import Metadata
-from create.metadata import MOST_FREQUENT, FieldCounter, FieldStatistics, typed_metadata
+from atlas_search.core.domain import Metadata
+from atlas_search.readers.metadata import (
+    MOST_FREQUENT,
+    FieldCounter,
+    FieldStatistics,
+    typed_metadata,
+)
 
 PLAIN = (
     st.none()

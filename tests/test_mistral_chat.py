@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from backend.embedding.mistral import MistralEmbedder
-from backend.errors import Cancelled, ModelUnavailable
-from backend.llm.calls import ModelCalls
-from backend.llm.mistral import mistral_chat
-from backend.llm.remote_chat import RemoteChat
-from backend.llm.stop import Stop
-from backend.mistral_api import MistralAccount, MistralApi
+from atlas_search.core.errors import Cancelled, ModelUnavailable
+from atlas_search.core.stop import Stop
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat.mistral import mistral_chat
+from atlas_search.providers.chat.remote_chat import RemoteChat
+from atlas_search.providers.embedding.mistral import MistralEmbedder
+from atlas_search.providers.mistral_account import MistralAccount, MistralApi
 from tests.chat_contract import (
     MESSAGES,
     ChatContract,

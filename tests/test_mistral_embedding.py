@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from backend.embedding.mistral import (
-    BUILD_PATIENCE,
-    CHARACTERS_PER_REQUEST,
-    MistralEmbedder,
-    batches,
-)
-from backend.embedding.open import open_embedder
-from backend.errors import (
+from atlas_search.core.errors import (
     ConfigurationError,
     EmbeddingRefused,
     EmbeddingUnavailable,
     SourceError,
 )
-from backend.mistral_api import ATTEMPTS, MistralAccount, MistralApi
-from backend.settings import Settings, load_settings
+from atlas_search.core.settings import Settings, load_settings
+from atlas_search.providers.embedding.mistral import (
+    BUILD_PATIENCE,
+    CHARACTERS_PER_REQUEST,
+    MistralEmbedder,
+    batches,
+)
+from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.mistral_account import ATTEMPTS, MistralAccount, MistralApi
 from tests.mistral_server import (
     KEY,
     MistralServer,

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from backend.errors import ModelRefused, ModelUnavailable
-from backend.llm.calls import ModelCalls
-from backend.llm.openai_compatible import openai_chat
-from backend.llm.remote_chat import RemoteChat
-from backend.llm.stop import Stop
+from atlas_search.core.errors import ModelRefused, ModelUnavailable
+from atlas_search.core.stop import Stop
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat.openai import openai_chat
+from atlas_search.providers.chat.remote_chat import RemoteChat
 from tests.chat_contract import (
     MESSAGES,
     ChatContract,
@@ -134,7 +134,9 @@ class TestOpenAI(ChatContract):
 
 def test_the_clients_are_not_imported_before_they_are_used() -> None:
     code = (
-        "import sys, backend.llm.mistral, backend.llm.openai_compatible, backend.embedding.open\n"
+        "import sys\n"
+        "from atlas_search.providers.chat import mistral, openai\n"
+        "from atlas_search.providers.embedding import open\n"
         "print([name for name in ('openai', 'mistralai', 'httpx2') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.answer.points import agreements_and_differences
-from backend.domain import CheckedSentence, Citation, Passage
+from atlas_search.answer.agreement import agreements_and_differences
+from atlas_search.core.domain import CheckedSentence, Citation, Passage
 from tests.test_conflicts import passage
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from backend.evaluation.labelset import Split, load_labels
-from backend.evaluation.runner import Outcome, run, summarise
-from backend.services import Services
+from atlas_search.evaluation.labelset import Split, load_labels
+from atlas_search.evaluation.runner import Outcome, run, summarise
+from atlas_search.services import Services
 from tests.conftest import SAMPLES, TODAY
 
 

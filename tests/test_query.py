@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.search.query import parse_query
+from atlas_search.search.query import parse_query
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import SourceError
-from backend.evaluation.labelset import load_labels
-from create.beir.labels import Query, labels, read_qrels, read_queries
-from create.beir.read import CORPUS_FILES, BeirReader
-from create.source import Draft, Skipped
+from atlas_search.core.errors import SourceError
+from atlas_search.evaluation.beir_labels import Query, labels, read_qrels, read_queries
+from atlas_search.evaluation.labelset import load_labels
+from atlas_search.readers import Draft, Skipped
+from atlas_search.readers.beir import CORPUS_FILES, BeirReader
 
 Records = list[dict[str, object]]
 

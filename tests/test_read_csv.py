@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain import Segment
-from backend.errors import SourceError
-from create.columns import Columns, columns_of
-from create.csv.read import CsvReader
-from create.source import Draft, Read, Skipped
+from atlas_search.core.domain import Segment
+from atlas_search.core.errors import SourceError
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.columns import Columns, columns_of
+from atlas_search.readers.csv import CsvReader
 
 
 def read(

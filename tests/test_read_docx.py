@@ -11,9 +11,9 @@ from docx.enum.text import WD_BREAK
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from backend.domain import Segment
-from create.docx.read import DocxReader
-from create.source import Draft
+from atlas_search.core.domain import Segment
+from atlas_search.readers import Draft
+from atlas_search.readers.docx.read import DocxReader
 from tests.drafts import only_draft, only_reason
 
 W = nsdecls("w")

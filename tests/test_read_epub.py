@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from create.epub.read import EpubReader
-from create.source import Draft
+from atlas_search.readers import Draft
+from atlas_search.readers.epub.read import EpubReader
 from tests.drafts import only_draft, only_reason
 
 CONTAINER = """<?xml version="1.0"?>

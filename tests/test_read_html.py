@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain import Segment
-from create.html.origin import Origin, save_page
-from create.html.read import NO_MAIN_TEXT, HtmlReader
-from create.source import Draft, Skipped
+from atlas_search.core.domain import Segment
+from atlas_search.readers import Draft, Skipped
+from atlas_search.readers.html.origin import Origin, save_page
+from atlas_search.readers.html.read import NO_MAIN_TEXT, HtmlReader
 
 SAT = (
     "The court sat on <time>17 May 1954</time> and heard counsel for both sides, who spoke, as the "

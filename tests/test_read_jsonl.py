@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain import Segment
-from create.columns import columns_of
-from create.jsonl.read import JsonlReader
-from create.source import Draft, Read, Skipped
+from atlas_search.core.domain import Segment
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.columns import columns_of
+from atlas_search.readers.jsonl import JsonlReader
 
 
 def read(

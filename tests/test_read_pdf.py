@@ -7,10 +7,10 @@ from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from create.pdf.demo import write_demo
-from create.pdf.read import PdfReader
-from create.source import Draft
+from atlas_search.readers import Draft
+from atlas_search.readers.pdf.read import PdfReader
 from tests.drafts import only_draft, only_reason
+from tests.samples.pdf_demo import write_demo
 
 Entry = tuple[str, int, int]
 """A bookmark: its title, its page from 0, its level from 0."""

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain import Segment
-from create.source import Draft, Skipped
-from create.txt.read import TxtReader
+from atlas_search.core.domain import Segment
+from atlas_search.readers import Draft, Skipped
+from atlas_search.readers.txt import TxtReader
 
 LETTER = "Le préfet a été nommé à l’assemblée. Le maire l’a reçu le même soir.\n"
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from create.source import Draft, Read, Skipped
-from create.xml.draft import unique_keys
-from create.xml.pages import Printed, counted_pages, printed_pages
-from create.xml.read import XmlReader
-from create.xml.tei_dates import date_of
-from create.xml.tei_names import pointed_at
-from create.xml.writer import Writer
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.xml.draft import unique_keys
+from atlas_search.readers.xml.pages import Printed, counted_pages, printed_pages
+from atlas_search.readers.xml.read import XmlReader
+from atlas_search.readers.xml.tei_dates import date_of
+from atlas_search.readers.xml.tei_names import pointed_at
+from atlas_search.readers.xml.writer import Writer
 
 DATA = Path(__file__).parent / "data" / "xml"
 SAMPLES = sorted(DATA.glob("*.xml"))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.answer.citations import verify
-from backend.answer.refusals import SENTINEL, is_caveat, is_refusal
+from atlas_search.answer.check.citations import verify
+from atlas_search.answer.check.refusals import SENTINEL, is_caveat, is_refusal
 from tests.test_citations import passage
 
 REFUSALS = """

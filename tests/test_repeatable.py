@@ -5,14 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from backend.settings import ROOT
-from create.build import BuildReport
+from atlas_search.build.build import BuildReport
+from tests.places import ROOT
 
 PROGRAM = """
 import json
-from backend.app import create_app
-from backend.services import open_services
-from backend.settings import load_settings
+from atlas_search.server.app import create_app
+from atlas_search.services import open_services
+from atlas_search.core.settings import load_settings
 services = open_services(load_settings())
 client = create_app(lambda: services).test_client()
 for question in ("rights of a person on arrest", "Compare privacy in Britain with New Zealand"):

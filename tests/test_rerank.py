@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.search.query import parse_query
-from backend.search.rerank import SCORERS, rerank
-from backend.search.rerankers.fused import fused
-from backend.search.rerankers.lexical import lexical
-from backend.search.signals.measure import SignalTable, measure
-from backend.targets import Target
+from atlas_search.core.targets import Target
+from atlas_search.search.query import parse_query
+from atlas_search.search.rerank import SCORERS, rerank
+from atlas_search.search.rerankers.fused import fused
+from atlas_search.search.rerankers.lexical import lexical
+from atlas_search.search.signals.measure import SignalTable, measure
 from tests.three_passages import candidates_of, hits, signals_of, table_of
 
 

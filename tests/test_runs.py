@@ -8,10 +8,10 @@ import httpx
 import pytest
 from waitress.server import create_server
 
-from backend.api.runs import Runs
-from backend.app import create_app
-from backend.errors import Conflict, NotFound, TooManyQuestions
-from backend.services import Services
+from atlas_search.core.errors import Conflict, NotFound, TooManyQuestions
+from atlas_search.server.app import create_app
+from atlas_search.server.runs import Runs
+from atlas_search.services import Services
 from tests.servers import wait_for
 from tests.slow_model import SlowModel
 from tests.test_stream import QUESTION, served_by

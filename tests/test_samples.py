@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from backend.settings import ROOT
-from create.csv.read import CsvReader
-from create.docx.read import DocxReader
-from create.epub.read import EpubReader
-from create.html.read import HtmlReader
-from create.jsonl.read import JsonlReader
-from create.make_samples import made
-from create.pdf.read import PdfReader
-from create.source import Draft, Reader
-from create.xml.read import XmlReader
+from atlas_search.readers import Draft, Reader
+from atlas_search.readers.csv import CsvReader
+from atlas_search.readers.docx.read import DocxReader
+from atlas_search.readers.epub.read import EpubReader
+from atlas_search.readers.html.read import HtmlReader
+from atlas_search.readers.jsonl import JsonlReader
+from atlas_search.readers.pdf.read import PdfReader
+from atlas_search.readers.xml.read import XmlReader
+from tests.places import ROOT
+from tests.samples.make_samples import made
 
 SAMPLES = ROOT / "create" / "samples"
 GENERATED = dict(made())
@@ -64,7 +64,7 @@ def document_ids() -> Iterator[str]:
 def test_a_generated_sample_is_what_its_text_gives(target: Path) -> None:
     # a plain `==` of such bytes would print them
     same = (SAMPLES / target).read_bytes() == GENERATED[target]
-    assert same, f"{target}: run `python -m create.make_samples`"
+    assert same, f"{target}: run `python -m tests.samples.make_samples`"
 
 
 def test_every_pdf_word_and_epub_sample_is_generated() -> None:

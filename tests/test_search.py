@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from backend.domain import LEGS, Passage
-from backend.search.flow import gather, search
-from backend.search.query import parse_query
-from backend.search.retrieve import retrieve
-from backend.services import Services
-from backend.stores.filters import Range
-from backend.text import words
+from atlas_search.core.domain import LEGS, Passage
+from atlas_search.language.text import words
+from atlas_search.search.flow import gather, search
+from atlas_search.search.query import parse_query
+from atlas_search.search.retrieve import retrieve
+from atlas_search.services import Services
+from atlas_search.stores.filters import Range
 from tests.conftest import request_for
 
 QUESTION = "What rights does a person have on arrest by the police?"

@@ -6,13 +6,13 @@ from datetime import date
 
 import pytest
 
-from backend.search.flow import SearchResult, search
-from backend.search.request import SearchRequest
-from backend.search.searcher import Searcher
-from backend.stores.store import EmbeddedStore
-from backend.targets import Target
-from backend.tracing import Tracer
-from create.corpora import by_mapping
+from atlas_search.build.corpora import by_mapping
+from atlas_search.core.targets import Target
+from atlas_search.core.tracing import Tracer
+from atlas_search.search.flow import SearchResult, search
+from atlas_search.search.request import SearchRequest
+from atlas_search.search.searcher import Searcher
+from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import READERS, build_tiny, write_sources
 

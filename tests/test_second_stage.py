@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from backend.errors import RequestError, RerankerUnavailable
-from backend.search.flow import search
-from backend.search.rerank import Ranking
-from backend.search.rerankers.second import Limits, Relevance, read_again, reordered
-from backend.search.signals.measure import SignalTable
-from backend.services import Services
-from backend.stores.tokens import IntArray
-from backend.targets import Target
+from atlas_search.core.errors import RequestError, RerankerUnavailable
+from atlas_search.core.targets import Target
+from atlas_search.search.flow import search
+from atlas_search.search.rerank import Ranking
+from atlas_search.search.rerankers.second_stage import Limits, Relevance, read_again, reordered
+from atlas_search.search.signals.measure import SignalTable
+from atlas_search.services import Services
+from atlas_search.stores.tokens import IntArray
 from tests.conftest import request_for
 
 

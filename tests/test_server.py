@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.settings import ROOT
-from create.build import BuildReport
+from atlas_search.build.build import BuildReport
 from tests.conftest import free_port
+from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, answers, running, wait_for
 
 QUESTION = "Can a local authority sue a newspaper for libel?"

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from backend.search.query import parse_query
-from backend.search.signals.measure import measure
-from backend.search.signals.occurrences import weigh
-from backend.stores.tokens import TokenWriter
+from atlas_search.search.query import parse_query
+from atlas_search.search.signals.measure import measure
+from atlas_search.search.signals.occurrences import weigh
+from atlas_search.stores.tokens import TokenWriter
 from tests.three_passages import idf, signals_of, table_of
 
 

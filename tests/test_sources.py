@@ -12,19 +12,18 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-from backend.app import create_app
-from backend.domain import MARKER, MetadataValue, Passage
-from backend.errors import SourceError
-from backend.services import open_services
-from backend.settings import Settings
-from backend.stores.store import EmbeddedStore
-from backend.text import content_words, words
-from create.build import BuildReport, Options, build
-from create.chroma.create_chroma_store import locate
-from create.chunking import Chunking, chunking
-from create.corpora import Rule, Sources, by_folder, by_rule
-from create.source import Reader
-from create.types import COMMANDS
+from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.chunking import Chunking, chunking
+from atlas_search.build.corpora import Rule, Sources, by_folder, by_rule
+from atlas_search.cli.source_types import COMMANDS, locate_chroma
+from atlas_search.core.domain import MARKER, MetadataValue, Passage
+from atlas_search.core.errors import SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.language.text import content_words, words
+from atlas_search.readers import Reader
+from atlas_search.server.app import create_app
+from atlas_search.services import open_services
+from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.source_files import (
     BROKEN,
@@ -178,7 +177,7 @@ def write_changed(kind: str, root: Path) -> None:
 
 def chroma_sources(root: Path, *folders: str, **options: str) -> Sources:
     given = {"corpus": "", "corpus_field": ""} | options
-    return locate([root / name for name in folders], reader_of("chroma"), given, root)
+    return locate_chroma([root / name for name in folders], reader_of("chroma"), given, root)
 
 
 def sources_of(kind: str, root: Path) -> Sources:

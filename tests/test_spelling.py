@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from backend.search.flow import search
-from backend.search.query import parse_query
-from backend.search.spelling import Spellings
-from backend.services import Services
+from atlas_search.search.flow import search
+from atlas_search.search.other_spellings import Spellings
+from atlas_search.search.query import parse_query
+from atlas_search.services import Services
 from tests.conftest import request_for
 from tests.three_passages import signals_of, table_of
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from backend.errors import Cancelled
-from backend.llm.stop import Stop
+from atlas_search.core.errors import Cancelled
+from atlas_search.core.stop import Stop
 
 
 def test_nothing_stops_before_it_is_asked_to() -> None:

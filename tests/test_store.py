@@ -7,15 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.embedding.local import LocalEmbedder
-from backend.errors import DamagedStore, EmbedderMismatch, MissingStore, NotFound, OutdatedStore
-from backend.services import open_services
-from backend.settings import Settings
-from backend.stores.filters import Range
-from backend.stores.manifest import Manifest
-from backend.stores.store import EmbeddedStore
-from backend.stores.versions import PARTS, RECORDS
-from create.build import BuildReport
+from atlas_search.build.build import BuildReport
+from atlas_search.core.errors import (
+    DamagedStore,
+    EmbedderMismatch,
+    MissingStore,
+    NotFound,
+    OutdatedStore,
+)
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.services import open_services
+from atlas_search.stores.filters import Range
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.versions import PARTS, RECORDS
 
 
 def all_passages(store: EmbeddedStore):

@@ -13,10 +13,10 @@ import httpx
 import pytest
 from waitress.server import create_server
 
-from backend.answer.cache import AnswerCache
-from backend.api import events as events_api
-from backend.app import create_app
-from backend.services import Services
+from atlas_search.answer.cache import AnswerCache
+from atlas_search.server import events as events_api
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
 from tests.servers import wait_for
 from tests.slow_model import SlowModel
 

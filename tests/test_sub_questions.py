@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backend.search.sub_questions import LONGEST, MOST_PARTS, sub_questions
-from backend.text import FUNCTION_WORDS, content_terms, words
+from atlas_search.language.text import FUNCTION_WORDS, content_terms, words
+from atlas_search.search.sub_questions import LONGEST, MOST_PARTS, sub_questions
 
 PIECES = [
     *"what which who how is are does did do in under of on to for by and or also then".split(),

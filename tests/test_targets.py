@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import InvalidTarget, UnknownTarget
-from backend.settings import ROOT
-from backend.targets import Target, load_target, target_names
+from atlas_search.core.errors import InvalidTarget, UnknownTarget
+from atlas_search.core.targets import Target, load_target, target_names
+from tests.places import ROOT
 
 BUNDLED = ROOT / "targets"
 

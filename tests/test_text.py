@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backend.domain import Document
-from backend.text import (
+from atlas_search.core.domain import Document
+from atlas_search.language.text import (
     FUNCTION_WORDS,
     all_terms,
     content_terms,

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backend.cli import main
-from backend.errors import DamagedStore, EmbedderMismatch, SourceError
-from backend.stores.manifest import Manifest
-from backend.stores.store import EmbeddedStore
-from backend.stores.verify import verify
-from backend.stores.versions import locked, rollback, versions
-from create.corpora import Rule, Sources, by_folder, by_rule
-from create.layout import Changes
-from create.maintain import NeedsSources, drop, repair
+from atlas_search.build.corpora import Rule, Sources, by_folder, by_rule
+from atlas_search.build.document_ids import Changes
+from atlas_search.build.maintain import NeedsSources, drop, repair
+from atlas_search.cli.main import main
+from atlas_search.core.errors import DamagedStore, EmbedderMismatch, SourceError
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.verify import verify
+from atlas_search.stores.versions import locked, rollback, versions
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import (
     FARM,
@@ -82,7 +82,7 @@ def atlas(
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(folder.parent))
     monkeypatch.setenv("CHROMA_COLLECTION_NAME", "c")
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr("create.manage.open_embedder", lambda _: HashEmbedder())
+    monkeypatch.setattr("atlas_search.cli.store.open_embedder", lambda _: HashEmbedder())
 
     def run(*arguments: str) -> tuple[object, str, str]:
         with pytest.raises(SystemExit) as ended:
@@ -352,7 +352,7 @@ def test_a_repair_leaves_the_work_of_an_unfinished_build(
 ) -> None:
     (source / "farm/new.txt").write_text("New.")
     with monkeypatch.context() as patch:
-        patch.setattr("create.build.write_version", _fail)
+        patch.setattr("atlas_search.build.build.write_version", _fail)
         with pytest.raises(OSError, match="disk full"):
             build_tiny(source, folder, HashEmbedder())
     lose("tokens")(live(folder))
@@ -371,7 +371,7 @@ def test_a_repair_that_is_broken_off_can_run_again(
     before = contents(folder)
     flip(live(folder) / "embeddings/vectors.npy", 200)
     with monkeypatch.context() as patch:
-        patch.setattr("create.maintain.write_version", _fail)
+        patch.setattr("atlas_search.build.maintain.write_version", _fail)
         with pytest.raises(OSError, match="disk full"):
             repair(folder, HashEmbedder(), silent)
     assert "embeddings" in damaged(folder)

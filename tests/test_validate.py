@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from backend.domain import Passage
-from backend.services import Services
-from backend.stores.store import EmbeddedStore
-from backend.text import sentences
+from atlas_search.core.domain import Passage
+from atlas_search.language.text import sentences
+from atlas_search.services import Services
+from atlas_search.stores.store import EmbeddedStore
 
 SENT = {"document_id": "policy", "page": 1, "text": "Numbers must be encrypted. Keys rotate."}
 

@@ -5,9 +5,9 @@ from hypothesis import given as cases
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from backend.answer.citations import verify
-from backend.answer.watch import Watch
-from backend.domain import CheckedSentence
+from atlas_search.answer.check.citations import verify
+from atlas_search.answer.check.watch import Watch
+from atlas_search.core.domain import CheckedSentence
 from tests.test_citations import ANSWERS, GIVEN, MARKER, passage
 
 OTHER = passage("The sky is blue at noon. Der Himmel ist blau.", 0, 45, document="us.case", page=3)

@@ -8,13 +8,13 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.search.candidates import Candidates
-from backend.search.query import Query, parse_query
-from backend.search.retrieve import CorpusHits
-from backend.search.signals.measure import SignalTable, measure
-from backend.stores.store import Hits
-from backend.stores.tokens import IntArray, Ragged, TokenTable
-from backend.text import identifier_parts, words
+from atlas_search.language.text import identifier_parts, words
+from atlas_search.search.candidates import Candidates
+from atlas_search.search.query import Query, parse_query
+from atlas_search.search.retrieve import CorpusHits
+from atlas_search.search.signals.measure import SignalTable, measure
+from atlas_search.stores.store import Hits
+from atlas_search.stores.tokens import IntArray, Ragged, TokenTable
 
 TEXTS = (
     "Police must warn. The right to silence is a right.",  # 10 words

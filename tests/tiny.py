@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.stores.embeddings import VECTORS, Embeddings
-from backend.stores.keywords import Keywords
-from backend.stores.manifest import Manifest
-from backend.stores.tokens import TokenTable
-from backend.stores.vectors import Vectors
-from backend.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
-from create.build import BuildReport, Options, build
-from create.chunking import chunking
-from create.corpora import Sources, by_folder
-from create.csv.read import CsvReader
-from create.jsonl.read import JsonlReader
-from create.source import Reader
-from create.txt.read import TxtReader
+from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.chunking import chunking
+from atlas_search.build.corpora import Sources, by_folder
+from atlas_search.readers import Reader
+from atlas_search.readers.csv import CsvReader
+from atlas_search.readers.jsonl import JsonlReader
+from atlas_search.readers.txt import TxtReader
+from atlas_search.stores.embeddings import VECTORS, Embeddings
+from atlas_search.stores.keywords import Keywords
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.vectors import Vectors
+from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
 from tests.hash_embedder import HashEmbedder
 
 READERS: dict[str, Reader] = {"txt": TxtReader(), "csv": CsvReader(), "jsonl": JsonlReader()}

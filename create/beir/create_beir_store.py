@@ -1,15 +1,10 @@
 """Build a collection from the corpora of retrieval benchmarks."""
 
-from create.beir.read import BeirReader
-from create.command import run, store_command
+from typer import run
 
+from atlas_search.cli.source_types import COMMANDS
 
-def beir_reader() -> BeirReader:
-    """Build a collection from benchmark folders (corpus.jsonl or docs.jsonl), each a corpus."""
-    return BeirReader()
-
-
-create_beir_store = store_command("beir", beir_reader)
+create_beir_store = COMMANDS["beir"]
 
 if __name__ == "__main__":
     run(create_beir_store)

@@ -1,15 +1,10 @@
 """Build a collection from text and Markdown files."""
 
-from create.command import run, store_command
-from create.txt.read import TxtReader
+from typer import run
 
+from atlas_search.cli.source_types import COMMANDS
 
-def txt_reader() -> TxtReader:
-    """Build a collection from text and Markdown files (YAML front matter is metadata)."""
-    return TxtReader()
-
-
-create_txt_store = store_command("txt", txt_reader)
+create_txt_store = COMMANDS["txt"]
 
 if __name__ == "__main__":
     run(create_txt_store)

@@ -20,15 +20,16 @@ import httpx
 import typer
 from waitress.server import create_server
 
-from backend.app import create_app
-from backend.evaluation.labelset import load_labels
-from backend.llm.calls import ModelCalls
-from backend.services import Services, open_services
-from backend.settings import ROOT, load_settings
+from atlas_search.core.settings import load_settings
+from atlas_search.evaluation.labelset import load_labels
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.server.app import create_app
+from atlas_search.services import Services, open_services
 from tests.answering import chat_model, with_model
 from tests.chat_server import ChatServer, Pause, Request, Says
 from tests.load import put_under_load
 from tests.openai_server import openai_server
+from tests.places import ROOT
 from tests.test_generate import first_token
 
 MODEL_SECONDS = 0.2  # for its first piece

@@ -24,13 +24,13 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from backend.embedding import EmbedderInfo
-from backend.embedding.folder import DEFAULT_MODEL, find_folder
-from backend.embedding.local import LocalEmbedder
-from create.build import BuildReport, Options, build
-from create.corpora import Rule, by_folder, by_rule
-from create.jsonl.read import JsonlReader
-from create.txt.read import TxtReader
+from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.corpora import Rule, by_folder, by_rule
+from atlas_search.providers.embedding import EmbedderInfo
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL, find_folder
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.readers.jsonl import JsonlReader
+from atlas_search.readers.txt import TxtReader
 
 DIMENSION = 384
 SHARES = {"small": 0.01, "medium": 0.1, "large": 0.89}
@@ -125,7 +125,7 @@ def timed(work: object) -> float:
 
 def passage_texts(store: Path) -> list[str]:
     """The texts of all passages."""
-    from backend.stores.store import EmbeddedStore
+    from atlas_search.stores.store import EmbeddedStore
 
     opened = EmbeddedStore(store)
     texts = [p.text for p in opened.passages(range(opened.manifest.passages))]

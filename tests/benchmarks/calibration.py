@@ -26,16 +26,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from backend.answer.decide import DEFAULT_THRESHOLD, evidence_of
-from backend.embedding.folder import DEFAULT_MODEL
-from backend.embedding.local import LocalEmbedder
-from backend.evaluation.calibration import choose
-from backend.evaluation.questions import made
-from backend.search.flow import search
-from backend.search.request import SearchRequest
-from backend.stores.filters import Condition
-from backend.targets import Target
-from create.beir.labels import Query, read_queries
+from atlas_search.answer.decide import DEFAULT_THRESHOLD, evidence_of
+from atlas_search.core.targets import Target
+from atlas_search.evaluation.beir_labels import Query, read_queries
+from atlas_search.evaluation.calibration import choose
+from atlas_search.evaluation.questions import made
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.search.flow import search
+from atlas_search.search.request import SearchRequest
+from atlas_search.stores.filters import Condition
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import NO_TITLE, GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled, split_of

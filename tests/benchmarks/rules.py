@@ -32,23 +32,23 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from backend.answer.answer import Answer
-from backend.answer.answerer import Answerer
-from backend.answer.flow import ask
-from backend.answer.request import AskRequest
-from backend.asked import ANYTHING
-from backend.embedding.folder import DEFAULT_MODEL
-from backend.embedding.local import LocalEmbedder
-from backend.evaluation.labelset import load_labels
-from backend.evaluation.metrics import token_f1
-from backend.evaluation.runner import without_markers
-from backend.llm.stop import Stop
-from backend.search.request import SearchRequest
-from backend.services import open_services
-from backend.settings import ROOT, Settings
-from backend.stores.filters import Condition
-from backend.targets import Target
-from create.beir.labels import read_queries
+from atlas_search.answer.answer import Answer
+from atlas_search.answer.answerer import Answerer
+from atlas_search.answer.flow import ask
+from atlas_search.answer.request import AskRequest
+from atlas_search.answer.write.answer_kind import ANYTHING
+from atlas_search.core.settings import Settings
+from atlas_search.core.stop import Stop
+from atlas_search.core.targets import Target
+from atlas_search.evaluation.beir_labels import read_queries
+from atlas_search.evaluation.labelset import load_labels
+from atlas_search.evaluation.metrics import token_f1
+from atlas_search.evaluation.runner import without_markers
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.search.request import SearchRequest
+from atlas_search.services import open_services
+from atlas_search.stores.filters import Condition
 from tests.benchmarks.quality.collection import (
     COLLECTION,
     build_collection,
@@ -57,6 +57,7 @@ from tests.benchmarks.quality.collection import (
 )
 from tests.benchmarks.quality.records import NO_TITLE, GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
+from tests.places import ROOT
 
 TODAY = date(2000, 1, 1)  # freshness plays no part
 SAMPLES = ROOT / "create" / "samples"
@@ -64,12 +65,12 @@ MEASURES = ("decided", "gold", "F1", "grounded", "conflicts", "ms")
 WIDTH = 130
 
 GROUPS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
-    "answer kinds": {"backend.llm.extractive.asked_for": lambda _: ANYTHING},
-    "mismatch": {"backend.llm.extractive.mismatch": lambda *_: ""},
-    "superseded": {"backend.llm.extractive.asks_for_current": lambda _: False},
-    "unknown names": {"backend.search.flow.unknown_names": lambda *_: ()},
-    "multi-hop": {"backend.search.gather.sub_questions": lambda _: ()},
-    "conflicts": {"backend.answer.flow.conflicts_between": lambda *_: ()},
+    "answer kinds": {"atlas_search.answer.write.extractive.asked_for": lambda _: ANYTHING},
+    "mismatch": {"atlas_search.answer.write.extractive.mismatch": lambda *_: ""},
+    "superseded": {"atlas_search.answer.write.extractive.asks_for_current": lambda _: False},
+    "unknown names": {"atlas_search.search.flow.unknown_names": lambda *_: ()},
+    "multi-hop": {"atlas_search.search.find_candidates.sub_questions": lambda _: ()},
+    "conflicts": {"atlas_search.answer.flow.conflicts_between": lambda *_: ()},
 }
 """What stands in for each rule while its group is switched off."""
 

@@ -18,18 +18,18 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from backend.search.candidates import Candidates
-from backend.search.flow import search
-from backend.search.query import parse_query
-from backend.search.request import SearchRequest
-from backend.search.rerank import rerank
-from backend.search.retrieve import retrieve
-from backend.search.searcher import Searcher
-from backend.search.signals.measure import measure
-from backend.services import open_services
-from backend.settings import load_settings
-from backend.targets import Target
-from backend.tracing import Tracer
+from atlas_search.core.settings import load_settings
+from atlas_search.core.targets import Target
+from atlas_search.core.tracing import Tracer
+from atlas_search.search.candidates import Candidates
+from atlas_search.search.flow import search
+from atlas_search.search.query import parse_query
+from atlas_search.search.request import SearchRequest
+from atlas_search.search.rerank import rerank
+from atlas_search.search.retrieve import retrieve
+from atlas_search.search.searcher import Searcher
+from atlas_search.search.signals.measure import measure
+from atlas_search.services import open_services
 
 QUESTIONS = 40
 WORDS = 9  # of a made question

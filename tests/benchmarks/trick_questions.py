@@ -9,7 +9,7 @@ extractive answers finds a sentence in it or none. Printed are, of each kind of 
     kept        answerable questions for which a sentence was found
     rejected    trick questions for which none was; of all, and of those that each check alone finds
                 in the sentence that shares most with the question: `kind` (it holds no answer of
-                the kind asked for) and the reasons of `backend.asked.mismatch`
+                the kind asked for) and the reasons of `answer.write.mismatch`
 
 The checks were made with the questions of the `dev` half; those of `test` were not looked at. A
 search finds more passages than one, and a figure may stand in any of them: it rejects fewer.
@@ -29,15 +29,15 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from backend.asked import asked_for
-from backend.domain import CheckedPassage, Passage, RankedPassage
-from backend.embedding.folder import DEFAULT_MODEL
-from backend.embedding.local import LocalEmbedder
-from backend.llm.extractive import Extract, ExtractiveWriter
-from backend.mismatch import mismatch
-from backend.text import all_terms, content_terms, sentences
-from create.beir.labels import Query, read_queries
-from create.source import Draft
+from atlas_search.answer.write.answer_kind import asked_for
+from atlas_search.answer.write.extractive import Extract, ExtractiveWriter
+from atlas_search.answer.write.mismatch import mismatch
+from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
+from atlas_search.evaluation.beir_labels import Query, read_queries
+from atlas_search.language.text import all_terms, content_terms, sentences
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.readers import Draft
 from tests.benchmarks.quality.records import read_groups
 from tests.benchmarks.quality.sets import split_of
 
@@ -122,7 +122,7 @@ def _failed(question: str, text: str, weights: Mapping[str, float]) -> frozenset
 
 
 def _weights(texts: Sequence[str]) -> dict[str, float]:
-    """Terms with their inverse passage frequency, as `backend.search.signals` has it."""
+    """Terms with their inverse passage frequency, as `atlas_search.search.signals` has it."""
     counts = Counter(term for text in texts for term in all_terms(text))
     return {
         term: log1p((len(texts) - count + 0.5) / (count + 0.5)) for term, count in counts.items()

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from backend.embedding.folder import DEFAULT_MODEL
-from backend.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding.local import LocalEmbedder
 from tests.benchmarks.quality.asking import ask
 from tests.benchmarks.quality.collection import build_collection, open_collection
 from tests.benchmarks.quality.figures import figures

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from backend.search.flow import search
-from backend.search.gather import gather
-from backend.stores.tokens import IntArray
-from backend.targets import Target
-from create.beir.labels import Query
+from atlas_search.core.targets import Target
+from atlas_search.evaluation.beir_labels import Query
+from atlas_search.search.find_candidates import gather
+from atlas_search.search.flow import search
+from atlas_search.stores.tokens import IntArray
 from tests.benchmarks.quality.collection import Collection, record_id
 from tests.benchmarks.quality.runs import RUNS
 from tests.benchmarks.quality.scopes import Scope, Section, check_inside, found, scopes

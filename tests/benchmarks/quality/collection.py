@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from backend.embedding import Embedder
-from backend.errors import SourceError
-from backend.search.searcher import Searcher
-from backend.services import open_services
-from backend.settings import Settings
-from backend.stores.store import Store
-from backend.stores.tokens import IntArray
-from create.build import BuildReport, Options, build
-from create.corpora import Rule, SourceFile, Sources
+from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.corpora import Rule, SourceFile, Sources
+from atlas_search.core.errors import SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding import Embedder
+from atlas_search.search.searcher import Searcher
+from atlas_search.services import open_services
+from atlas_search.stores.store import Store
+from atlas_search.stores.tokens import IntArray
 from tests.benchmarks.quality.embedder import RememberedQuestions
 from tests.benchmarks.quality.records import AS_RECORDED, GroupReader
 from tests.benchmarks.quality.sets import TestSet

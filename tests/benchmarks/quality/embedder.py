@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.embedding import Embedder, EmbedderInfo
+from atlas_search.providers.embedding import Embedder, EmbedderInfo
 
 
 class RememberedQuestions:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from backend.domain import Segment
-from backend.errors import SourceError
-from create.beir.read import CORPUS_FILES
-from create.chunking import Chunking
-from create.columns import Columns
-from create.jsonl.read import JsonlReader
-from create.source import Draft, Read
+from atlas_search.build.chunking import Chunking
+from atlas_search.core.domain import Segment
+from atlas_search.core.errors import SourceError
+from atlas_search.readers import Draft, Read
+from atlas_search.readers.beir import CORPUS_FILES
+from atlas_search.readers.columns import Columns
+from atlas_search.readers.jsonl import JsonlReader
 
 AS_RECORDED = Chunking("structural", size=1_000_000, overlap=0)
 """Cuts a document of `GroupReader` into exactly its records; `chunking` allows no such size."""

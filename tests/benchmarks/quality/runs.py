@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from backend.domain import Leg
-from backend.search.candidates import Candidates
-from backend.search.rerank import rerank
-from backend.stores.tokens import IntArray
-from backend.targets import Target
+from atlas_search.core.domain import Leg
+from atlas_search.core.targets import Target
+from atlas_search.search.candidates import Candidates
+from atlas_search.search.rerank import rerank
+from atlas_search.stores.tokens import IntArray
 
 Run = Callable[[Candidates], IntArray]
 """Rows, best first."""

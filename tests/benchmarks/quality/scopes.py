@@ -7,12 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from backend.search.candidates import Candidates
-from backend.search.request import SearchRequest
-from backend.stores.filters import Condition
-from backend.stores.tokens import IntArray
-from backend.targets import Target
-from create.beir.labels import Query
+from atlas_search.core.targets import Target
+from atlas_search.evaluation.beir_labels import Query
+from atlas_search.search.candidates import Candidates
+from atlas_search.search.request import SearchRequest
+from atlas_search.stores.filters import Condition
+from atlas_search.stores.tokens import IntArray
 from tests.benchmarks.quality.collection import Collection
 from tests.benchmarks.quality.sets import TestSet
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from backend.errors import SourceError
-from create.beir.labels import Qrels, Query, read_qrels, read_queries
-from create.beir.read import CORPUS_FILES
-from create.corpora import checked_id
+from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.errors import SourceError
+from atlas_search.evaluation.beir_labels import Qrels, Query, read_qrels, read_queries
+from atlas_search.readers.beir import CORPUS_FILES
 from tests.benchmarks.quality.records import Group, read_groups
 
 Split = Literal["dev", "test", "all"]

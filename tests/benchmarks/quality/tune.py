@@ -17,13 +17,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from backend.embedding.folder import DEFAULT_MODEL
-from backend.embedding.local import LocalEmbedder
-from backend.search.gather import gather
-from backend.search.rerankers.fused import FUSED_WEIGHTS, fused
-from backend.search.signals.measure import SignalTable
-from backend.stores.tokens import FloatArray
-from backend.targets import Target
+from atlas_search.core.targets import Target
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.search.find_candidates import gather
+from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fused
+from atlas_search.search.signals.measure import SignalTable
+from atlas_search.stores.tokens import FloatArray
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.scopes import scopes

@@ -1,0 +1,6 @@
+"""`python -m backend`: the server."""
+
+from atlas_search.cli.main import main
+
+if __name__ == "__main__":
+    main(["serve"])

@@ -1,0 +1,64 @@
+"""Keeping answers for the same question, as long as nothing they depend on has changed."""
+
+import threading
+from collections.abc import Hashable
+
+from cachetools import TTLCache
+
+from atlas_search.answer.answer import Answer
+from atlas_search.answer.request import AskRequest
+
+
+class AnswerCache:
+    """At most `size` answers, each for `seconds`. Safe to use from several threads.
+
+    Left out are answers to a conversation, which are for that conversation only, and those that
+    another attempt may better: blocked ones, and those a fallback wrote.
+    """
+
+    def __init__(self, size: int, seconds: float, *, enabled: bool = True):
+        self._enabled = enabled
+        self._kept: TTLCache[Hashable, Answer] = TTLCache(size, seconds)
+        self._lock = threading.Lock()
+
+    def get(self, request: AskRequest, state: str) -> Answer | None:
+        """The answer to the same request in the same `Answerer.state`, if it is kept."""
+        if request.history:
+            return None
+        with self._lock:
+            return self._kept.get(key_of(request, state))
+
+    def put(self, answer: Answer, state: str) -> None:
+        """Keep an answer."""
+        passing = answer.outcome.decision == "BLOCK" or answer.writer.fallback
+        if self._enabled and not passing and not answer.request.history:
+            with self._lock:
+                self._kept[key_of(answer.request, state)] = answer
+
+    def clear(self) -> int:
+        """Forget all answers; how many there were."""
+        with self._lock:
+            self._kept.expire()
+            count = len(self._kept)
+            self._kept.clear()
+            return count
+
+
+def key_of(request: AskRequest, state: str) -> Hashable:
+    """All that decides an answer; blanks in a question decide nothing."""
+    search = request.search
+    return (
+        " ".join(search.question.split()),
+        request.mode,
+        request.target_name,
+        request.target,
+        state,
+        search.corpora,
+        search.every_corpus,
+        search.limit,
+        search.today,
+        tuple(sorted(search.filters.items())),
+        search.freshness_days,
+        search.exact,
+        search.fuzzy,
+    )

@@ -1,0 +1,1 @@
+"""Whether an answer holds what its sources say."""

@@ -1,0 +1,148 @@
+"""What a sentence says against what its sources say: quotes, numbers and shared words."""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from atlas_search.answer.check.numbers import numbers_missing, numbers_of
+from atlas_search.core.domain import Passage
+from atlas_search.language.text import Span, content_terms, sentences, words
+
+_WORDS_OF_SINGLE = 3  # shorter ones are apostrophes, or words used with distance
+_SHOWN = 80  # characters of a quote or number that a finding repeats
+_SHOWN_OF_TOKEN = 160  # those of the bundled documents have up to 85
+
+_QUOTED = re.compile(
+    r"\"([^\"\n]{2,400})\"|„([^„“”]{2,400})[“”]|“([^“”]{2,400})”|[«‹]([^«»‹›]{2,400})[»›]"
+    r"|»([^«»]{2,400})«"
+)
+_SINGLE = re.compile(
+    r"(?<!\w)(?:‘((?:[^‘’]|(?<=\w)’(?=\w)){2,400})’|'((?:[^'\n]|(?<=\w)'(?=\w)){2,400})')(?!\w)"
+)
+_CHANGED = re.compile(r"\[(\w)\](?=\w)")
+_GAP = re.compile(r"…|\.\s?\.\s?\.|\[[^\[\]]*\]")
+_ITEM = re.compile(r"\s*(?:[-*•+–—#>]+|\d{1,3}[.)])\s+")
+
+
+class Reading:
+    """A passage as the checks read it; each part once, when it is first needed."""
+
+    def __init__(self, passage: Passage):
+        self.passage = passage
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The stems of its informative words."""
+        return content_terms(self.passage.text, self.passage.language)
+
+    @cached_property
+    def folded(self) -> str:
+        """Its words in their folded forms, a blank on either side of each."""
+        return _folded(self.passage.text, self.passage.language)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Its numbers, with those of its title, section and date, as `numbers_of` reads them."""
+        passage = self.passage
+        return numbers_of(f"{passage.text}\n{passage.title}\n{passage.section}\n{passage.date}")
+
+    @cached_property
+    def places(self) -> list[tuple[Span, frozenset[str]]]:
+        """Its sentences with the stems of their informative words."""
+        text, language = self.passage.text, self.passage.language
+        spans = sentences(text, language) or [Span(0, len(text))]
+        return [(span, content_terms(text[span.start : span.end], language)) for span in spans]
+
+
+def best_place(sentence: str, cited: Sequence[Reading]) -> tuple[Passage, Span]:
+    """The place in one of `cited` that says it in the same words, else shares most; the first.
+
+    Likeness is the Jaccard similarity of informative stems.
+    """
+    for reading in cited:
+        if span := _verbatim(sentence, reading.passage.text):
+            return reading.passage, span
+    best, found = -1.0, (cited[0].passage, Span(0, 0))
+    for reading in cited:
+        asked = content_terms(sentence, reading.passage.language)
+        for span, held in reading.places:
+            likeness = len(asked & held) / max(len(asked | held), 1)
+            if likeness > best:
+                best, found = likeness, (reading.passage, span)
+    return found
+
+
+def unsupported(sentence: str, cited: Sequence[Reading]) -> list[str]:
+    """Warnings, as predicates of the sentence, about what `cited` do not hold."""
+    known = frozenset[str]().union(*(reading.numbers for reading in cited))
+    found = [
+        f"says {_shortened(number)}, which is in no cited passage."
+        for number in numbers_missing(sentence, known)
+    ]
+    found += [
+        f"quotes “{_shortened(quote)}”, which is in no cited passage."
+        for quote in _quotes(sentence)
+        if not any(_holds(reading, quote) for reading in cited)
+    ]
+    if not any(_shares_a_word(sentence, reading) for reading in cited):
+        found.append("shares no word with what it cites.")
+    return found
+
+
+def stands_in(sentence: str, cited: Sequence[Reading]) -> bool:
+    """Whether one of `cited` says it in the same words."""
+    return any(_verbatim(sentence, reading.passage.text) for reading in cited)
+
+
+def shortened_token(token: str) -> str:
+    """As much of a citation token as a finding repeats."""
+    return _shortened(token, _SHOWN_OF_TOKEN)
+
+
+def _shortened(written: str, most: int = _SHOWN) -> str:
+    return written if len(written) <= most else f"{written[:_SHOWN]}…"
+
+
+def _verbatim(sentence: str, text: str) -> Span | None:
+    """Where a text says it in the same words; the mark of a list item or heading is none."""
+    item = _ITEM.match(sentence)
+    for said in (sentence, sentence[item.end() :].strip("*_ ") if item else ""):
+        at = text.find(said) if said else -1
+        while at >= 0:
+            if _stands_alone(text, at, at + len(said)):
+                return Span(at, at + len(said))
+            at = text.find(said, at + 1)
+    return None
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether no word goes on over either end."""
+    edges = (text[max(start - 1, 0) : start + 1] if start else "", text[end - 1 : end + 1])
+    return not any(len(edge) == 2 and edge.isalnum() for edge in edges)
+
+
+def _quotes(sentence: str) -> list[str]:
+    found = ["".join(match.groups("")) for match in _QUOTED.finditer(sentence)]
+    single = ["".join(match.groups("")) for match in _SINGLE.finditer(sentence)]
+    return found + [quote for quote in single if len(quote.split()) >= _WORDS_OF_SINGLE]
+
+
+def _holds(reading: Reading, quote: str) -> bool:
+    """Whether a passage holds every part of a quote, in order."""
+    at = 0
+    for part in _GAP.split(_CHANGED.sub(r"\1", quote)):
+        wanted = _folded(part, reading.passage.language)
+        found = reading.folded.find(wanted, at) if wanted.strip() else at
+        if found < 0:
+            return False
+        # the blank behind a part may be the one before the next
+        at = max(found + len(wanted) - 1, at) if wanted.strip() else at
+    return True
+
+
+def _folded(text: str, language: str) -> str:
+    return f" {' '.join(word.folded for word in words(text, language))} "
+
+
+def _shares_a_word(sentence: str, reading: Reading) -> bool:
+    return bool(content_terms(sentence, reading.passage.language) & reading.terms)

@@ -1,0 +1,169 @@
+"""Verifying citations: every marker must name a passage the answer was written from."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from atlas_search.answer.check.checks import (
+    Reading,
+    best_place,
+    shortened_token,
+    stands_in,
+    unsupported,
+)
+from atlas_search.answer.check.lookalikes import lookalikes
+from atlas_search.answer.check.markers import Languages, Written, stretches
+from atlas_search.answer.check.placeholders import is_placeholder
+from atlas_search.answer.check.uncited import Sources, is_empty_caveat, is_heading
+from atlas_search.core.domain import CheckedSentence, Citation, Passage
+from atlas_search.language.languages import DEFAULT_LANGUAGE
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found in an answer.
+
+    An error makes the answer unusable, a warning does not; those of a sentence name its number.
+    Groundedness is the share of sentences with at least one valid marker, in [0, 1].
+    """
+
+    sentences: tuple[CheckedSentence, ...]
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether all citations hold."""
+        return not self.errors
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The valid citations in order, each place in a document once."""
+        found = {
+            (citation.marker, citation.start, citation.end): citation
+            for sentence in self.sentences
+            for citation in sentence.citations
+        }
+        return tuple(found.values())
+
+    @property
+    def sentence_groundedness(self) -> float:
+        """Share of grounded sentences; 0 for an answer without sentences."""
+        if not self.sentences:
+            return 0.0
+        return sum(sentence.grounded for sentence in self.sentences) / len(self.sentences)
+
+    @property
+    def answer_grounded(self) -> bool:
+        """Whether every sentence is grounded."""
+        return self.sentence_groundedness == 1.0
+
+
+class Checker:
+    """Checks the sentences of one answer, in order, against the passages it was `given`."""
+
+    def __init__(self, given: Sequence[Passage], citation_limit: int):
+        usual = given[0].language if given else DEFAULT_LANGUAGE
+        self.languages = Languages({p.marker: p.language for p in given}, usual)
+        self._limit = citation_limit
+        self._document_ids = frozenset(passage.document_id for passage in given)
+        self._readings: dict[str, list[Reading]] = {}
+        for passage in given:
+            self._readings.setdefault(passage.marker, []).append(Reading(passage))
+        self._sources = Sources([r for found in self._readings.values() for r in found], usual)
+        # overlapping passages share a place
+        self._places: dict[tuple[str, int, int], Citation] = {}
+
+    def check(self, written: Written) -> CheckedSentence:
+        """The sentence with its citations; its errors and warnings are predicates of it."""
+        text = written.text
+        markers = tuple(dict.fromkeys(written.markers))
+        cited = [reading for marker in markers for reading in self._readings.get(marker, ())]
+        before = len(self._places)
+        citations = tuple(self._citation(m, text) for m in markers if m in self._readings)
+        errors = self._faults(text, markers, cited)
+        caveat = not markers and not errors and is_empty_caveat(text, self._sources)
+        excused = caveat or (not markers and not errors and is_heading(text, self._sources))
+        if not markers and not excused:
+            errors.append("has no citation.")
+        if len(self._places) > max(before, self._limit):
+            errors.append(f"brings the citations to {len(self._places)}, more than {self._limit}.")
+        return CheckedSentence(
+            text=text,
+            citations=citations,
+            grounded=bool(citations),
+            caveat=caveat,
+            errors=tuple(errors),
+            warnings=tuple(_warnings(written, citations, cited, excused=excused)),
+        )
+
+    def _faults(self, text: str, markers: Sequence[str], cited: Sequence[Reading]) -> list[str]:
+        """What is wrong with what it writes."""
+        sources = [reading.passage.text for reading in cited]
+        fakes = lookalikes(text, self._document_ids, sources)
+        found = [
+            f"writes {shortened_token(fake)}, which is not a citation token." for fake in fakes
+        ]
+        found += [
+            f"cites {shortened_token(marker)}, which was not retrieved."
+            for marker in markers
+            if marker not in self._readings
+        ]
+        if is_placeholder(text) and not stands_in(text, cited):
+            found.append("is not about the sources.")
+        return found
+
+    def _citation(self, marker: str, text: str) -> Citation:
+        passage, span = best_place(text, self._readings[marker])
+        start, end = passage.start + span.start, passage.start + span.end
+        quote = passage.text[span.start : span.end]
+        found = Citation(marker=marker, passage=passage, start=start, end=end, quote=quote)
+        return self._places.setdefault((marker, start, end), found)
+
+
+def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verification:
+    """Check every sentence and every marker of `answer` against the passages it was `given`.
+
+    A marker is valid if it is exactly that of a given passage. A sentence needs a valid one,
+    unless it is a heading in the passages' own words, or only says what they do not hold.
+    """
+    checker = Checker(given, citation_limit)
+    read = [w for stretch in stretches(answer, checker.languages) for w in stretch.sentences]
+    return summed_up([checker.check(written) for written in read])
+
+
+def summed_up(checked: Sequence[CheckedSentence]) -> Verification:
+    """The verification of an answer from that of all its sentences, in order."""
+    if not checked:
+        return Verification((), ("The answer holds no sentence.",), ())
+    errors = [fault for n, sentence in _numbered(checked) for fault in _named(n, sentence.errors)]
+    warnings = [w for n, sentence in _numbered(checked) for w in _named(n, sentence.warnings)]
+    if not errors and not any(sentence.grounded for sentence in checked):
+        errors.append("No sentence has a citation.")
+    return Verification(tuple(checked), tuple(errors), tuple(warnings))
+
+
+def _numbered(checked: Sequence[CheckedSentence]) -> Iterator[tuple[int, CheckedSentence]]:
+    return enumerate(checked, start=1)
+
+
+def _named(number: int, predicates: Sequence[str]) -> list[str]:
+    return [f"Sentence {number} {predicate}" for predicate in predicates]
+
+
+def _warnings(
+    written: Written, citations: Sequence[Citation], cited: Sequence[Reading], *, excused: bool
+) -> list[str]:
+    found = ["has no citation."] if excused else []
+    times = Counter(written.markers)
+    found += [
+        f"cites {shortened_token(marker)} more than once." for marker in times if times[marker] > 1
+    ]
+    if citations:
+        found += unsupported(written.text, cited)
+    found += [
+        f"cites {citation.passage.title}, which was superseded by {successor}."
+        for citation in citations
+        if (successor := citation.passage.metadata.get("superseded_by"))
+    ]
+    return found

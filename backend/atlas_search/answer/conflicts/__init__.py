@@ -1,0 +1,215 @@
+"""Where the passages an answer is written from contradict each other."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+from atlas_search.answer.check.citations import Verification
+from atlas_search.answer.conflicts.statements import difference, read
+from atlas_search.core.domain import CheckedPassage, Citation, Passage
+from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.language.text import Span, content_terms, sentences
+
+Kind = Literal["polarity", "number", "repealed"]
+
+MIN_WORDS = 4  # shorter lines are headings
+MAX_WORDS = 60  # longer sentences say several things
+SHARE_ASKED = 1 / 3  # of the question's words, for a superseded source and its successor
+_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one passage says: the document's text from `start` to `end`."""
+
+    passage: Passage
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two places that contradict each other, the better ranked passage first.
+
+    `detail` says in words what differs. `stated` if an answer cites both places.
+    """
+
+    kind: Kind
+    first: Side
+    second: Side
+    detail: str
+    stated: bool = False
+
+
+def conflicts_between(question: str, passages: Sequence[CheckedPassage]) -> tuple[Conflict, ...]:
+    """The contradictions between passages of different documents, best ranked first.
+
+    Only sentences that speak to the question count. What two corpora say is a conflict only if
+    both name the same thing: the law of one country does not contradict that of another. What a
+    superseded document says contradicts nothing but what took its place (`repealed`). Rather few
+    are found than false ones; sentences in other languages than English are not compared.
+    Each pair of places is listed once, in order of rank, then of place.
+    """
+    found = {
+        _places(conflict): conflict
+        for conflict in (*_repealed(question, passages), *_opposed(question, passages))
+    }
+    rank = {item.passage.id: number for number, item in reversed(list(enumerate(passages)))}
+    return tuple(
+        sorted(
+            found.values(),
+            key=lambda c: (rank[c.first.passage.id], rank[c.second.passage.id], *_places(c)),
+        )
+    )
+
+
+def marked_stated(
+    conflicts: Sequence[Conflict], verification: Verification
+) -> tuple[Conflict, ...]:
+    """The same conflicts, those `stated` whose both places the answer cites."""
+    cited = verification.citations
+    return tuple(
+        replace(c, stated=_is_cited(c.first, cited) and _is_cited(c.second, cited))
+        for c in conflicts
+    )
+
+
+def to_list(conflicts: Sequence[Conflict], verification: Verification) -> tuple[Conflict, ...]:
+    """What to tell beside an answer: all contradictions, but of a superseded source only if the
+    answer cites it or its successor."""
+    cited = {citation.passage.document_id for citation in verification.citations}
+    return tuple(
+        conflict
+        for conflict in marked_stated(conflicts, verification)
+        if conflict.kind != "repealed"
+        or cited & {conflict.first.passage.document_id, conflict.second.passage.document_id}
+    )
+
+
+def concealed(conflicts: Sequence[Conflict], verification: Verification) -> tuple[Conflict, ...]:
+    """Those of which the answer cites one place and keeps quiet about the other.
+
+    A source that took the place of another need not be cited beside it, nor the other way round
+    where a question is about the past; so none is `repealed`.
+    """
+    cited = verification.citations
+    return tuple(
+        conflict
+        for conflict in conflicts
+        if conflict.kind != "repealed"
+        and _is_cited(conflict.first, cited) != _is_cited(conflict.second, cited)
+    )
+
+
+def _is_cited(side: Side, citations: Iterable[Citation]) -> bool:
+    return any(
+        citation.passage.document_id == side.passage.document_id
+        and citation.start < side.end
+        and side.start < citation.end
+        for citation in citations
+    )
+
+
+def _places(conflict: Conflict) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
+    return _place(conflict.first), _place(conflict.second)
+
+
+def _place(side: Side) -> tuple[str, int, int]:
+    return side.passage.document_id, side.start, side.end
+
+
+def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
+    """Sentences on one matter whose numbers differ, or one of which denies the other."""
+    asked = content_terms(question)
+    sides: dict[tuple[str, int, int], Side] = {}
+    for item in passages:
+        for side in _speaking_sides(item.passage, asked):
+            sides.setdefault(_place(side), side)
+    pairs = (_contradiction(a, b) for a, b in combinations(sides.values(), 2))
+    return [conflict for conflict in pairs if conflict]
+
+
+def _contradiction(a: Side, b: Side) -> Conflict | None:
+    one, other = a.passage, b.passage
+    if one.document_id == other.document_id:
+        return None
+    first, second = read(a.quote), read(b.quote)
+    if one.corpus != other.corpus and not first.names & second.names:
+        return None
+    titles = content_terms(f"{one.title} {other.title}")
+    found = difference(first, second, titles)
+    return Conflict(found.kind, a, b, found.detail) if found else None
+
+
+def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Side]:
+    """The sentences of a passage that still holds which share a word with the question."""
+    if passage.language != DEFAULT_LANGUAGE or "superseded_by" in passage.metadata:
+        return []
+    sides = [_side(passage, span) for span in sentences(passage.text)]
+    return [
+        side
+        for side in sides
+        if MIN_WORDS <= side.quote.count(" ") + 1 <= MAX_WORDS and asked & read(side.quote).subject
+    ]
+
+
+def _side(passage: Passage, span: Span) -> Side:
+    start, end = passage.start + span.start, passage.start + span.end
+    return Side(passage, start, end, passage.text[span.start : span.end])
+
+
+def _repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
+    """What a superseded document says against what its successor says, once for each two.
+
+    Both must be evidence: a successor that merely turned up too is not asked about.
+    """
+    found: dict[frozenset[str], Conflict] = {}
+    for one, other in combinations([item.passage for item in passages if item.valid], 2):
+        pair = frozenset({one.document_id, other.document_id})
+        if len(pair) < 2 or pair in found:
+            continue
+        old, new = (one, other) if _took_over(other, one) else (other, one)
+        if not _took_over(new, old):
+            continue
+        first, second = _speaking(question, one), _speaking(question, other)
+        if first and second:
+            detail = f"{old.title} was superseded by {new.title}"
+            found[pair] = Conflict("repealed", first, second, detail)
+    return list(found.values())
+
+
+def _took_over(new: Passage, old: Passage) -> bool:
+    """Whether `old` says it was superseded by the document of `new`, by its id or its title."""
+    successor = old.metadata.get("superseded_by")
+    if not isinstance(successor, str) or "superseded_by" in new.metadata:
+        return False
+    ids = (new.document_id, new.document_id.removeprefix(f"{new.corpus}."), new.title)
+    return _slug(successor) in {_slug(name) for name in ids}
+
+
+def _slug(name: str) -> str:
+    return _SLUG.sub("-", name.lower()).strip("-")
+
+
+def _speaking(question: str, passage: Passage) -> Side | None:
+    """The sentence of a passage that shares most words with the question; the first of several.
+
+    None if they are too few to speak to it.
+    """
+    asked = content_terms(question, passage.language)
+    spans = [
+        span
+        for span in sentences(passage.text, passage.language)
+        if passage.text.count(" ", *span) + 1 >= MIN_WORDS
+    ]
+    shared = [
+        len(asked & content_terms(passage.text[span.start : span.end], passage.language))
+        for span in spans
+    ]
+    best = max(shared, default=0)
+    if not best or best < SHARE_ASKED * len(asked):
+        return None
+    return _side(passage, spans[shared.index(best)])

@@ -1,0 +1,149 @@
+"""Whether to answer: each outcome with a reason a program and a person can read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from atlas_search.answer.check.citations import Verification
+from atlas_search.answer.conflicts import Conflict
+from atlas_search.core.domain import Decision
+from atlas_search.search.flow import SearchResult
+
+DEFAULT_THRESHOLD = 0.334
+"""Evidence needed where neither the target nor a calibration says otherwise.
+
+Chosen on the bundled development labels, whose unanswerable questions are hard ones.
+"""
+
+UNKNOWN_NAME_COSTS = 0.1
+"""Evidence needed above the threshold where a name in the question is in no source.
+
+A source may speak of someone without the name: a president's own address, a judge's own opinion.
+On the bundled development labels 0.1 decides as a strict refusal does; 0.05 rejects 2 points less.
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The decision, a fixed `code` for programs, a sentence for people, and the numbers behind."""
+
+    decision: Decision
+    code: str
+    message: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+ANSWERED = Outcome("ANSWER", "answered", "The passages support an answer.")
+
+
+def evidence_of(result: SearchResult) -> float:
+    """How much the collection speaks to the question, in [0, 1].
+
+    The mean of the best similarity and the best score tells absent subjects from paraphrased
+    questions better than either alone.
+    """
+    return (result.confidence.max + result.confidence.support) / 2
+
+
+def before_writing(result: SearchResult, threshold: float) -> Outcome:
+    """Whether the evidence is worth writing from."""
+    if not result.query.has_subject:
+        return _abstain("no_subject", "The question does not say what it is about.")
+    if not result.passages:
+        return _abstain("no_passages", "No passage was found under this filter.")
+    evidence = evidence_of(result)
+    if result.unknown_names and evidence < threshold + UNKNOWN_NAME_COSTS:
+        return _abstain(
+            "unknown_name",
+            f"The question is about {', '.join(result.unknown_names)}, "
+            "which no passage found speaks of.",
+            evidence=evidence,
+            needed=threshold + UNKNOWN_NAME_COSTS,
+        )
+    if result.confidence.low:
+        return _abstain(
+            "no_evidence",
+            "No passage is similar enough to the question or shares enough of its words.",
+            similarity=result.confidence.max,
+            similarity_needed=result.target.similarity_threshold,
+            overlap=max(item.overlap for item in result.passages),
+            overlap_needed=result.target.overlap_threshold,
+        )
+    if evidence < threshold:
+        return _abstain(
+            "weak_evidence",
+            f"The evidence is {evidence:.2f} (the mean of the best similarity, "
+            f"{result.confidence.max:.2f}, and the best score, {result.confidence.support:.2f}); "
+            f"{threshold:.2f} is needed.",
+            evidence=evidence,
+            needed=threshold,
+        )
+    freshness = result.freshness
+    if freshness.stale:
+        return _abstain(
+            "stale_evidence",
+            f"Every passage is older than {freshness.freshness_days} days.",
+            freshness_days=freshness.freshness_days,
+            older=freshness.violations,
+        )
+    return ANSWERED
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a text cannot be used though its citations hold: a fixed word, and a sentence."""
+
+    code: str
+    message: str
+
+
+def after_writing(
+    text: str,
+    verification: Verification,
+    concealed: tuple[Conflict, ...],
+    fault: Fault | None,
+) -> Outcome:
+    """Whether what was written may be sent."""
+    if not text.strip():
+        return _abstain("no_answer", "The passages hold no sentence that answers.")
+    if not verification.valid:
+        return Outcome(
+            "BLOCK",
+            "invalid_citations",
+            " ".join(verification.errors),
+            {
+                "errors": len(verification.errors),
+                "sentence_groundedness": verification.sentence_groundedness,
+            },
+        )
+    if fault:
+        return Outcome("BLOCK", fault.code, fault.message)
+    if concealed:
+        first = concealed[0]
+        return _abstain(
+            "conflicting_sources",
+            f"The sources contradict each other, and the answer gives one side only: "
+            f"{first.detail}",
+            conflicts=len(concealed),
+        )
+    return ANSWERED
+
+
+def refused(result: SearchResult, threshold: float) -> Outcome:
+    """The model found no answer in the passages, and they are not strong enough to overrule it."""
+    return _abstain(
+        "model_refused",
+        "The language model found no answer in the passages.",
+        evidence=evidence_of(result),
+        strong=threshold,
+    )
+
+
+def no_corpus_answers(outcomes: Mapping[str, Outcome]) -> Outcome:
+    """Of all corpora that were to be compared, none answers."""
+    reasons = "; ".join(f"{corpus}: {outcome.message}" for corpus, outcome in outcomes.items())
+    return _abstain("no_corpus_answers", f"No corpus answers. {reasons}", corpora=len(outcomes))
+
+
+def _abstain(code: str, message: str, **numbers: float) -> Outcome:
+    rounded = {name: round(float(value), 6) for name, value in numbers.items()}
+    return Outcome("ABSTAIN", code, message, rounded)

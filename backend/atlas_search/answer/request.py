@@ -1,0 +1,27 @@
+"""A question with everything that is not search."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from atlas_search.core.domain import ChatTurn
+from atlas_search.core.targets import Target
+from atlas_search.search.request import SearchRequest
+
+Mode = Literal["answer", "compare"]
+
+
+@dataclass(frozen=True)
+class AskRequest:
+    """A question, who asks it, what was said before, and how it is to be answered.
+
+    `mode` is `compare` if every corpus is to answer for itself.
+    """
+
+    search: SearchRequest
+    target_name: str
+    target: Target
+    run_name: str
+    qa_id: str
+    session_id: str
+    history: tuple[ChatTurn, ...] = field(default=())
+    mode: Mode = "answer"

@@ -1,0 +1,122 @@
+"""What kind of thing a question asks for, and whether a sentence can be the answer.
+
+A passage can be about the right subject without holding the answer. These patterns are cheap and
+coarse; a question that fits none of them asks for nothing in particular and any sentence will do.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from atlas_search.language.english import MONTHS, NUMBERS, SCALES
+from atlas_search.language.text import fold, words
+
+_COUNTS = [word for word in (*NUMBERS, *SCALES) if len(word) > 2]
+_WORDS = "|".join([*_COUNTS, "half", "unanimous", "unanimously"])
+_MONTH = "|".join(month.title() for month in MONTHS)
+_CALENDAR = frozenset(fold(month) for month in MONTHS)
+# at the start only: elsewhere "who" and "which" mostly introduce a clause
+_BEGIN = r"^(?:(?:at|by|for|from|in|of|on|to) )?"
+_END = r"(?= (?:who|that|which|of|for|in|to|against)\b|\?|$)"
+_ROLE = re.compile(
+    # a source need not call a country a country
+    rf"{_BEGIN}(?:which|what) (?!(?:is|was|are|were|country|city|town|state)\b)([a-z]+)|"
+    rf"\bwho (?:was|were|is|are) the (?:[a-z]+ )?([a-z]+){_END}|"
+    rf"\bnames? of (?:the )?(?:\S+ ){{0,2}}?([a-z]+){_END}",
+    re.IGNORECASE,
+)
+
+Held = Callable[[str, str, str], bool]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A kind of answer: its name, and whether a sentence holds one.
+
+    `held` takes the sentence, all the evidence it was taken from, and the question.
+    """
+
+    name: str
+    held: Held
+
+
+def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
+    """A capitalised word, not the first, that the question does not bring along.
+
+    Asked for "which barrister", the evidence must also speak of a barrister.
+    """
+    role = _ROLE.search(question)
+    if role:
+        (wanted,) = words(next(filter(None, role.groups())))
+        if not any(word.term == wanted.term for word in words(evidence)):
+            return False
+    known = {word.term for word in words(question)}
+    return any(
+        sentence[word.start].isupper() and word.term not in known and word.folded not in _CALENDAR
+        for word in words(sentence)[1:]
+    )
+
+
+def _kind(name: str, question: str, answer: str | Held) -> tuple[re.Pattern[str], Asked]:
+    if isinstance(answer, str):
+        pattern = re.compile(answer)
+        return _kind(name, question, lambda sentence, *_: bool(pattern.search(sentence)))
+    return re.compile(question, re.IGNORECASE), Asked(name, answer)
+
+
+_KINDS = (
+    _kind(
+        "age",
+        r"\bhow old\b|\b(?:what|which) age\b|\byoungest age\b",
+        r"(?i:\b(?:aged?|years?[- ]old|years of age)\b)",
+    ),
+    _kind(
+        "money",
+        r"\bhow (?:much|many (?:dollars|pounds|cents))\b.*\b(?:pay|paid|cost|fees?|award\w*|fined?|"
+        r"damages|owe\w*|price|compensation)\b|\bwhat (?:sum|amount)\b|\btotal amount\b",
+        r"[$£€¥]|\b(?:dollars?|pounds?|cents?|pence|guineas?|shillings?)\b",
+    ),
+    _kind(
+        "number",
+        r"\bhow (?:many|long|far|often)\b|\b(?:what|which) (?:percentage|proportion|number)\b",
+        rf"\d|(?i:\b(?:{_WORDS})\b)",
+    ),
+    _kind(
+        "date",
+        r"^when\b(?!.*,.*\b(?:what|which|who|how)\b)|"
+        r"\b(?:what|which) (?:year|date|day|month|century)\b",
+        rf"\b1\d{{3}}s?\b|\b20\d\ds?\b|\b[Ii]n \d{{3}}\b|\d (?:AD|BC)\b|\b(?:{_MONTH})\b|"
+        r"\bcentur(?:y|ies)\b",
+    ),
+    _kind(
+        "name",
+        rf"{_BEGIN}(?:(?:who(?:m|se)?|where|(?:what (?:is|was|are|were) the )?names? of)\b|"
+        r"(?:which|what) (?:judges?|justices?|lawyers?|barristers?|person|people|mps?|"
+        r"politicians?|ministers?|company|companies|firms?|city|town|street|hospital|country|"
+        r"state|court|party)\b)",
+        _holds_new_name,
+    ),
+    _kind(
+        "reason",
+        r"^why\b",
+        r"(?i:\b(?:because|since|so that|reason\w*|grounds?|therefore|in order|owing|due to|"
+        r"for fear|on the basis|thought|feared|found that|held that|"
+        r"to (?:avoid|protect|prevent|ensure|give))\b)",
+    ),
+)
+_CURRENT = re.compile(
+    r"\b(?:current\w*|now|nowadays|today|still|present\w*)\b|"
+    r"^(?:is|are|am|does|do|can|may|must|should)\b",
+    re.IGNORECASE,
+)
+ANYTHING = Asked("anything", lambda *_: True)
+
+
+def asked_for(question: str) -> Asked:
+    """The kind of answer `question` asks for; ANYTHING if no pattern fits."""
+    return next((asked for pattern, asked in _KINDS if pattern.search(question)), ANYTHING)
+
+
+def asks_for_current(question: str) -> bool:
+    """Whether it is about how things stand now, so that superseded sources cannot answer it."""
+    return bool(_CURRENT.search(question))

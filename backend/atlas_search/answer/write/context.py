@@ -1,0 +1,77 @@
+"""The prompt: rules, remembered turns, and the passages as quoted material."""
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+from string import Template
+
+from atlas_search.answer.answer import Context
+from atlas_search.answer.prompts import prompt
+from atlas_search.answer.write.memory import remember
+from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.core.domain import ChatTurn, Passage
+from atlas_search.core.targets import Target
+from atlas_search.providers.chat import Message
+
+# what could pass for the end of a quotation, or the beginning of another
+_TAG = re.compile(r"<(?=\s*/?\s*passage)", re.IGNORECASE)
+
+
+def context_of(
+    question: str,
+    passages: Sequence[Passage],
+    history: Sequence[ChatTurn],
+    rules: Template,
+    target: Target,
+) -> Context:
+    """What a model is given: the best passages within `context_tokens` (the first in any case),
+    and the newest turns within `chat_memory_tokens`."""
+    blocks = [render(passage) for passage in passages]
+    used = list(accumulate(count_tokens(blocks)))
+    fitting = max(1, sum(tokens <= target.context_tokens for tokens in used))
+    memory = remember(history, target.chat_memory_tokens, count_tokens)
+    return Context(
+        messages=(
+            Message("system", rules.substitute(citation_limit=target.citation_limit)),
+            *(Message(turn.role, turn.content) for turn in memory.turns),
+            Message("user", _user(question, passages[:fitting], blocks[:fitting])),
+        ),
+        passages=len(blocks[:fitting]),
+        passages_dropped=len(blocks[fitting:]),
+        passage_tokens=used[fitting - 1] if used else 0,
+        turns=len(memory.turns),
+        turns_dropped=memory.dropped,
+        turn_tokens=memory.tokens,
+    )
+
+
+def repair(
+    messages: Sequence[Message], draft: str, problems: Sequence[str], passages: Sequence[Passage]
+) -> tuple[Message, ...]:
+    """The same prompt, with a draft that could not be verified and the reasons."""
+    complaint = prompt("repair").substitute(
+        problems="\n".join(f"- {problem}" for problem in problems), tokens=tokens_of(passages)
+    )
+    return (*messages, Message("assistant", draft), Message("user", complaint))
+
+
+def render(passage: Passage) -> str:
+    """One passage behind its token, delimited so that its text cannot end the quotation."""
+    about = {"corpus": passage.corpus, "date": passage.date, "title": passage.title}
+    attributes = "".join(f' {name}="{_attribute(value)}"' for name, value in about.items() if value)
+    text = _TAG.sub("‹", passage.text)
+    return f"<passage{attributes}>\n{passage.marker} {text}\n</passage>"
+
+
+def tokens_of(passages: Sequence[Passage]) -> str:
+    """The citation tokens of `passages`, each once, best first."""
+    return " ".join(dict.fromkeys(passage.marker for passage in passages))
+
+
+def _user(question: str, passages: Sequence[Passage], blocks: Sequence[str]) -> str:
+    quoted = "\n\n".join(blocks)
+    return f"{quoted}\n\nCitation tokens: {tokens_of(passages)}\n\nQuestion: {question}"
+
+
+def _attribute(value: str) -> str:
+    return " ".join(value.translate({ord("<"): "‹", ord(">"): "›", ord('"'): "'"}).split())

@@ -1,0 +1,1 @@
+"""From drafts of documents to a live version of a collection."""

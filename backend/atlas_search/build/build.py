@@ -1,0 +1,187 @@
+"""The build shared by every source type: documents in, a live version out.
+
+Read what is new, place all documents, embed what has no vector, write a version beside the live
+one, make it live in one step. A build that is killed goes on where it was.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from atlas_search.build.chunking import Chunking, chunking
+from atlas_search.build.corpora import Sources, label_of
+from atlas_search.build.document_ids import Changes, changes
+from atlas_search.build.live_version import Live, open_live
+from atlas_search.build.prepare import Preparation
+from atlas_search.build.reading import Plan, read_sources
+from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
+from atlas_search.providers.embedding import Embedder
+from atlas_search.readers import Reader
+from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
+from atlas_search.stores.staging import Staging
+from atlas_search.stores.versions import STAGING, locked, remove_old, versions
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to build and how. `arguments` are those of the command, kept for a repair."""
+
+    collection: str
+    origin: str
+    chunking: Chunking = field(default_factory=chunking)
+    force: bool = False
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What one source file gave, and what was left out of it or repaired."""
+
+    source: str
+    documents: int
+    passages: int
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did.
+
+    `files` are the sources of this build, `read` how many of them were read, `embedded` the texts
+    that had no vector. `seconds` is the time of this run.
+    """
+
+    manifest: Manifest
+    files: tuple[FileReport, ...]
+    changes: Changes
+    read: int
+    embedded: int
+    unchanged: bool
+    seconds: float
+
+
+def build(
+    folder: Path,
+    sources: Sources,
+    reader: Reader,
+    embedder: Embedder,
+    options: Options,
+    progress: Progress,
+) -> BuildReport:
+    """Bring the collection in `folder` up to date with `sources`.
+
+    Documents of other origins stay. The version before stays on disk. Raises SourceError if the
+    sources give no document, or if another build of the collection is running.
+    """
+    started = time.monotonic()
+    with locked(folder):
+        live = open_live(folder, or_none=options.force)
+        staging = Staging(folder / STAGING)
+        try:
+            preparation = Preparation(
+                options.origin,
+                reader,
+                options.chunking,
+                embedder.token_spans,
+                embedder.fingerprint,
+                {corpus.id: corpus.language for corpus in _shared(live, options)},
+            )
+            plan = read_sources(
+                sources,
+                preparation,
+                live,
+                staging,
+                embedder,
+                lambda done, total: progress("Reading files", done, total),
+                every=options.force,
+            )
+            contents = Contents(
+                options.collection, plan, _labels(sources, live, options), _origins(live, options)
+            )
+            files = _file_reports(sources, plan, live, staging, options.origin)
+            did = changes(_digests(live), plan.documents)
+            if live and _is_same(live, contents, embedder) and not options.force:
+                manifest, embedded, unchanged = live.manifest, 0, True
+                # the build that made it live may have been killed before it cleaned up
+                others = (m.version for m in versions(folder) if m.version != manifest.version)
+                remove_old(folder, {manifest.version, *islice(others, 1)})
+            else:
+                site = Site(folder, live, staging, embedder, progress, fresh=options.force)
+                manifest, embedded = write_version(site, contents)
+                make_live(folder, manifest, live)
+                unchanged = False
+            staging.finish(options.origin)
+        finally:
+            staging.close()
+            if live:
+                live.close()
+    seconds = round(time.monotonic() - started, 3)
+    return BuildReport(manifest, files, did, plan.read, embedded, unchanged, seconds)
+
+
+def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
+    return live.manifest.content_digest == contents.digest(embedder)
+
+
+def _digests(live: Live | None) -> dict[tuple[str, str, str], bytes]:
+    return {f.identity: f.provenance.digest for f in live.found} if live else {}
+
+
+def _labels(sources: Sources, live: Live | None, options: Options) -> dict[str, str]:
+    """Labels of the present sources; those of corpora that another origin fills stay."""
+    kept = {c.id: c.label for c in _shared(live, options) if c.label != label_of(c.id)}
+    return kept | dict(sources.labels)
+
+
+def _shared(live: Live | None, options: Options) -> list[CorpusStatistics]:
+    """The corpora that another origin fills."""
+    if live is None:
+        return []
+    others = {f.corpus for f in live.found if f.provenance.origin != options.origin}
+    return [corpus for corpus in live.manifest.corpora if corpus.id in others]
+
+
+def _origins(live: Live | None, options: Options) -> dict[str, Origin]:
+    present = dict(live.manifest.origins) if live else {}
+    return present | {
+        options.origin: Origin(
+            arguments=dict(options.arguments),
+            **asdict(options.chunking),
+            documents=0,
+            passages=0,
+        )
+    }
+
+
+def _file_reports(
+    sources: Sources, plan: Plan, live: Live | None, staging: Staging, origin: str
+) -> tuple[FileReport, ...]:
+    documents: dict[str, list[int]] = {}
+    for place in plan.documents:
+        found = place.found
+        if found.provenance.origin == origin:
+            if found.kept and live:
+                first, end = live.first_rows[found.number : found.number + 2]
+                count = int(end - first)
+            else:
+                count = len(staging.passages(found.number))
+            documents.setdefault(found.source, []).append(count)
+    remarks = {
+        row.name: tuple(f"{key}: {remark}" if key else remark for key, remark in row.remarks)
+        for row in plan.sources
+        if row.origin == origin
+    }
+    reports = [
+        FileReport(
+            file.name,
+            len(documents.get(file.name, ())),
+            sum(documents.get(file.name, ())),
+            remarks.get(file.name, ()),
+        )
+        for file in sources.files
+    ]
+    reports += [FileReport(name, 0, 0, (reason,)) for name, reason in sources.left_out]
+    return tuple(sorted(reports, key=lambda report: report.source))

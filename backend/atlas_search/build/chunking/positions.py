@@ -1,0 +1,50 @@
+"""Where passages stand in their document, as a citation says it."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from atlas_search.core.domain import Document, Segment
+from atlas_search.language.text import Span
+
+
+class Position(NamedTuple):
+    """Page, line (both from 1) and section at a passage's start, and who speaks in it.
+
+    `speaker` names everybody who does, in order, with `; ` between; words of nobody in particular
+    (a heading, a note of the reporter) add no name. Empty if unknown.
+    """
+
+    page: int
+    line: int
+    section: str
+    speaker: str
+
+
+def positions(document: Document, spans: Sequence[Span]) -> list[Position]:
+    """The position of each span, in one walk through the text; spans in order of `start`."""
+    starts = [segment.start for segment in document.segments]
+    found = []
+    line = 1
+    walked = 0
+    for span in spans:
+        line += document.text.count("\n", walked, span.start)
+        walked = span.start
+        page = max(bisect_right(document.pages, span.start), 1)
+        segments = _segments(document.segments, starts, span)
+        found.append(Position(page, line, _section(segments, span), _speaker(segments)))
+    return found
+
+
+def _segments(segments: Sequence[Segment], starts: Sequence[int], span: Span) -> Sequence[Segment]:
+    """Those the span touches."""
+    first = max(bisect_right(starts, span.start) - 1, 0)
+    return segments[first : max(bisect_right(starts, span.end - 1), first)]
+
+
+def _section(segments: Sequence[Segment], span: Span) -> str:
+    return segments[0].section if segments and segments[0].start <= span.start else ""
+
+
+def _speaker(segments: Sequence[Segment]) -> str:
+    return "; ".join(dict.fromkeys(segment.speaker for segment in segments if segment.speaker))

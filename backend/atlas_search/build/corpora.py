@@ -1,0 +1,310 @@
+"""Which corpus each source file belongs to: by folder, `corpora.toml`, or a metadata field."""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.errors import SourceError
+from atlas_search.language.languages import LANGUAGES
+
+FILE_NAME = "corpora.toml"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What holds for the files of one corpus.
+
+    Without `corpus` each document's own metadata field `corpus_field` names it. `metadata` are
+    values for documents that do not say; `encoding` is what text files are in, empty for UTF-8.
+    `language` is the one its words are analysed in, empty if nobody says.
+    """
+
+    corpus: str = ""
+    corpus_field: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    encoding: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file to read.
+
+    `name` is how reports call it, `stem` what the ids of its documents begin with.
+    """
+
+    path: Path
+    name: str
+    stem: str
+    rule: Rule
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files to read in order of name, files left out with the reason, and corpus labels."""
+
+    files: tuple[SourceFile, ...]
+    left_out: tuple[tuple[str, str], ...]
+    labels: Mapping[str, str]
+
+
+class _Corpus(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    label: str = ""
+    include: list[str] = Field(min_length=1)
+    encoding: str = ""
+    language: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    include: list[str] = Field(min_length=1)
+    metadata: dict[str, Any] = Field(min_length=1)
+
+
+class _Mapping(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    corpus: list[_Corpus] = Field(min_length=1)
+    document: list[_Document] = Field(default_factory=list)
+    ignore: list[str] = Field(default_factory=list)
+
+
+def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) -> Sources:
+    """One corpus per sub-folder of the only root; of several roots, each is a corpus itself.
+
+    Raises SourceError for what is no folder or cannot be a corpus id.
+    """
+    folders = _sub_folders(roots[0]) if len(roots) == 1 else list(roots)
+    stray = [p for p in _visible(roots[0].iterdir()) if p.is_file()] if len(roots) == 1 else []
+    left_out = [(path.name, "outside the folders of the corpora") for path in stray]
+    files = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
+        corpus = checked_id(folder.name or folder.resolve().name, str(folder))
+        for path, inner, reason in _walked(folder, suffixes):
+            name = f"{corpus}/{inner}"
+            if reason:
+                left_out.append((name, reason))
+            else:
+                files.append(SourceFile(path, name, inner, Rule(corpus, encoding=encoding)))
+    return _sources(files, left_out, {})
+
+
+def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sources:
+    """Every file below `roots` under one rule: a corpus for all, or the field that names it."""
+    files, left_out = [], []
+    for root in roots:
+        for path, inner, reason in _walked(root, suffixes):
+            name = inner if len(roots) == 1 or root.is_file() else f"{root.name}/{inner}"
+            if reason:
+                left_out.append((name, reason))
+            else:
+                files.append(SourceFile(path, name, inner, rule))
+    return _sources(files, left_out, {})
+
+
+def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: str) -> Sources:
+    """The corpora that a `corpora.toml` describes; its globs are relative to `root`.
+
+    The first corpus that includes a file gets it. Raises SourceError for a file that cannot be
+    understood.
+    """
+    corpora = _read_mapping(mapping)
+    files, left_out = [], []
+    for path, name, reason in _walked(root, suffixes):
+        if (
+            name == FILE_NAME
+            or path == mapping
+            or any(_matches(name, pattern) for pattern in corpora.ignore)
+        ):
+            continue
+        match = _first_match(name, corpora.corpus)
+        if match is None:
+            left_out.append((name, f"no corpus of {mapping.name} includes it"))
+        elif reason:
+            left_out.append((name, reason))
+        else:
+            corpus, pattern = match
+            metadata = corpus.metadata | _metadata_of(name, corpora.document)
+            rule = Rule(corpus.id, "", metadata, corpus.encoding or encoding, corpus.language)
+            files.append(SourceFile(path, name, _below(pattern, name), rule))
+    return _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
+
+
+def checked_language(language: str, where: str) -> str:
+    """`language`, if words can be analysed in it. Raises SourceError saying `where` it stands."""
+    if language not in LANGUAGES:
+        raise SourceError(
+            f"{where}: {language!r} is no language whose words Atlas can analyse. Give one of "
+            f"{', '.join(LANGUAGES)}."
+        )
+    return language
+
+
+def in_language(sources: Sources, language: str) -> Sources:
+    """The same sources; corpora that state no language are in this one. Raises SourceError."""
+    if not language:
+        return sources
+    checked_language(language, "--language")
+    files = (
+        replace(file, rule=replace(file.rule, language=file.rule.language or language))
+        for file in sources.files
+    )
+    return replace(sources, files=tuple(files))
+
+
+def label_of(corpus: str) -> str:
+    """A readable label for a corpus id: `legal_us` becomes `Legal US`."""
+    return " ".join(
+        part.upper() if len(part) <= 2 else part.capitalize() for part in re.split("[_-]", corpus)
+    )
+
+
+def _read_mapping(path: Path) -> _Mapping:
+    try:
+        mapping = _Mapping.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path} is not valid TOML: {error}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SourceError(f"{path}: `{where}`: {first['msg']}.") from error
+    seen = set()
+    for corpus in mapping.corpus:
+        checked_id(corpus.id, str(path))
+        if corpus.language:
+            checked_language(corpus.language, f"{path}: `language` of {corpus.id!r}")
+        if corpus.id in seen:
+            raise SourceError(f"{path}: the corpus {corpus.id!r} stands there twice. Join them.")
+        seen.add(corpus.id)
+    return mapping
+
+
+def _first_match(name: str, corpora: Iterable[_Corpus]) -> tuple[_Corpus, str] | None:
+    return next(
+        (
+            (corpus, pattern)
+            for corpus in corpora
+            for pattern in corpus.include
+            if _matches(name, pattern)
+        ),
+        None,
+    )
+
+
+def _metadata_of(name: str, documents: Iterable[_Document]) -> dict[str, Any]:
+    """What the mapping says about one file; of several entries the last counts."""
+    found: dict[str, Any] = {}
+    for document in documents:
+        if any(_matches(name, pattern) for pattern in document.include):
+            found |= document.metadata
+    return found
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return bool(_compiled(pattern).fullmatch(name))
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A glob as a regular expression: `**` crosses folders, `*` and `?` do not."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
+    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(wild.get(part, re.escape(part)) for part in parts), re.DOTALL)
+
+
+def _below(pattern: str, name: str) -> str:
+    """`name` without the folders that `pattern` spells out."""
+    fixed = []
+    for part in PurePosixPath(pattern).parts[:-1]:
+        if re.search(r"[*?]", part):
+            break
+        fixed.append(part)
+    return PurePosixPath(name).relative_to(*fixed).as_posix() if fixed else name
+
+
+def _sub_folders(root: Path) -> list[Path]:
+    if not root.is_dir():
+        raise SourceError(f"{root} is not a folder. Give a folder with one sub-folder per corpus.")
+    folders = sorted(path for path in _visible(root.iterdir()) if path.is_dir())
+    if not folders:
+        raise SourceError(
+            f"{root} has no sub-folder. Put each corpus into a folder of its own, write a "
+            f"{FILE_NAME}, or give --corpus or --corpus-field."
+        )
+    return folders
+
+
+def _walked(root: Path, suffixes: frozenset[str]) -> list[tuple[Path, str, str]]:
+    """Each file below `root`, or itself: path, name from there, and why it is left out, if it is.
+
+    Names that begin with a dot are passed over. Raises SourceError for a folder that cannot be
+    listed: its documents would seem to be gone.
+    """
+    if root.is_file():
+        return [(root, root.name, _refusal(root, suffixes))]
+    if not root.is_dir():
+        raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
+    found = []
+    for folder, folders, names in os.walk(root, onerror=_unlisted):
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(folder, name) for name in (*names, *links) if not name.startswith(".")]
+    return [
+        (path, _printable(path.relative_to(root).as_posix()), _refusal(path, suffixes))
+        for path in sorted(found)
+    ]
+
+
+def _unlisted(error: OSError) -> None:
+    raise SourceError(f"{error.filename} cannot be listed: {error.strerror}. Mend that first.")
+
+
+def _refusal(path: Path, suffixes: frozenset[str]) -> str:
+    if _printable(path.name) != path.name:
+        return "its name is not UTF-8: rename it"
+    if path.is_dir():
+        return "a link to a folder, which is not followed: name that folder as a source"
+    if not path.is_file():
+        return "a link to nothing" if path.is_symlink() else "not a regular file"
+    if not path.name.lower().endswith(tuple(suffixes)):
+        return f"not a {' or '.join(sorted(suffixes))} file"
+    return ""
+
+
+def _printable(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+def _visible(paths: Iterable[Path]) -> list[Path]:
+    return sorted(path for path in paths if not path.name.startswith("."))
+
+
+def _sources(
+    files: Iterable[SourceFile], left_out: Iterable[tuple[str, str]], labels: Mapping[str, str]
+) -> Sources:
+    ordered = sorted(files, key=lambda file: file.name)
+    for before, file in pairwise(ordered):
+        if before.name == file.name:
+            raise SourceError(
+                f"{before.path} and {file.path} would both be called {file.name!r}. "
+                "Rename a folder, or give one that holds both."
+            )
+    return Sources(tuple(ordered), tuple(sorted(left_out)), labels)

@@ -1,0 +1,234 @@
+"""What a version is made of: documents kept from the live version, and staged ones."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from atlas_search.build.document_ids import Found, Placed
+from atlas_search.core.domain import Document, Passage
+from atlas_search.core.errors import DamagedStore, MissingStore
+from atlas_search.language.text import ANALYSER_VERSION, Span, words
+from atlas_search.stores.embeddings import Embeddings, text_digest
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.record_writer import PassageRow, Provenance
+from atlas_search.stores.records import Records
+from atlas_search.stores.staging import Staging
+from atlas_search.stores.tokens import IntArray, TokenTable, TokenWriter
+from atlas_search.stores.verify import check_files
+from atlas_search.stores.versions import EMBEDDINGS, RECORDS, TOKENS
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A document as it will be written; `words` and `parts` are terms of the writer's table.
+
+    They are stems of `language`.
+    """
+
+    document: Document
+    language: str
+    provenance: Provenance
+    passages: Sequence[PassageRow]
+    words: Sequence[IntArray]
+    parts: Sequence[IntArray]
+
+
+class Live:
+    """The live version, as a source for the next one. Its index is not opened.
+
+    Words and vectors are taken from it as far as they are whole. Raises MissingStore or
+    DamagedStore if its documents cannot be read.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest):
+        self.manifest = manifest
+        self.folder = folder / manifest.version
+        self._check(RECORDS)
+        self.records = Records(self.folder / RECORDS, manifest.languages)
+
+    def _check(self, part: str) -> None:
+        # what is taken over gets a new digest: damage would never be found again
+        try:
+            check_files(self.folder, self.manifest, part)
+        except DamagedStore as error:
+            raise DamagedStore(
+                f"{self.manifest.collection} is damaged: {error}. Run `atlas store repair "
+                f"{self.manifest.collection}`."
+            ) from error
+
+    @cached_property
+    def embeddings(self) -> Embeddings:
+        """Its vectors. Raises DamagedStore."""
+        self._check(EMBEDDINGS)
+        return Embeddings.read(self.folder / EMBEDDINGS)
+
+    @cached_property
+    def tokens(self) -> TokenTable:
+        """Its words. Raises DamagedStore."""
+        self._check(TOKENS)
+        return TokenTable.read(self.folder / TOKENS)
+
+    @cached_property
+    def first_rows(self) -> IntArray:
+        """The first passage row of each document, and the number of rows last."""
+        return np.cumsum([0, *self.records.passage_counts()])
+
+    @cached_property
+    def found(self) -> Sequence[Found]:
+        """All its documents, as kept."""
+        return [
+            Found(corpus, source, provenance, True, index, self.manifest.languages[corpus])
+            for index, (corpus, source, provenance) in enumerate(self.records.provenances())
+        ]
+
+    def close(self) -> None:
+        """Release its files."""
+        self.records.close()
+
+
+def open_live(folder: Path, *, or_none: bool) -> Live | None:
+    """The live version, or None if there is none that this Atlas can read.
+
+    Raises DamagedStore if its documents are damaged, unless it may be None then.
+    """
+    try:
+        return Live(folder, Manifest.read(folder))
+    except MissingStore:
+        return None
+    except DamagedStore:
+        if or_none:
+            return None
+        raise
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A passage before it has a vector: its text's digest and length, and how to get the text."""
+
+    digest: bytes
+    length: int
+    kept: bool
+    number: int
+
+
+class Materials:
+    """The live version and the staging area as one source of documents."""
+
+    def __init__(self, live: Live | None, staging: Staging, *, reanalyse: bool = False):
+        self._live = live
+        self._staging = staging
+        self._reanalyse = reanalyse
+
+    @property
+    def live(self) -> Live:
+        """The live version; only for documents that were kept from it."""
+        assert self._live is not None
+        return self._live
+
+    def cuts(self, place: Placed) -> list[Cut]:
+        """The passages of a document, in order."""
+        if not place.found.kept:
+            staged = self._staging.passages(place.found.number)
+            return [Cut(digest, length, False, number) for number, digest, length in staged]
+        first, end = self.live.first_rows[place.found.number : place.found.number + 2]
+        rows = range(int(first), int(end))
+        if self._embeddings is None:
+            texts = [passage.text for passage in self.live.records.passages(rows)]
+            return [Cut(text_digest(t), 0, True, r) for r, t in zip(rows, texts, strict=True)]
+        return [Cut(self._embeddings.digests[row].tobytes(), 0, True, row) for row in rows]
+
+    @cached_property
+    def _embeddings(self) -> Embeddings | None:
+        """Those of the live version, or None if they are damaged."""
+        try:
+            return self.live.embeddings
+        except DamagedStore:
+            return None
+
+    def texts(self, cuts: Sequence[Cut]) -> list[str]:
+        """The texts of passages, in order."""
+        kept = [cut.number for cut in cuts if cut.kept]
+        texts = dict(zip(kept, self.live.records.passages(kept), strict=True)) if kept else {}
+        return [
+            texts[cut.number].text if cut.kept else self._staging.texts([cut.number])[0]
+            for cut in cuts
+        ]
+
+    def reader(self, writer: TokenWriter) -> Callable[[Placed], Ready]:
+        """A function that brings a document into the form in which it is written."""
+        table = self._words()
+        translate = writer.translator(table) if table else None
+
+        def ready(place: Placed) -> Ready:
+            if not place.found.kept:
+                return self._staged(place, writer)
+            language = place.found.language
+            document, passages = self.live.records.stored_document(place.found.number)
+            term_ids = [
+                (translate(table.words.row(p.row)), translate(table.parts.row(p.row)))
+                if table and translate and p.language == language
+                else _analysed(p.text, language, writer)
+                for p in passages
+            ]
+            return Ready(
+                replace(document, id=place.id),
+                language,
+                place.found.provenance,
+                [_renamed(passage, place.id) for passage in passages],
+                [of_words for of_words, _ in term_ids],
+                [of_parts for _, of_parts in term_ids],
+            )
+
+        return ready
+
+    def _words(self) -> TokenTable | None:
+        """The words of the live version, or None if they must be found anew."""
+        if self._live is None or self._reanalyse:
+            return None
+        if self._live.manifest.analyser != ANALYSER_VERSION:
+            return None
+        try:
+            return self._live.tokens
+        except DamagedStore:
+            return None
+
+    def _staged(self, place: Placed, writer: TokenWriter) -> Ready:
+        staged = self._staging.document(place.found.number)
+        return Ready(
+            replace(staged.document, id=place.id),
+            place.found.language,
+            staged.provenance,
+            [
+                replace(p.row, id=p.row.id or passage_id(place.id, p.row.span))
+                for p in staged.passages
+            ],
+            [writer.ids(p.words) for p in staged.passages],
+            [writer.ids(p.parts) for p in staged.passages],
+        )
+
+
+def passage_id(document_id: str, span: Span) -> str:
+    """The id of a passage that has none of its own."""
+    return f"{document_id}:{span.start}-{span.end}"
+
+
+def _renamed(passage: Passage, document_id: str) -> PassageRow:
+    span = Span(passage.start, passage.end)
+    given = passage.id != passage_id(passage.document_id, span)
+    return PassageRow(
+        passage.id if given else passage_id(document_id, span),
+        span,
+        passage.page,
+        passage.line,
+        passage.section,
+        passage.speaker,
+    )
+
+
+def _analysed(text: str, language: str, writer: TokenWriter) -> tuple[IntArray, IntArray]:
+    found = words(text, language)
+    parts = (part for word in found for part in word.parts)
+    return writer.ids(word.term for word in found), writer.ids(parts)

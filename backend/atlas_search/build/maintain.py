@@ -1,0 +1,222 @@
+"""Changing a collection without its sources: repairing parts, dropping a corpus."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.build.corpora import label_of
+from atlas_search.build.document_ids import placed
+from atlas_search.build.live_version import Live
+from atlas_search.build.reading import Plan
+from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
+from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
+from atlas_search.providers.embedding import Embedder
+from atlas_search.stores.embeddings import VECTORS, text_digest
+from atlas_search.stores.manifest import FILE_NAME, Manifest
+from atlas_search.stores.staging import Staging
+from atlas_search.stores.vectors import Vectors
+from atlas_search.stores.verify import SAME, Finding, is_as_written, verify
+from atlas_search.stores.versions import (
+    CHROMA,
+    EMBEDDINGS,
+    RECORDS,
+    STAGING,
+    TOKENS,
+    go_live,
+    locked,
+    remove_old,
+    versions,
+)
+
+BATCH = 5000
+
+
+class NeedsSources(SourceError):
+    """The documents themselves are damaged: only their sources can bring them back."""
+
+
+def repair(
+    folder: Path, embedder: Embedder, progress: Progress
+) -> tuple[Manifest, list[Finding], int]:
+    """Make damaged parts of the live version anew from those that are whole.
+
+    Gives the live manifest, what was found, and how many passages had to be embedded; nothing is
+    changed if nothing is damaged. Raises NeedsSources if the documents cannot be read, and
+    EmbedderMismatch.
+    """
+    with locked(folder):
+        manifest, problem = _readable_manifest(folder)
+        findings = verify(folder, manifest)
+        damaged = {finding.part for finding in findings if finding.problem}
+        if problem:
+            findings = [Finding(FILE_NAME, "", problem), *findings[1:]]
+        if RECORDS in damaged:
+            raise NeedsSources(
+                f"The documents of {folder.name} are damaged: "
+                f"{next(f.problem for f in findings if f.part == RECORDS)}."
+            )
+        if damaged == {FILE_NAME}:
+            manifest.write(folder / manifest.version)
+        if damaged <= {FILE_NAME}:
+            return manifest, findings, 0
+        repaired, embedded = _made_anew(folder, manifest, damaged, embedder, progress)
+        return repaired, findings, embedded
+
+
+def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> Manifest:
+    """Make a version without one corpus live.
+
+    Raises SourceError if that leaves nothing, and EmbedderMismatch.
+    """
+    with locked(folder), _opened(folder, Manifest.read(folder), embedder) as (live, staging):
+        known = [each.id for each in live.manifest.corpora]
+        if corpus not in known or len(known) == 1:
+            raise SourceError(
+                f"{folder.name} has the corpora {', '.join(known)}: "
+                f"{corpus!r} cannot be dropped. Give one of several."
+            )
+        site = Site(folder, live, staging, embedder, progress)
+        manifest, _ = write_version(site, _contents(live, lambda each: each != corpus))
+        make_live(folder, manifest, live)
+        return manifest
+
+
+@contextmanager
+def _opened(folder: Path, manifest: Manifest, embedder: Embedder) -> Iterator[tuple[Live, Staging]]:
+    """A version to be changed, and a staging area, which stays if a build left it.
+
+    Raises EmbedderMismatch: another model would silently embed every passage again.
+    """
+    model = manifest.embedding
+    if model.fingerprint != embedder.fingerprint:
+        raise EmbedderMismatch(
+            f"{folder.name} was built with {model.name} ({model.provider}), and the settings give "
+            f"the vectors of another model: {embedder.info.name} ({embedder.info.provider}). Set "
+            f"EMBEDDING_MODEL={model.name}, EMBEDDING_PROVIDER={model.provider} and POOLING as "
+            "they were, or build it again with `atlas create`."
+        )
+    unfinished = (folder / STAGING).exists()
+    live, staging = Live(folder, manifest), Staging(folder / STAGING)
+    try:
+        yield live, staging
+        if not unfinished:
+            staging.remove()
+    finally:
+        staging.close()
+        live.close()
+
+
+def _made_anew(
+    folder: Path, manifest: Manifest, damaged: set[str], embedder: Embedder, progress: Progress
+) -> tuple[Manifest, int]:
+    with _opened(folder, manifest, embedder) as (live, staging):
+        if EMBEDDINGS in damaged:
+            _rescue_vectors(live, staging, embedder)
+            _set_aside(live.folder / EMBEDDINGS)
+        site = Site(
+            folder,
+            live,
+            staging,
+            embedder,
+            progress,
+            fresh=bool(damaged & {EMBEDDINGS, CHROMA}),
+            reanalyse=TOKENS in damaged,
+        )
+        repaired, embedded = write_version(site, _contents(live, lambda _: True))
+        go_live(folder, repaired)
+        # the damaged version must not be one to go back to, even if it is in use and stays
+        (folder / manifest.version / FILE_NAME).unlink(missing_ok=True)
+        remove_old(folder, {m.version for m in versions(folder)} - {manifest.version})
+        return repaired, embedded
+
+
+def _contents(live: Live, keep: Callable[[str], bool]) -> Contents:
+    documents = [found for found in live.found if keep(found.corpus)]
+    named = {(found.provenance.origin, found.source) for found in documents}
+    gone = {(f.provenance.origin, f.source) for f in live.found if not keep(f.corpus)}
+    # a source with a dropped document is read again by the next build, which finds it missing
+    sources = [
+        source for source in live.records.sources() if (source.origin, source.name) not in gone
+    ]
+    return Contents(
+        live.manifest.collection,
+        Plan(placed(documents), sources, 0),
+        {c.id: c.label for c in live.manifest.corpora if c.label != label_of(c.id)},
+        {
+            kind: origin
+            for kind, origin in live.manifest.origins.items()
+            if any(kind == known for known, _ in named)
+        },
+    )
+
+
+def _readable_manifest(folder: Path) -> tuple[Manifest, str]:
+    """The live manifest, and "".
+
+    If it cannot be read, that of the newest version, which becomes live, and what was wrong.
+    """
+    try:
+        return Manifest.read(folder), ""
+    except (DamagedStore, MissingStore) as error:
+        found = versions(folder)
+        if not found:
+            raise
+        go_live(folder, found[0])
+        return found[0], str(error)
+
+
+def _rescue_vectors(live: Live, staging: Staging, embedder: Embedder) -> None:
+    """Stage the vectors that are still good, by the digests of their texts."""
+    for rows, vectors in _stored(live) if _are_proven(live) else _indexed(live):
+        texts = [passage.text for passage in live.records.passages(rows)]
+        staging.add_vectors(
+            embedder.fingerprint,
+            [text_digest(text) for text in texts],
+            embedder.count_tokens(texts),
+            vectors,
+        )
+
+
+def _are_proven(live: Live) -> bool:
+    """Whether the file of the vectors is whole, though others beside it are not."""
+    try:
+        return is_as_written(live.folder, live.manifest, f"{EMBEDDINGS}/{VECTORS}")
+    except OSError:
+        return False
+
+
+def _stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    vectors = np.load(live.folder / EMBEDDINGS / VECTORS, mmap_mode="r")
+    for start in range(0, len(vectors), BATCH):
+        batch = vectors[start : start + BATCH]
+        yield list(range(start, start + len(batch))), batch
+
+
+def _indexed(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    """What the index has of the passages' vectors; one that is no unit vector is damaged."""
+    rows = {id_: row for row, id_ in enumerate(live.records.passage_ids())}
+    for corpus in live.manifest.corpora:
+        for ids, vectors in _readable_items(live.folder / CHROMA, corpus.id):
+            lengths = np.linalg.norm(vectors, axis=1)
+            good = [at for at, id_ in enumerate(ids) if id_ in rows and abs(lengths[at] - 1) < SAME]
+            yield [rows[ids[at]] for at in good], vectors[good]
+
+
+def _readable_items(folder: Path, corpus: str) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+    try:
+        vectors = Vectors(folder, [corpus])
+        try:
+            yield from vectors.items(corpus)
+        finally:
+            vectors.close()
+    except Exception:  # Chroma raises errors of many kinds; what it cannot give is embedded
+        return
+
+
+def _set_aside(folder: Path) -> None:
+    """Keep damaged vectors from being taken over."""
+    if folder.exists():
+        folder.rename(folder.with_name(f"{folder.name}.damaged"))

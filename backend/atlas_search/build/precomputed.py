@@ -1,0 +1,43 @@
+"""Vectors that came with their documents: taken over if they are the model's own."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.build.prepare import Prepared
+from atlas_search.core.errors import SourceError
+from atlas_search.providers.embedding import Embedder
+
+SAMPLE = 32
+LEAST_COSINE = 0.98
+"""Between a vector and what the model makes of its text; other models are near 0."""
+
+
+def checked_vectors(
+    prepared: Prepared, embedder: Embedder
+) -> tuple[list[bytes], list[int], NDArray[np.float32]]:
+    """Text digests, token counts and unit vectors that came with a source.
+
+    Raises SourceError if they are not those of `embedder`: a question's vector would mean nothing
+    among them.
+    """
+    texts = {p.digest: p.text for d in prepared.documents for p in d.passages}
+    digests = list(prepared.vectors)
+    lengths = {len(vector) for vector in prepared.vectors.values()}
+    if lengths != {embedder.info.dimension}:
+        raise SourceError(
+            f"{prepared.source.name}: its vectors have {' or '.join(map(str, sorted(lengths)))} "
+            f"dimensions, those of {embedder.info.name} {embedder.info.dimension}. "
+            "Set EMBEDDING_MODEL and POOLING to what made them."
+        )
+    vectors = np.array([prepared.vectors[digest] for digest in digests], dtype=np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    chosen = np.linspace(0, len(digests) - 1, min(SAMPLE, len(digests))).astype(int)
+    made = embedder.embed([texts[digests[at]] for at in chosen])
+    cosine = float(np.einsum("nd,nd->n", vectors[chosen], made).min())
+    if cosine < LEAST_COSINE:
+        raise SourceError(
+            f"{prepared.source.name}: its vectors are not those of {embedder.info.name} (lowest "
+            f"cosine {cosine:.2f} over {len(chosen)} texts). Set EMBEDDING_MODEL, POOLING and the "
+            "prefixes to what made them."
+        )
+    return digests, embedder.count_tokens([texts[digest] for digest in digests]), vectors

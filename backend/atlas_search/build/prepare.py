@@ -1,0 +1,239 @@
+"""From a source file to what is staged: parsed, typed, cut into passages and analysed."""
+
+import hashlib
+import json
+import re
+import time
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, astuple, dataclass, field
+from pathlib import Path
+
+from atlas_search.build.chunking import Chunking, TokenSpans, passage_spans, positions
+from atlas_search.build.corpora import Rule, SourceFile
+from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.domain import Document
+from atlas_search.core.errors import SourceError
+from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.language.text import ANALYSER_VERSION, Span, words
+from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
+from atlas_search.readers.metadata import typed_metadata
+from atlas_search.stores.embeddings import text_digest
+from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
+from atlas_search.stores.staging import StagedDocument, StagedPassage
+
+VERSION = 1
+"""Raised when the same drafts give other documents or passages: all sources are read again then."""
+
+_TITLE = 120  # characters of the first line, where a document has no title
+_LONGEST = 120  # characters of one part of an id
+_POSITION = re.compile(r"[a-z]+-\d+")
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How to read and cut the sources of one origin; `token_spans` serves sizes in tokens.
+
+    `languages` are those of corpora that other origins fill, too.
+    """
+
+    origin: str
+    reader: Reader
+    chunking: Chunking
+    token_spans: TokenSpans
+    tokenizer: str
+    """Identifies what `token_spans` does."""
+    languages: Mapping[str, str] = field(default_factory=dict)
+
+    def language(self, rule: Rule, corpus: str) -> str:
+        """The language of a corpus that a rule fills."""
+        return rule.language or self.languages.get(corpus, DEFAULT_LANGUAGE)
+
+    def fingerprint(self, file: SourceFile) -> bytes:
+        """Equal for equal bytes, read and cut in the same way."""
+        digest = hashlib.sha256(
+            json.dumps(
+                [
+                    VERSION,
+                    ANALYSER_VERSION,
+                    self.reader.options,
+                    asdict(self.chunking),
+                    self.tokenizer if self.chunking.unit == "tokens" else "",
+                    file.stem,
+                    asdict(file.rule) | {"language": self._languages(file.rule)},
+                ],
+                sort_keys=True,
+                default=str,
+            ).encode()
+        )
+        for path in _parts(file.path):
+            with path.open("rb") as opened:
+                digest.update(hashlib.file_digest(opened, "sha256").digest())
+        return digest.digest()
+
+    def _languages(self, rule: Rule) -> str | Mapping[str, str]:
+        """All that the language of a file's documents depends on."""
+        if rule.corpus or rule.language:
+            return self.language(rule, rule.corpus)
+        others = self.languages.items()
+        return {corpus: code for corpus, code in others if code != DEFAULT_LANGUAGE}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What one file gave. `vectors` are those that came with it, by text digest."""
+
+    source: SourceRow
+    documents: tuple[StagedDocument, ...]
+    vectors: Mapping[bytes, tuple[float, ...]] = field(default_factory=dict)
+
+
+def prepare(preparation: Preparation, file: SourceFile, fingerprint: bytes) -> Prepared:
+    """Read one file. Whatever is wrong with it becomes a remark, never an error."""
+    started = time.monotonic()
+    remarks: list[tuple[str, str]] = []
+    documents: dict[str, StagedDocument] = {}
+    vectors: dict[bytes, tuple[float, ...]] = {}
+    for read in _read(preparation.reader, file):
+        if isinstance(read, Skipped):
+            remarks.append((read.key, read.reason))
+            continue
+        if read.key in documents:
+            remarks.append((read.key, f"its id {read.key!r} occurs twice; the first is kept"))
+            continue
+        staged = _staged(preparation, file, read)
+        if isinstance(staged, Skipped):
+            remarks.append((staged.key, staged.reason))
+            continue
+        documents[read.key] = staged
+        if read.remark:
+            remarks.append((read.key, read.remark))
+        if isinstance(read, EmbeddedDraft):
+            vectors[staged.passages[0].digest] = read.vector
+    if not documents and not remarks:
+        remarks.append(("", "it holds no document"))
+    source = SourceRow(
+        name=file.name,
+        origin=preparation.origin,
+        fingerprint=fingerprint,
+        remarks=tuple(remarks),
+        bytes=sum(path.stat().st_size for path in _parts(file.path) if path.exists()),
+        seconds=round(time.monotonic() - started, 4),
+    )
+    return Prepared(source, tuple(documents.values()), vectors)
+
+
+def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
+    try:
+        yield from reader.read(file.path, file.rule.encoding)
+    except OSError as error:
+        yield Skipped(f"cannot be read: {error.strerror or error}")
+    except SourceError as error:
+        yield Skipped(str(error))
+    except Exception as error:
+        # a parser met a file its authors did not think of; thousands of others must not wait
+        yield Skipped(f"cannot be read: {type(error).__name__}: {error}")
+
+
+def _staged(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDocument | Skipped:
+    text = draft.text
+    if not text.strip():
+        return Skipped("it holds no text", draft.key)
+    metadata = typed_metadata(draft.metadata, file.rule.metadata)
+    if "title" in metadata:
+        metadata["title"] = str(metadata["title"])  # `1984` is a number in YAML
+    metadata.setdefault("content_type", file.path.suffix.lower().removeprefix(".") or "chroma")
+    try:
+        corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
+    except SourceError as error:
+        return Skipped(str(error), draft.key)
+    document = Document(
+        id="",
+        corpus=corpus,
+        title=draft.title or str(metadata.get("title") or "") or _first_line(text),
+        text=text,
+        metadata=metadata,
+        source=file.name,
+        pages=draft.pages,
+        segments=draft.segments,
+    )
+    provenance = Provenance(
+        preparation.origin, draft.key, _stem(file, draft.key), document_digest(document)
+    )
+    language = preparation.language(file.rule, corpus)
+    passages = _passages(preparation, document, draft, language)
+    return StagedDocument(document, provenance, tuple(passages))
+
+
+def _passages(
+    preparation: Preparation, document: Document, draft: Draft, language: str
+) -> Iterator[StagedPassage]:
+    given = draft.passage_id if isinstance(draft, EmbeddedDraft) else ""
+    spans = (
+        [Span(0, len(document.text))]
+        if given
+        else passage_spans(document, preparation.chunking, preparation.token_spans)
+    )
+    for span, position in zip(spans, positions(document, spans), strict=True):
+        text = document.text[span.start : span.end]
+        found = words(text, language)
+        yield StagedPassage(
+            PassageRow(given, span, *position),
+            text,
+            text_digest(text),
+            tuple(word.term for word in found),
+            tuple(part for word in found for part in word.parts),
+        )
+
+
+def document_digest(document: Document) -> bytes:
+    """SHA-256 of all that a document says; its id and the cuts are not part of it."""
+    said = (
+        document.corpus,
+        document.title,
+        document.text,
+        document.metadata,
+        document.pages,
+        [astuple(segment) for segment in document.segments],
+    )
+    return hashlib.sha256(
+        json.dumps(said, sort_keys=True, default=list).encode("utf-8", "surrogatepass")
+    ).digest()
+
+
+def _corpus_of(metadata: Mapping[str, object], field_name: str) -> str:
+    value = metadata.get("_".join(field_name.lower().split()))
+    if value is None:
+        raise SourceError(f"no corpus: it has no metadata field `{field_name}`")
+    # a meeting called `covid 0` can be a corpus, but its id must fit into a URL
+    corpus = re.sub(r"[^A-Za-z0-9_-]+", "-", str(value)).strip("-_")
+    return checked_id(corpus, f"metadata field `{field_name}` is {value!r}")
+
+
+def _stem(file: SourceFile, key: str) -> str:
+    """What the id of a document is made of: the file, the record's own id, or both if it has none.
+
+    `2019/Case name.txt` gives `2019.Case-name`.
+    """
+    path = ".".join(_slug(part) for part in Path(file.stem).with_suffix("").parts)
+    if not key:
+        return path
+    return f"{path}.{key}" if _POSITION.fullmatch(key) else _slug(key)
+
+
+def _slug(text: str) -> str:
+    # letters of any script stay; a decomposed name is the same name
+    slug = re.sub(r"[^\w-]+", "-", unicodedata.normalize("NFC", text)).strip("-") or "x"
+    if len(slug) <= _LONGEST:
+        return slug
+    return f"{slug[:_LONGEST]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _first_line(text: str) -> str:
+    line = next(line for line in text.splitlines() if line.strip())
+    return line.lstrip("# ").strip()[:_TITLE] or line.strip()[:_TITLE]
+
+
+def _parts(path: Path) -> list[Path]:
+    """The file itself, or all files of a folder that is one source."""
+    return sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]

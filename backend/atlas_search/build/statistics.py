@@ -1,0 +1,105 @@
+"""What the manifest says about corpora, counted while documents are written."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from atlas_search.build.corpora import label_of
+from atlas_search.build.live_version import Ready
+from atlas_search.readers.metadata import FieldCounter
+from atlas_search.stores.manifest import CorpusStatistics, Field
+from atlas_search.stores.record_writer import SourceRow
+from atlas_search.stores.tokens import IntArray
+
+
+@dataclass
+class _Corpus:
+    language: str
+    documents: int = 0
+    passages: int = 0
+    characters: int = 0
+    words: int = 0
+    tokens: int = 0
+    digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
+
+
+class Counter:
+    """Counts documents as they pass, in order of corpus."""
+
+    def __init__(self) -> None:
+        self._corpora: dict[str, _Corpus] = {}
+        self._characters: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        self._fields = FieldCounter()
+        self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+
+    def add(self, ready: Ready) -> None:
+        """Count one document and its passages."""
+        document = ready.document
+        corpus = self._corpora.setdefault(document.corpus, _Corpus(ready.language))
+        corpus.documents += 1
+        corpus.passages += len(ready.passages)
+        corpus.characters += len(document.text)
+        corpus.words += len(document.text.split())
+        corpus.digest.update(ready.provenance.digest)
+        of_source = self._characters[ready.provenance.origin, document.source]
+        of_source[document.corpus] = of_source.get(document.corpus, 0) + len(document.text)
+        self._fields.add(document.metadata)
+        self.origins[ready.provenance.origin][0] += 1
+        self.origins[ready.provenance.origin][1] += len(ready.passages)
+
+    def passages(self) -> dict[str, int]:
+        """Passages by corpus, in order."""
+        return {id_: corpus.passages for id_, corpus in self._corpora.items()}
+
+    def fields(self) -> dict[str, Field]:
+        """Every metadata field with its most frequent values."""
+        return {
+            name: Field(
+                type=found.type,
+                documents=found.documents,
+                values=found.values,
+                capped=found.capped,
+                counts={str(value): count for value, count in found.counts},
+            )
+            for name, found in self._fields.statistics().items()
+        }
+
+    def corpora(
+        self, labels: Mapping[str, str], sources: Iterable[SourceRow], tokens: IntArray
+    ) -> tuple[CorpusStatistics, ...]:
+        """The statistics of every corpus; `tokens` are those of all passages in order.
+
+        Size and time of a file with documents of several corpora are shared by characters.
+        """
+        size, seconds = self._shares(sources)
+        ends = np.cumsum([0, *(corpus.passages for corpus in self._corpora.values())])
+        return tuple(
+            CorpusStatistics(
+                id=id_,
+                label=labels.get(id_) or label_of(id_),
+                documents=corpus.documents,
+                passages=corpus.passages,
+                characters=corpus.characters,
+                words=corpus.words,
+                tokens=int(tokens[ends[number] : ends[number + 1]].sum()),
+                bytes=round(size[id_]),
+                seconds=round(seconds[id_], 3),
+                digest=corpus.digest.hexdigest(),
+                language=corpus.language,
+            )
+            for number, (id_, corpus) in enumerate(self._corpora.items())
+        )
+
+    def _shares(self, sources: Iterable[SourceRow]) -> tuple[dict[str, float], dict[str, float]]:
+        size: dict[str, float] = defaultdict(float)
+        seconds: dict[str, float] = defaultdict(float)
+        for source in sources:
+            characters = self._characters[source.origin, source.name]
+            for corpus, count in characters.items():
+                share = count / sum(characters.values())
+                size[corpus] += source.bytes * share
+                seconds[corpus] += source.seconds * share
+        return size, seconds

@@ -1,0 +1,197 @@
+"""Writing a whole version of a collection beside the live one."""
+
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+import numpy as np
+
+from atlas_search.build.document_ids import content_digest
+from atlas_search.build.live_version import Live, Materials
+from atlas_search.build.prepare import VERSION as PREPARATION_VERSION
+from atlas_search.build.reading import Plan
+from atlas_search.build.statistics import Counter
+from atlas_search.build.vectorise import Known, embed_missing
+from atlas_search.build.write import (
+    digests_of_files,
+    sizes,
+    write_embeddings,
+    write_index,
+    write_records,
+)
+from atlas_search.core.errors import DamagedStore, MissingStore
+from atlas_search.language.text import ANALYSER_VERSION
+from atlas_search.providers.embedding import Embedder
+from atlas_search.stores.embeddings import Embeddings
+from atlas_search.stores.manifest import SCHEMA_VERSION, EmbeddingModel, Manifest, Origin
+from atlas_search.stores.staging import Staging
+from atlas_search.stores.versions import go_live, new_name, remove_old, versions
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a version is to hold: documents, corpus labels, and how each origin is read and cut."""
+
+    collection: str
+    plan: Plan
+    labels: Mapping[str, str]
+    origins: Mapping[str, Origin]
+
+    def digest(self, embedder: Embedder) -> str:
+        """Equal for equal contents, model and program: what decides whether to build at all."""
+        cuts = {
+            name: origin.model_dump(exclude={"arguments", "documents", "passages"})
+            for name, origin in self.origins.items()
+        }
+        languages = {p.found.corpus: p.found.language for p in self.plan.documents}
+        return content_digest(
+            self.plan.documents,
+            SCHEMA_VERSION,
+            ANALYSER_VERSION,
+            PREPARATION_VERSION,
+            embedder.fingerprint,
+            cuts,
+            [(s.origin, s.name, s.fingerprint.hex()) for s in self.plan.sources],
+            {corpus: (self.labels.get(corpus, ""), languages[corpus]) for corpus in languages},
+        )
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a version is built, and from what. `fresh` builds the index anew in any case."""
+
+    folder: Path
+    live: Live | None
+    staging: Staging
+    embedder: Embedder
+    progress: Progress
+    fresh: bool = False
+    reanalyse: bool = False
+
+
+def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
+    """Write a version and give its manifest, which nothing names yet, and the texts embedded."""
+    started = time.monotonic()
+    materials = Materials(site.live, site.staging, reanalyse=site.reanalyse)
+    known = Known(site.folder, site.embedder.fingerprint, site.staging, site.live)
+    digests, embedded = embed_missing(
+        contents.plan.documents,
+        materials,
+        known,
+        site.embedder,
+        site.staging,
+        _stage(site.progress, "Embedding passages"),
+    )
+    embed_seconds = time.monotonic() - started
+    digest = contents.digest(site.embedder)
+    name = new_name(digest)
+    partial = site.folder / f".{name}.partial"
+    partial.mkdir()
+    site.progress("Writing documents", 0, 1)
+    counter, ids = write_records(partial, contents.plan.documents, contents.plan.sources, materials)
+    site.progress("Writing documents", 1, 1)
+    embeddings = write_embeddings(partial, digests, known, site.embedder.info.dimension)
+    tombstones = write_index(
+        partial,
+        ids,
+        embeddings,
+        counter.passages(),
+        None if site.fresh or not _same_model(site) else site.live,
+        _stage(site.progress, "Writing the vector index"),
+    )
+    manifest = _manifest(site, contents, name, digest, partial, counter, embeddings, tombstones)
+    total = time.monotonic() - started
+    durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
+    manifest = manifest.model_copy(update={"durations": durations})
+    manifest.write(partial)
+    _sync(partial)
+    partial.rename(site.folder / name)
+    return manifest, embedded
+
+
+def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
+    """Make a written version live in one step, and remove all but it and the one before."""
+    kept = {previous.manifest.version} if previous else _older(folder)
+    go_live(folder, manifest)
+    remove_old(folder, {manifest.version, *kept})
+
+
+def _older(folder: Path) -> set[str]:
+    """What there is to go back to where the live version is damaged."""
+    try:
+        damaged = {Manifest.read(folder).version}
+    except (MissingStore, DamagedStore):
+        damaged = set()
+    return {found.version for found in versions(folder)} - damaged
+
+
+def _manifest(
+    site: Site,
+    contents: Contents,
+    name: str,
+    digest: str,
+    folder: Path,
+    counter: Counter,
+    embeddings: Embeddings,
+    tombstones: int,
+) -> Manifest:
+    info = asdict(site.embedder.info) | {"fingerprint": site.embedder.fingerprint}
+    long = int(np.count_nonzero(embeddings.tokens > site.embedder.info.max_tokens))
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        collection=contents.collection,
+        version=name,
+        content_digest=digest,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        corpora=counter.corpora(contents.labels, contents.plan.sources, embeddings.tokens),
+        embedding=EmbeddingModel(**info),
+        origins={
+            kind: origin.model_copy(
+                update={"documents": counter.origins[kind][0], "passages": counter.origins[kind][1]}
+            )
+            for kind, origin in sorted(contents.origins.items())
+        },
+        analyser=ANALYSER_VERSION,
+        truncated_share=round(long / len(embeddings.tokens), 4),
+        fields=counter.fields(),
+        built_with=_versions(),
+        durations={},
+        sizes=sizes(folder),
+        files=digests_of_files(folder),
+        vector_tombstones=tombstones,
+        calibration=site.live.manifest.calibration if site.live and _same_model(site) else None,
+    )
+
+
+def _stage(progress: Progress, name: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(name, done, total)
+
+
+def _same_model(site: Site) -> bool:
+    return bool(site.live and site.live.manifest.embedding.fingerprint == site.embedder.fingerprint)
+
+
+def _versions() -> dict[str, str]:
+    packages = ("atlas-research-search", "chromadb", "tantivy", "sentence-transformers", "torch")
+    return {
+        "python": platform.python_version(),
+        **{package: installed_version(package) for package in packages},
+    }
+
+
+def _sync(folder: Path) -> None:
+    """Bring every file to disk before the version is named: the manifest must never lie."""
+    for path in (folder, *folder.rglob("*")):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,216 @@
+"""Writing the parts of a version: documents, words, vectors, keyword index, vector index."""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from atlas_search.build.document_ids import Placed
+from atlas_search.build.live_version import Live, Materials, Ready
+from atlas_search.build.statistics import Counter
+from atlas_search.build.vectorise import Known
+from atlas_search.core.errors import SourceError
+from atlas_search.language.text import content_words, words
+from atlas_search.stores.embeddings import Embeddings
+from atlas_search.stores.keywords import Entry, write_keywords
+from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
+from atlas_search.stores.tokens import TokenTable, TokenWriter
+from atlas_search.stores.vectors import (
+    CorpusVectors,
+    change_vectors,
+    count_vectors,
+    steady_files,
+    write_vectors,
+)
+from atlas_search.stores.verify import check_files
+from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, PARTS, RECORDS, TOKENS
+
+REBUILD_SHARE = 0.2
+"""Vectors removed or replaced, of all, from which the index is built anew: it never forgets them,
+and each makes a search a little longer."""
+
+Progress = Callable[[int, int], None]
+
+
+def write_records(
+    folder: Path, documents: Sequence[Placed], sources: Iterable[SourceRow], materials: Materials
+) -> tuple[Counter, list[str]]:
+    """Write documents, words and keyword index; gives the statistics and all passage ids."""
+    tokens = TokenWriter()
+    records = RecordWriter(folder / RECORDS)
+    counter = Counter()
+    ids: list[str] = []
+    seen: set[str] = set()
+    ready_from = materials.reader(tokens)
+    for source in sources:
+        records.source(source)
+    for place in documents:
+        ready = ready_from(place)
+        _require_new(seen, ready)
+        records.document(ready.document, ready.provenance, ready.passages)
+        tokens.document(
+            ready.document.corpus,
+            tokens.ids(word.term for word in words(ready.document.title, ready.language)),
+            [
+                (field, tokens.ids(_match_terms(field, value, ready.language)))
+                for field, value in metadata_values(ready.document)
+            ],
+        )
+        for of_words, of_parts in zip(ready.words, ready.parts, strict=True):
+            tokens.passage(of_words, of_parts)
+        counter.add(ready)
+        ids += [passage.id for passage in ready.passages]
+    records.close()
+    table = tokens.table()
+    table.write(folder / TOKENS)
+    write_keywords(folder / KEYWORDS, _entries(table, counter))
+    return counter, ids
+
+
+def _require_new(seen: set[str], ready: Ready) -> None:
+    """Ids that came with their passages may be those of others. Raises SourceError."""
+    for passage in ready.passages:
+        if passage.id in seen:
+            raise SourceError(
+                f"Two passages have the id {passage.id!r}, one of them of "
+                f"{ready.document.source}. Build that source into a collection of its own."
+            )
+        seen.add(passage.id)
+
+
+def write_embeddings(
+    folder: Path, digests: Sequence[bytes], known: Known, dimension: int
+) -> Embeddings:
+    """Write the vectors of all passages, in order."""
+    target = Embeddings.create(folder / EMBEDDINGS, len(digests), dimension)
+    known.fill(target, digests)
+    return target
+
+
+def write_index(
+    folder: Path,
+    ids: Sequence[str],
+    embeddings: Embeddings,
+    passages: dict[str, int],
+    live: Live | None,
+    progress: Progress,
+) -> int:
+    """Write the vector index, from the `live` one where little has changed.
+
+    `passages` counts them by corpus, in order. Gives the number of vectors that the index still
+    holds but no longer finds.
+    """
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, len(ids))
+
+    corpora = list(_by_corpus(ids, embeddings, passages))
+    progress(0, len(ids))
+    if live:
+        try:
+            tombstones = _changed(folder / CHROMA, corpora, embeddings, live, advance)
+        except Exception:  # Chroma raises errors of many kinds for what it cannot read
+            tombstones = None  # a live index that is damaged is no start for another
+        if tombstones is not None:
+            progress(len(ids), len(ids))
+            return tombstones
+        shutil.rmtree(folder / CHROMA, ignore_errors=True)
+    done = 0
+    write_vectors(folder / CHROMA, corpora, advance)
+    return 0
+
+
+def _changed(
+    target: Path,
+    corpora: Sequence[CorpusVectors],
+    embeddings: Embeddings,
+    live: Live,
+    advance: Callable[[int], None],
+) -> int | None:
+    """Copy and change the live index; None if too much has changed, or the copy is not whole."""
+    check_files(live.folder, live.manifest, CHROMA)
+    before = dict(zip(live.records.passage_ids(), _digests(live.embeddings), strict=True))
+    now = dict(zip((id_ for c in corpora for id_ in c.ids), _digests(embeddings), strict=True))
+    owner = {id_: corpus.corpus for corpus in corpora for id_ in corpus.ids}
+    gone: dict[str, list[str]] = {}
+    for id_, corpus in zip(before, live.records.passage_corpora(), strict=True):
+        if owner.get(id_) != corpus:
+            gone.setdefault(corpus, []).append(id_)
+            now.pop(id_, None)
+    replaced = sum(now.get(id_, digest) != digest for id_, digest in before.items())
+    tombstones = live.manifest.vector_tombstones + sum(map(len, gone.values())) + replaced
+    if tombstones > REBUILD_SHARE * len(owner):
+        return None
+    new = []
+    for each in corpora:
+        rows = [row for row, id_ in enumerate(each.ids) if before.get(id_) != now.get(id_, b"")]
+        new.append(CorpusVectors(each.corpus, [each.ids[r] for r in rows], each.vectors[rows]))
+    change_vectors(live.folder / CHROMA, target, new, gone, advance)
+    whole = count_vectors(target) == {corpus.corpus: len(corpus.ids) for corpus in corpora}
+    return tombstones if whole else None
+
+
+def digests_of_files(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file that never changes once it is written."""
+    digests = {}
+    for part in PARTS:
+        for path in steady_files(folder / part) if part == CHROMA else _files(folder / part):
+            with path.open("rb") as file:
+                name = path.relative_to(folder).as_posix()
+                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return digests
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    """Bytes of every part."""
+    return {part: sum(p.stat().st_size for p in _files(folder / part)) for part in PARTS}
+
+
+def _files(part: Path) -> list[Path]:
+    if part.is_file():
+        return [part]
+    return sorted(p for p in part.rglob("*") if p.is_file() and not p.name.startswith("."))
+
+
+def _digests(embeddings: Embeddings) -> list[bytes]:
+    blob = embeddings.digests.tobytes()
+    return [blob[at : at + 32] for at in range(0, len(blob), 32)]
+
+
+def _by_corpus(
+    ids: Sequence[str], embeddings: Embeddings, passages: dict[str, int]
+) -> Iterator[CorpusVectors]:
+    start = 0
+    for corpus, count in passages.items():
+        rows = slice(start, start + count)
+        yield CorpusVectors(corpus, ids[rows], embeddings.vectors[rows])
+        start += count
+
+
+def _entries(table: TokenTable, counter: Counter) -> Iterator[Entry]:
+    terms = np.array(list(table.vocabulary), dtype=object)
+    corpora = np.repeat(list(counter.passages()), list(counter.passages().values()))
+    for row, (document, corpus) in enumerate(zip(table.document_of, corpora, strict=True)):
+        found = [*terms[table.words.row(row)], *terms[table.parts.row(row)]]
+        yield Entry(row, int(document), str(corpus), found)
+
+
+def _match_terms(field: str, value: str | float, language: str) -> list[str]:
+    """The stems that must all stand in a question for this value to match it.
+
+    Nobody types a URL or a full citation, titles have a signal of their own, a date is asked for
+    by its year and a person by the last name.
+    """
+    # a question's function words are dropped too: "House of Lords" must match without its "of"
+    stems = [word.term for word in content_words(words(str(value), language))]
+    if field in {"title", "url", "source", "superseded_by", "content_type", "record_id"}:
+        return []
+    if field == "date":
+        return [stem for stem in stems if re.fullmatch("[0-9]{4}", stem)][:1]
+    return stems[-1:] if field in {"author", "speaker"} else stems

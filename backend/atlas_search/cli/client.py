@@ -1,0 +1,143 @@
+"""Asking a running server from the terminal."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import httpx
+from rich.console import Console
+from rich.text import Text
+
+from atlas_search.core.errors import AtlasError, RequestError
+from atlas_search.core.settings import Settings
+
+TIMEOUT = 120  # seconds; a language model may take its time
+
+Document = dict[str, Any]
+"""A response of the server, by the schema of its route."""
+
+
+def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
+    """What the server answers. Raises AtlasError with what it says, or if there is none."""
+    return _document(_answered(settings, "POST", path, body), settings)
+
+
+def get_text(settings: Settings, path: str) -> str:
+    """A file that the server gives. Raises AtlasError likewise."""
+    response = _answered(settings, "GET", path, None)
+    if response.is_error:
+        _document(response, settings)
+    return response.text
+
+
+def _answered(
+    settings: Settings, method: str, path: str, body: Mapping[str, object] | None
+) -> httpx.Response:
+    try:
+        return httpx.request(method, f"{_address(settings)}{path}", json=body, timeout=TIMEOUT)
+    except httpx.TransportError as error:
+        raise AtlasError(
+            f"No server answers at {_address(settings)} ({error}). Start it: `make run`."
+        ) from error
+
+
+def _document(response: httpx.Response, settings: Settings) -> Document:
+    try:
+        document: Document = response.json()
+    except ValueError as error:
+        raise AtlasError(
+            f"What answers at {_address(settings)} is not Atlas. Check ATLAS_PORT."
+        ) from error
+    if response.is_error:
+        raise AtlasError(document["detail"])
+    return document
+
+
+def _address(settings: Settings) -> str:
+    return f"http://{settings.atlas_host}:{settings.atlas_port}"
+
+
+def filters_of(conditions: Iterable[str]) -> dict[str, object]:
+    """Filters from `FIELD=VALUE` and `FIELD=FROM..TO`; of values of one field any may match.
+
+    Raises RequestError.
+    """
+    filters: dict[str, object] = {}
+    for condition in conditions:
+        field, equals, value = condition.partition("=")
+        if not (field and equals and value):
+            raise RequestError(f"{condition!r} is neither FIELD=VALUE nor FIELD=FROM..TO.")
+        low, between, high = value.partition("..")
+        if between:
+            ends = {"from": low or None, "to": high or None}
+            filters[field] = {end: given for end, given in ends.items() if given}
+        else:
+            known = filters.get(field)
+            filters[field] = [*known, value] if isinstance(known, list) else [value]
+    return filters
+
+
+def print_answer(console: Console, answer: Document) -> None:
+    """The answer, its sources, and what is doubtful about it."""
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=not console.is_terminal)
+
+    if answer["standalone_question"]:
+        say(f"Understood as: {answer['standalone_question']}")
+    if answer["comparison"]:
+        _print_comparison(say, answer["comparison"])
+    else:
+        say(answer["answer"] or f"No answer: {answer['reason']['message']}")
+    for line in dict.fromkeys(_source_line(citation) for citation in answer["citations"]):
+        console.print(f"  {line}", markup=False, soft_wrap=True)
+    notes = [
+        *([answer["fallback"]["message"]] if answer["fallback"] else []),
+        *(f"The sources disagree: {conflict['detail']}" for conflict in answer["conflicts"]),
+        *answer["validation"]["warnings"],
+    ]
+    for note in notes:
+        console.print(f"  Note: {note}", markup=False, soft_wrap=True)
+
+
+def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:
+    for part in comparison["answers"]:
+        say(f"{part['corpus']}: {part['answer'] or part['reason']['message']}")
+    for heading, points in (
+        ("They agree", comparison["agreements"]),
+        ("They differ", comparison["differences"]),
+    ):
+        for point in points:
+            say(f"{heading}: {point['text']}")
+
+
+def print_passages(console: Console, found: Document, *, with_signals: bool) -> None:
+    """The passages, best first, their highlights in bold, then how many each corpus gave."""
+    for number, passage in enumerate(found["passages"], start=1):
+        head = f"{number}. {passage['score']:.3f}  {_source_line(passage)}"
+        console.print(Text(head, style="cyan"), soft_wrap=True)
+        place = [passage["section"], passage["speaker"]]
+        console.print(Text("   ".join(part for part in place if part), style="dim"), end="")
+        console.print(_marked(passage), soft_wrap=not console.is_terminal)
+        if with_signals:
+            values = (f"{name} {value:.3f}" for name, value in passage["signals"].items())
+            line = Text("  ".join(values), style="dim")
+            console.print(line, soft_wrap=not console.is_terminal)
+        if passage["duplicates"]:
+            console.print(Text(f"Same text: {', '.join(passage['duplicates'])}", style="dim"))
+    counts = found["retrieval"]["per_corpus"].items()
+    console.print(
+        "; ".join(f"{corpus}: {of['kept']} of {of['candidates']}" for corpus, of in counts),
+        markup=False,
+    )
+
+
+def _marked(passage: Document) -> Text:
+    text = Text(f"\n{passage['text']}\n")
+    for highlight in passage["highlights"]:
+        text.stylize("bold reverse", highlight["start"] + 1, highlight["end"] + 1)
+    return text
+
+
+def _source_line(of: Mapping[str, Any]) -> str:
+    known = (of[field] for field in ("marker", "title", "date", "url"))
+    return "  ".join(part for part in known if part)

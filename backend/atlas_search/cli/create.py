@@ -1,0 +1,220 @@
+"""The command of every source type: what all of them accept, and what they do."""
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from rich.console import Console
+
+from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.chunking import Splitter, Unit, chunking
+from atlas_search.build.corpora import (
+    FILE_NAME,
+    Rule,
+    Sources,
+    by_folder,
+    by_mapping,
+    by_rule,
+    in_language,
+)
+from atlas_search.cli.build_report import print_report, progress_bars, write_readable
+from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.errors import AtlasError, MissingStore, SourceError
+from atlas_search.core.places import checkout
+from atlas_search.core.settings import load_settings
+from atlas_search.language.text import ANALYSER_VERSION
+from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.readers import Reader
+from atlas_search.stores.manifest import Manifest
+
+ReaderFactory = Callable[..., Reader]
+Locate = Callable[[Sequence[Path], Reader, Mapping[str, Any], Path], Sources]
+"""Finds the source files: given paths, reader, all options, the collection's folder."""
+
+
+def _common(
+    source: Annotated[list[Path], typer.Argument(help="Folder, or file, or several of them")],
+    collection: Annotated[str, typer.Option(help="Name of the collection to build")],
+    splitter: Annotated[Splitter, typer.Option(help="How documents are cut")] = "recursive",
+    chunk_size: Annotated[
+        int | None, typer.Option(help="Length of a passage (default: 1000; fixed: 800)")
+    ] = None,
+    chunk_overlap: Annotated[
+        int | None,
+        typer.Option(help="Length repeated from the passage before (default: 100; fixed: 120)"),
+    ] = None,
+    chunk_unit: Annotated[
+        Unit, typer.Option(help="Lengths are in characters or in the model's tokens")
+    ] = "characters",
+    across_pages: Annotated[bool, typer.Option(help="Passages may run over a page's end")] = False,
+    across_sections: Annotated[
+        bool, typer.Option(help="Passages may run over the end of a speech or section")
+    ] = False,
+    corpora: Annotated[
+        Path | None,
+        typer.Option(help=f"Mapping of files to corpora (default: {FILE_NAME} in SOURCE)"),
+    ] = None,
+    corpus_field: Annotated[
+        str, typer.Option(help="Metadata field that names each document's corpus")
+    ] = "",
+    corpus: Annotated[str, typer.Option(help="The one corpus all documents belong to")] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files (default: UTF-8)")] = "",
+    language: Annotated[
+        str,
+        typer.Option(help="ISO 639-1 code for corpora that do not state a language (default: en)"),
+    ] = "",
+    if_missing: Annotated[
+        bool, typer.Option(help="Do nothing if the collection is there and can be read")
+    ] = False,
+    force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
+    every_file: Annotated[bool, typer.Option(help="List every file, not only remarks")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Write the report as JSON to this file")
+    ] = None,
+) -> None:
+    """The options that all source types share; the docstring of a factory replaces this one."""
+
+
+def store_command(
+    kind: str, factory: ReaderFactory, locate: Locate | None = None
+) -> Callable[..., None]:
+    """The command `atlas create <kind>`: common options, and those that `factory` takes.
+
+    The factory's docstring is the help of the command.
+    """
+    own = inspect.signature(factory).parameters
+
+    def command(**given: Any) -> None:
+        console = Console(stderr=True)
+        try:
+            if given["if_missing"] and _is_built(given["collection"]):
+                return
+            chosen = {name: given.pop(name) for name in own}
+            report = create(kind, factory(**chosen), locate or located, given | chosen, console)
+        except AtlasError as error:
+            console.print(str(error), style="red", markup=False)
+            sys.exit(1)
+        _publish(kind, report, console, every_file=given["every_file"], path=given["report"])
+
+    command.__doc__ = factory.__doc__
+    shared = inspect.signature(_common).parameters
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*_keywords(shared.values()), *_keywords(own.values())]
+    )
+    command.__annotations__ = _hints(_common) | _hints(factory)
+    return command
+
+
+def create(
+    kind: str, reader: Reader, locate: Locate, given: Mapping[str, Any], console: Console
+) -> BuildReport:
+    """Build or update a collection as the options of a command say."""
+    settings = load_settings(chroma_collection_name=given["collection"])
+    _check(given)
+    cut = chunking(
+        given["splitter"],
+        given["chunk_size"],
+        given["chunk_overlap"],
+        given["chunk_unit"],
+        given["across_pages"],
+        given["across_sections"],
+    )
+    folder = settings.collection_folder
+    sources = in_language(locate(given["source"], reader, given, folder), given["language"])
+    options = Options(given["collection"], kind, cut, given["force"], _arguments(given))
+    with progress_bars(console) as progress:
+        return build(folder, sources, reader, open_embedder(settings), options, progress)
+
+
+def located(
+    source: Sequence[Path],
+    reader: Reader,
+    given: Mapping[str, Any],
+    folder: Path,  # noqa: ARG001
+) -> Sources:
+    """The files of `source`, with the corpus each belongs to. Raises SourceError."""
+    for path in source:
+        if not path.exists():
+            raise SourceError(f"{path} does not exist. Give a file or a folder of sources.")
+    mapping = given["corpora"] or _mapping_beside(source)
+    suffixes, encoding = reader.suffixes, given["encoding"]
+    if given["corpus"]:
+        corpus = checked_id(given["corpus"], "--corpus")
+        return by_rule(source, suffixes, Rule(corpus, encoding=encoding))
+    if given["corpus_field"]:
+        rule = Rule(corpus_field=given["corpus_field"], encoding=encoding)
+        return by_rule(source, suffixes, rule)
+    if mapping:
+        if len(source) > 1 or not source[0].is_dir():
+            raise SourceError(f"With {mapping} give one folder as the source.")
+        return by_mapping(source[0], mapping, suffixes, encoding)
+    return by_folder(source, suffixes, encoding)
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Raise SourceError for options that contradict each other or cannot be followed."""
+    ways = [bool(given["corpora"]), bool(given["corpus_field"]), bool(given["corpus"])]
+    if sum(ways) > 1:
+        raise SourceError("--corpora, --corpus-field and --corpus exclude each other. Give one.")
+    if given["report"] and not given["report"].parent.is_dir():
+        raise SourceError(f"--report {given['report']}: there is no such folder. Make it first.")
+
+
+def _is_built(collection: str) -> bool:
+    """Whether there is a collection that this Atlas can read. Raises DamagedStore."""
+    try:
+        found = Manifest.read(load_settings(chroma_collection_name=collection).collection_folder)
+    except MissingStore:
+        return False
+    return found.analyser == ANALYSER_VERSION
+
+
+def _mapping_beside(source: Sequence[Path]) -> Path | None:
+    path = source[0] / FILE_NAME
+    return path if path.is_file() else None
+
+
+def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given, so that the same command can run again from any folder."""
+    plain: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in {"collection", "if_missing", "force", "every_file", "report", "refresh"}:
+            continue
+        if isinstance(value, list):
+            plain[name] = [str(Path(item).resolve()) for item in value]
+        else:
+            plain[name] = str(value.resolve()) if isinstance(value, Path) else value
+    return plain
+
+
+def _publish(
+    kind: str, report: BuildReport, console: Console, *, every_file: bool, path: Path | None
+) -> None:
+    readable = _readable(kind, report.manifest.collection)
+    write_readable(readable, report.manifest)
+    print_report(console, report, every_file=every_file)
+    console.print(f"Manifest: {readable} and manifest.json in the collection's folder")
+    if path:
+        document = asdict(report) | {"manifest": report.manifest.model_dump(mode="json")}
+        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _readable(kind: str, collection: str) -> Path:
+    """Where the readable manifest goes: `create/<type>/output` of the checkout, if this is one."""
+    if root := checkout():
+        return root / "create" / kind / "output" / f"{collection}.txt"
+    return load_settings(chroma_collection_name=collection).collection_folder / f"{kind}.txt"
+
+
+def _keywords(parameters: Any) -> list[inspect.Parameter]:
+    return [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    hints = get_type_hints(function, include_extras=True)
+    return {name: hint for name, hint in hints.items() if name != "return"}

@@ -1,0 +1,90 @@
+"""What is set up, what is not, and what to do about it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import httpx
+
+from atlas_search.core.errors import AtlasError
+from atlas_search.core.settings import Settings
+from atlas_search.services import Services, open_services
+
+PHOENIX_SECONDS = 3.0
+
+State = Literal["ok", "note", "fault"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. A `note` is something that is not needed, but missing."""
+
+    what: str
+    state: State
+    detail: str
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Look at everything a server with these settings needs, and at what its targets name."""
+    yield _phoenix(settings)
+    try:
+        services = open_services(settings)
+    except AtlasError as error:
+        yield Finding("collection", "fault", str(error))
+        return
+    try:
+        yield from _services(services)
+    finally:
+        services.close()
+
+
+def _services(services: Services) -> Iterator[Finding]:
+    manifest = services.store.manifest
+    held = f"{manifest.documents} documents, {manifest.passages} passages"
+    yield Finding("collection", "ok", f"{manifest.collection} {manifest.version}: {held}")
+    yield Finding("embedding", *_tried(lambda: _embeds(services)))
+    calibration = manifest.calibration
+    if calibration is None:
+        yield Finding("abstention", "note", "not calibrated: `atlas calibrate` fits the threshold")
+    elif manifest.calibration_is_stale:
+        detail = "calibrated for other contents: `atlas calibrate` fits the threshold anew"
+        yield Finding("abstention", "note", detail)
+    else:
+        yield Finding("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
+    name, default = services.target(None)
+    wanted = {target.llm_provider for target in services.targets.values()}
+    for provider, health in services.provider_health().items():
+        needed = provider == default.llm_provider
+        state: State = "ok" if health.ready and not health.detail else "note"
+        if needed and not health.ready:
+            state = "fault"
+        if provider in wanted:
+            yield Finding(f"model {provider}", state, health.detail or "ready")
+    yield Finding("target", "ok", f"{name}, one of {', '.join(services.targets)}")
+
+
+def _embeds(services: Services) -> str:
+    info = services.searcher.embedder.info
+    services.searcher.embedder.embed_query("Can this be embedded?")
+    return f"{info.name}, {info.dimension} dimensions, {info.provider}"
+
+
+def _tried(look: Callable[[], str]) -> tuple[State, str]:
+    try:
+        return "ok", look()
+    except AtlasError as error:
+        return "fault", str(error)
+
+
+def _phoenix(settings: Settings) -> Finding:
+    address = settings.phoenix_collector_endpoint
+    if not address:
+        detail = "no tracing: `make run` starts Phoenix, or set PHOENIX_COLLECTOR_ENDPOINT"
+        return Finding("phoenix", "note", detail)
+    try:
+        httpx.get(f"{address.rstrip('/')}/healthz", timeout=PHOENIX_SECONDS).raise_for_status()
+    except httpx.HTTPError as error:
+        return Finding(
+            "phoenix", "fault", f"{address} does not answer ({error}). Start it: `make phoenix`."
+        )
+    return Finding("phoenix", "ok", address)

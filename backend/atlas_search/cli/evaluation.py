@@ -1,0 +1,113 @@
+"""`atlas eval` and `atlas calibrate`."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from atlas_search.core.errors import AtlasError, NotFound
+from atlas_search.core.places import bundled
+from atlas_search.core.settings import load_settings
+from atlas_search.evaluation.calibration import LOSE, calibrate, keep
+from atlas_search.evaluation.labelset import Label, Split, load_labels
+from atlas_search.evaluation.questions import Questions, labelled, made
+from atlas_search.evaluation.report import WIDTH, by_category, calibration_text, evaluation_table
+from atlas_search.evaluation.runner import run
+from atlas_search.services import Services, open_services
+
+LABELS = bundled("samples") / "labels.jsonl"
+MADE = 300
+"""Questions made from a collection that has no labels."""
+
+LabelFile = Annotated[Path, typer.Option(help="Label set (JSONL)")]
+TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
+
+
+def eval_command(
+    labels: LabelFile = LABELS,
+    split: Annotated[Split, typer.Option(help="Which part of it")] = Split.TEST,
+    target: TargetChoice = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask every question of a label set and print how good the answers are."""
+    with closing(open_services(load_settings())) as services:
+        name, _ = services.target(target)
+        questions = load_labels(labels, split)
+        check_labels_fit(services, questions, labels)
+        summaries = by_category(run(services, questions, name, date.today()))
+    if as_json:
+        found = {group: asdict(summary) for group, summary in summaries.items()}
+        print(json.dumps(found, indent=2))
+    else:
+        table = evaluation_table(f"{name}, {split.value} split", summaries)
+        Console(width=WIDTH).print(table)
+
+
+def calibrate_command(
+    collection: Annotated[
+        str, typer.Argument(help="Name of a collection (default: the configured one)")
+    ] = "",
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="Label set (JSONL), of which the dev split is asked; default: questions "
+            "made from the collection, and everyday ones"
+        ),
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(min=1, help="Questions to make from the collection")
+    ] = MADE,
+    lose: Annotated[
+        float, typer.Option(min=0.001, max=0.5, help="Share of good questions that may be lost")
+    ] = LOSE,
+    target: TargetChoice = None,
+    as_json: AsJson = False,
+    dry_run: Annotated[bool, typer.Option(help="Write nothing")] = False,
+) -> None:
+    """Choose how much evidence an answer needs, and keep it in the collection's manifest."""
+    chosen = {"chroma_collection_name": collection} if collection else {}
+    with closing(open_services(load_settings(**chosen))) as services:
+        asked = _labelled(services, labels) if labels else made(services.store, questions)
+        _, by = services.target(target)
+        with _progress() as told:
+            found = calibrate(services, asked, by, lose, datetime.now(UTC), told)
+    manifest = services.store.manifest
+    if not dry_run:
+        keep(services.settings.collection_folder, manifest.version, found)
+    if as_json:
+        print(found.model_dump_json(indent=2))
+    else:
+        before = services.answerer.threshold(by.model_copy(update={"answer_threshold": None}))
+        print(calibration_text(manifest.collection, found, before, kept=not dry_run))
+
+
+def check_labels_fit(services: Services, questions: Sequence[Label], labels: Path) -> None:
+    """Figures over labels of another collection would be zeros that mean nothing."""
+    for gold in {id_ for question in questions for id_ in question.gold_document_ids}:
+        try:
+            services.store.document(gold)
+        except NotFound as error:
+            raise AtlasError(f"The labels {labels} are not for this collection: {error}") from error
+
+
+def _labelled(services: Services, path: Path) -> Questions:
+    labels = load_labels(path, Split.DEV)
+    check_labels_fit(services, labels, path)
+    return labelled(labels)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal's standard error."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("Asking")
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,0 +1,173 @@
+"""The `atlas` command."""
+
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from atlas_search.cli.client import filters_of, get_text, post, print_answer, print_passages
+from atlas_search.cli.commands import doctor_command, export_command, replay_command
+from atlas_search.cli.evaluation import calibrate_command, eval_command
+from atlas_search.cli.run import phoenix, serve, stop_on_signal
+from atlas_search.cli.source_types import COMMANDS
+from atlas_search.cli.store import store_app
+from atlas_search.core.errors import AtlasError
+from atlas_search.core.settings import Settings, load_settings
+
+app = typer.Typer(
+    help="Balanced, explainable research search with verified citations.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+create_app = typer.Typer(help="Build a collection from a folder of sources.", no_args_is_help=True)
+for _kind, _command in COMMANDS.items():
+    create_app.command(_kind)(_command)
+app.add_typer(create_app, name="create")
+app.add_typer(store_app, name="store")
+app.command("eval")(eval_command)
+app.command("calibrate")(calibrate_command)
+app.command("doctor")(doctor_command)
+app.command("export")(export_command)
+app.command("replay")(replay_command)
+
+Question = Annotated[str, typer.Argument()]
+CorpusChoice = Annotated[
+    list[str] | None, typer.Option("--corpus", help="Only this corpus; repeatable")
+]
+TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
+PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; errors Atlas raises on purpose end it with their message and status 1."""
+    try:
+        app(list(arguments) if arguments is not None else None)
+    except AtlasError as error:
+        print(f"atlas: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+@app.command("serve")
+def serve_command() -> None:
+    """Serve the page and the API."""
+    settings = _settings()
+    stop_on_signal()
+    serve(settings)
+
+
+@app.command("run")
+def run_command(
+    phoenix_executable: Annotated[
+        Path, typer.Option(help="The `phoenix` command of its own virtual environment")
+    ] = PHOENIX_EXECUTABLE,
+) -> None:
+    """Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both."""
+    settings = _settings()
+    stop_on_signal()
+    start = settings.phoenix and not settings.phoenix_collector_endpoint
+    if start and not phoenix_executable.exists():
+        print(f"No Phoenix at {phoenix_executable}: `make phoenix-venv` installs it. No tracing.")
+        start = False
+    if start:
+        address = f"http://127.0.0.1:{settings.phoenix_port}"
+        settings = settings.model_copy(update={"phoenix_collector_endpoint": address})
+    with phoenix(settings, phoenix_executable.absolute()) if start else nullcontext():
+        serve(settings)
+
+
+@app.command("phoenix")
+def phoenix_command(
+    phoenix_executable: Annotated[Path, typer.Option()] = PHOENIX_EXECUTABLE,
+) -> None:
+    """Run Phoenix alone until Ctrl-C."""
+    settings = _settings()
+    stop_on_signal()
+    if not phoenix_executable.exists():
+        print(
+            f"atlas: no Phoenix at {phoenix_executable}: run `make phoenix-venv`.", file=sys.stderr
+        )
+        sys.exit(1)
+    try:
+        with phoenix(settings, phoenix_executable.absolute()) as process:
+            print(f"Phoenix is at http://127.0.0.1:{settings.phoenix_port}", flush=True)
+            process.wait()
+    except KeyboardInterrupt:
+        pass
+
+
+@app.command("ask")
+def ask_command(
+    question: Question,
+    corpus: CorpusChoice = None,
+    target: TargetChoice = None,
+    compare: Annotated[bool, typer.Option(help="Let every corpus answer for itself")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
+    bundle: Annotated[
+        Path | None, typer.Option(help="File for all it takes to repeat the run: `atlas replay`")
+    ] = None,
+) -> None:
+    """Ask the running server and print the answer with its sources."""
+    body = {
+        "question": question,
+        "corpus_filter": corpus or "all",
+        "target": target,
+        "mode": "compare" if compare else "answer",
+    }
+    settings = _settings()
+    answer = post(settings, "/api/ask", body)
+    if bundle:
+        path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
+        bundle.write_text(get_text(settings, path), encoding="utf-8")
+    if as_json:
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
+    else:
+        print_answer(Console(highlight=False), answer)
+
+
+@app.command("search")
+def search_command(
+    question: Question,
+    corpus: CorpusChoice = None,
+    target: TargetChoice = None,
+    limit: Annotated[int | None, typer.Option("-k", help="Passages wanted")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="FIELD=VALUE or FIELD=FROM..TO; repeatable")
+    ] = None,
+    signals: Annotated[bool, typer.Option(help="Show every signal")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
+) -> None:
+    """Search the running server and print the passages, what speaks to the question marked."""
+    body = {
+        "question": question,
+        "corpus_filter": corpus or "all",
+        "target": target,
+        "k": limit,
+        "filters": filters_of(where or ()),
+    }
+    found = post(_settings(), "/api/search", body)
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        print_passages(Console(highlight=False), found, with_signals=signals)
+
+
+def _settings() -> Settings:
+    settings = load_settings()
+    logging.basicConfig(
+        level=settings.atlas_log_level,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    # one line a request and one a file would bury what matters
+    for chatty in ("httpx", "httpx2", "urllib3", "filelock"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    return settings
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""`atlas store`: looking after built collections."""
+
+import inspect
+import json
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from atlas_search.build.maintain import NeedsSources, drop, repair
+from atlas_search.cli.build_report import progress_bars
+from atlas_search.cli.source_types import COMMANDS
+from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
+from atlas_search.core.settings import Settings, load_settings
+from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.stores.manifest import Manifest, Origin
+from atlas_search.stores.verify import Finding, verify
+from atlas_search.stores.versions import rollback, versions
+
+store_app = typer.Typer(help="Look after built collections.", no_args_is_help=True)
+
+Collection = Annotated[
+    str, typer.Argument(help="Name of a collection (default: the configured one)")
+]
+
+
+@store_app.command("list")
+def list_command() -> None:
+    """List the collections and their versions; the live one has a star."""
+    root = load_settings().chroma_persist_directory
+    table = Table("Collection", "Version", "Documents", "Passages", "Model")
+    for folder in sorted(p for p in root.iterdir() if p.is_dir()) if root.is_dir() else ():
+        live, problem = _live_version(folder)
+        if problem:
+            table.add_row(folder.name, f"[red]{escape(problem)}[/red]")
+        for manifest in versions(folder):
+            star = "* " if manifest.version == live else "  "
+            counts = (f"{manifest.documents:,}", f"{manifest.passages:,}")
+            table.add_row(
+                folder.name, star + manifest.version, *counts, escape(manifest.embedding.name)
+            )
+    Console().print(table)
+
+
+@store_app.command("verify")
+def verify_command(
+    collection: Collection = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document")] = False,
+) -> None:
+    """Check every part of the live version against the manifest and each other."""
+    folder = _settings(collection).collection_folder
+    findings = verify(folder, Manifest.read(folder))
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        _print(findings)
+    if any(finding.problem for finding in findings):
+        raise DamagedStore(f"Run `atlas store repair {folder.name}`.")
+
+
+@store_app.command("repair")
+def repair_command(collection: Collection = "") -> None:
+    """Make damaged parts of the live version anew from those that are whole."""
+    settings = _settings(collection)
+    folder = settings.collection_folder
+    console = Console(stderr=True)
+    try:
+        with progress_bars(console) as progress:
+            manifest, findings, embedded = repair(folder, open_embedder(settings), progress)
+    except NeedsSources as error:
+        raise SourceError(f"{error} {_remedy(folder)}") from error
+    _print(findings)
+    if any(finding.problem for finding in findings):
+        print(f"Repaired: version {manifest.version} is live, {embedded} passages embedded.")
+    else:
+        print("Every part is whole.")
+
+
+@store_app.command("rollback")
+def rollback_command(
+    collection: Collection = "",
+    version: Annotated[
+        str, typer.Option(help="The version (default: the one before the live one)")
+    ] = "",
+) -> None:
+    """Make an earlier version live again."""
+    manifest = rollback(_settings(collection).collection_folder, version)
+    print(f"Version {manifest.version} is live: {manifest.documents} documents.")
+
+
+@store_app.command("drop")
+def drop_command(
+    corpus: Annotated[str, typer.Argument(help="Id of the corpus")], collection: Collection = ""
+) -> None:
+    """Remove a corpus; the next build brings it back if its sources are still there."""
+    settings = _settings(collection)
+    with progress_bars(Console(stderr=True)) as progress:
+        manifest = drop(settings.collection_folder, corpus, open_embedder(settings), progress)
+    print(f"Version {manifest.version} is live: {manifest.documents} documents.")
+
+
+def _settings(collection: str) -> Settings:
+    """The settings for a collection that is there. Raises MissingStore."""
+    chosen = load_settings(chroma_collection_name=collection) if collection else load_settings()
+    if not chosen.collection_folder.is_dir():
+        Manifest.read(chosen.collection_folder)  # says what is missing; locking would make a folder
+    return chosen
+
+
+def _print(findings: list[Finding]) -> None:
+    table = Table("Part", "State", "Checked")
+    for finding in findings:
+        state = f"[red]damaged: {escape(finding.problem)}[/red]" if finding.problem else "whole"
+        table.add_row(finding.part, state, escape(finding.checked))
+    Console().print(table)
+
+
+def _live_version(folder: Path) -> tuple[str, str]:
+    """The name of the live version, and what is wrong with the manifest; empty where there is none.
+
+    One damaged collection must not hide the others.
+    """
+    try:
+        return Manifest.read(folder).version, ""
+    except (OutdatedStore, DamagedStore) as error:
+        return "", str(error)
+    except MissingStore:
+        return "", ""
+
+
+def _remedy(folder: Path) -> str:
+    manifest = Manifest.read(folder)
+    commands = [f"`{_command(folder.name, *origin)}`" for origin in manifest.origins.items()]
+    others = [m.version for m in versions(folder) if m.version != manifest.version]
+    back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
+    return f"Build it again from its sources: {', '.join(commands)}{back}."
+
+
+def _command(collection: str, kind: str, origin: Origin) -> str:
+    """The command that builds one origin of a collection again, as it was built."""
+    parameters = inspect.signature(COMMANDS[kind]).parameters
+    parts = ["atlas", "create", kind, *origin.arguments.get("source", ["SOURCE"])]
+    parts += ["--collection", collection]
+    for name, value in origin.arguments.items():
+        option = name.replace("_", "-")
+        if name == "source" or name not in parameters or value == parameters[name].default:
+            continue
+        if isinstance(value, bool):
+            parts.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            parts += [f"--{option}", str(value)]
+    return shlex.join([*parts, "--force"])

@@ -1,0 +1,168 @@
+"""The nouns: documents, passages and what is said about them. Standard library only."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+MetadataValue = str | int | float | tuple[str, ...]
+Metadata = Mapping[str, MetadataValue]
+Leg = Literal["dense", "lexical"]
+Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
+LEGS: tuple[Leg, ...] = ("dense", "lexical")
+
+
+MARKER = re.compile(r"\[[^\[\]\s]+ p\d+\]")
+"""A citation token, as `Passage.marker` writes it."""
+
+MARKER_LIKE = re.compile(r"\[[^\[\]]*\bpp?\.?\s*\d[^\[\]]*\]")
+"""What a reader would take for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A named set of documents, the unit of balance.
+
+    `language` is the one its words are analysed in, as a key of `languages.LANGUAGES`.
+    """
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a document from `start` to the next segment: a section, or one speech.
+
+    `section` is the path of headings (`Part 2 > Right to silence`); both are empty if unknown.
+    """
+
+    start: int
+    section: str = ""
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source file or record. `pages` are the offsets in `text` at which its pages begin.
+
+    `segments` are in order of `start`; text before the first belongs to no section.
+    """
+
+    id: str
+    corpus: str
+    title: str
+    text: str
+    metadata: Metadata
+    source: str
+    pages: tuple[int, ...] = (0,)
+    segments: tuple[Segment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document: `text == document.text[start:end]`, page and line from 1.
+
+    `section` is where it begins, `speaker` who speaks in it (several joined by `; `); both are
+    empty if the source does not say. `date` is the document's as written (`1954-05-17`, `c. 1957`),
+    empty if unknown; so is `url`. `language` is that of its corpus.
+    """
+
+    row: int
+    id: str
+    document_id: str
+    corpus: str
+    title: str
+    text: str
+    start: int
+    end: int
+    page: int
+    line: int
+    section: str
+    speaker: str
+    date: str
+    url: str
+    metadata: Metadata
+    language: str = "en"
+
+    @property
+    def marker(self) -> str:
+        """The citation token an answer must use for this passage."""
+        return f"[{self.document_id} p{self.page}]"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """A passage with the score that placed it and the signals behind the score.
+
+    `duplicates` are the ids of candidates that say nearly the same and were left out for it.
+    """
+
+    passage: Passage
+    score: float
+    signals: Mapping[str, float]
+    duplicates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """Characters `start` to `end` of a passage's text that speak to the question."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPassage:
+    """A ranked passage after the evidence check.
+
+    `valid` says whether its similarity or its keyword overlap clears the target's threshold.
+    """
+
+    ranked: RankedPassage
+    valid: bool
+    overlap: float
+    highlights: tuple[Highlight, ...]
+
+    @property
+    def passage(self) -> Passage:
+        """The passage itself."""
+        return self.ranked.passage
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTurn:
+    """One earlier message of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A marker that was verified: where exactly the quoted text stands in the document."""
+
+    marker: str
+    passage: Passage
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """One sentence of an answer without its markers, and what its verification found.
+
+    `grounded` if any citation is valid. A `caveat` only says what the passages do not hold, so it
+    needs no citation. An error makes the answer unusable, a warning does not.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    grounded: bool
+    caveat: bool = False
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,142 @@
+"""Every error Atlas raises on purpose.
+
+    AtlasError                  what went wrong, where, and what to do
+    ├── RequestError            the caller can mend it
+    │   ├── InvalidQuestion     empty or too long
+    │   ├── UnknownCorpus       lists the known corpora
+    │   ├── UnknownFilterField  lists the known fields
+    │   ├── UnknownTarget       lists the known targets
+    │   ├── NotFound            no such passage, document or answer
+    │   ├── Conflict            an answer with this id is being written
+    │   └── NotAllowed          only for the administrator
+    ├── ConfigurationError      the operator can mend it
+    │   ├── InvalidTarget       with file and line
+    │   ├── MissingStore        names the command that builds it
+    │   │   └── OutdatedStore   written by another version of Atlas
+    │   ├── DamagedStore        a part is missing or of another version
+    │   ├── EmbedderMismatch    the store was built with another model
+    │   ├── MissingModel        a model cannot be loaded
+    │   ├── EmbeddingRefused    the provider will not embed these texts
+    │   └── ModelRefused        a language model has no key, or its provider refuses the request
+    ├── Unavailable             a provider cannot be reached, or gives no usable answer
+    │   ├── EmbeddingUnavailable
+    │   ├── RerankerUnavailable
+    │   ├── ModelUnavailable    likewise a language model
+    │   │   └── ModelBusy       others waited longer for it
+    │   └── TooManyQuestions    as many as can be answered at once are being answered
+    ├── SourceError             a source folder or file cannot be built
+    └── Cancelled               the client went away; nothing is wrong
+
+HTTP statuses are assigned in one table, `atlas_search.server.problems`.
+"""
+
+
+class AtlasError(Exception):
+    """Root of the tree. `str(error)` says what, where and what to do."""
+
+
+class RequestError(AtlasError):
+    """The request cannot be served as it stands; the caller can mend it."""
+
+
+class InvalidQuestion(RequestError):
+    """The question is empty or longer than the limit."""
+
+
+class UnknownCorpus(RequestError):
+    """A corpus that the collection does not hold."""
+
+
+class UnknownFilterField(RequestError):
+    """A filter on a metadata field that no document has."""
+
+
+class UnknownTarget(RequestError):
+    """A target name with no file in the targets folder."""
+
+
+class NotFound(RequestError):
+    """No passage, document or answer with that id."""
+
+
+class Conflict(RequestError):
+    """An answer with this id is being written."""
+
+
+class NotAllowed(RequestError):
+    """A change that needs the administrator's token."""
+
+
+class ConfigurationError(AtlasError):
+    """The installation is set up wrong; the operator can mend it."""
+
+
+class InvalidTarget(ConfigurationError):
+    """A target file with an unknown, repeated or malformed key."""
+
+
+class MissingStore(ConfigurationError):
+    """No manifest where the collection should be."""
+
+
+class OutdatedStore(MissingStore):
+    """A collection in the format of another version of Atlas: for this one, as good as missing."""
+
+
+class DamagedStore(ConfigurationError):
+    """A part of the store is missing, unreadable or disagrees with the manifest."""
+
+
+class EmbedderMismatch(ConfigurationError):
+    """The store's vectors come from another model than the configured one."""
+
+
+class MissingModel(ConfigurationError):
+    """A model is neither installed nor a folder on disk, or is not of the kind that is needed."""
+
+
+class EmbeddingRefused(ConfigurationError):
+    """The embedding provider will not take a request: an unknown model, or too long a text."""
+
+
+class ModelRefused(ConfigurationError):
+    """A language model has no key, or its provider will not take the request as it is."""
+
+
+class Unavailable(AtlasError):
+    """A provider is busy, out of reach or gives no usable answer; later it may.
+
+    `retry_after` are the seconds after which trying again makes sense; 0 if unknown.
+    """
+
+    def __init__(self, message: str, retry_after: float = 0.0):
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class EmbeddingUnavailable(Unavailable):
+    """The embedding provider cannot be used now."""
+
+
+class RerankerUnavailable(Unavailable):
+    """The reranking model cannot be used now."""
+
+
+class ModelUnavailable(Unavailable):
+    """The language model cannot be used now."""
+
+
+class ModelBusy(ModelUnavailable):
+    """Every place at the language model is taken, and waiting for one took too long."""
+
+
+class TooManyQuestions(Unavailable):
+    """As many questions as can be answered at once are being answered, or wait for it."""
+
+
+class SourceError(AtlasError):
+    """A source folder or file that cannot be built."""
+
+
+class Cancelled(AtlasError):
+    """The client went away before the answer was complete."""

@@ -1,0 +1,185 @@
+"""Settings: places, ports and names from the environment and `.env`. The only reader of both."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.places import bundled
+from atlas_search.core.targets import Target
+
+_SOURCES = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+
+
+class Settings(BaseSettings):
+    """Where things are and how to reach them. Every name is an environment variable."""
+
+    model_config = _SOURCES
+
+    chroma_persist_directory: Path = Field(
+        Path("data/stores"), description="Folder that holds the built collections"
+    )
+    chroma_collection_name: str = Field(
+        "atlas_demo",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$",
+        description="The collection that is served",
+    )
+    multi_corpus_metadata: str = Field(
+        "", description='Corpora that "all" means, separated by commas; empty: every corpus'
+    )
+    embedding_model: str = Field(
+        "sentence-transformers/all-MiniLM-L6-v2",
+        description="Name or folder of a sentence-transformers model",
+    )
+    embedding_provider: Literal["local", "mistral"] = Field(
+        "local",
+        description="`local`, or `mistral`: `mistral-embed` unless EMBEDDING_MODEL is set",
+    )
+    pooling: Literal["", "mean", "cls", "max", "mean+max"] = Field(
+        "",
+        description="mean, cls, max or mean+max of the tokens' vectors; empty: the model's own way",
+    )
+    embedding_passage_prefix: str = Field(
+        "", description="Put before every passage; empty: the model's own"
+    )
+    embedding_query_prefix: str = Field(
+        "", description="Put before every question; empty: the model's own"
+    )
+    embedding_device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="auto (CUDA where there is one), cpu or cuda"
+    )
+    mistral_api_key: SecretStr = Field(
+        SecretStr(""), description="Key of a Mistral account, for `mistral`"
+    )
+    mistral_server_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of Mistral's API; empty: the public one",
+    )
+    mistral_requests_per_minute: int = Field(
+        60, ge=1, description="Requests sent to Mistral in a minute; more wait their turn"
+    )
+    mistral_timeout_seconds: int = Field(
+        60, ge=1, description="Seconds after which a request to Mistral counts as unanswered"
+    )
+    openai_api_key: SecretStr = Field(
+        SecretStr(""),
+        description="Key for `openai`; servers of your own may need none if OPENAI_BASE_URL is set",
+    )
+    openai_base_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of an OpenAI-compatible server, up to `/v1`; empty: OpenAI's",
+    )
+    llm_concurrency: int = Field(
+        8, ge=1, le=1000, description="Calls to language models at once; more wait their turn"
+    )
+    llm_queue: int = Field(
+        64, ge=0, le=10_000, description="Answers that may wait; more are refused with 429"
+    )
+    llm_queue_seconds: float = Field(
+        30, gt=0, description="Seconds an answer waits for its turn before it fails with 503"
+    )
+    query_cache_enabled: bool = Field(
+        True, description="Whether answers are kept for the same question"
+    )
+    query_cache_ttl_sec: float = Field(
+        300, gt=0, description="Seconds an answer is kept for the same question"
+    )
+    query_cache_size: int = Field(
+        2048, ge=1, le=100_000, description="Answers kept for the same question"
+    )
+    resume_seconds: float = Field(
+        2.0,
+        ge=0,
+        description="Seconds a client that went away has to resume its stream before it is stopped",
+    )
+    cohere_api_key: SecretStr = Field(
+        SecretStr(""), description="Key of a Cohere account, for the reranker `cohere`"
+    )
+    cohere_server_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of Cohere's API, or of a server that speaks it; empty: the public one",
+    )
+    test_target: str = Field("k10_extractive", description="Target used when a request names none")
+    targets_directory: Path = Field(bundled("targets"), description="Folder of the target files")
+    atlas_host: str = Field("127.0.0.1", description="Address the server listens on")
+    atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
+    atlas_threads: int = Field(
+        96, ge=8, description="Requests served at once; a stream is one until it ends"
+    )
+    atlas_public_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of the page as readers reach it, for permalinks; empty: the request's",
+    )
+    phoenix: bool = Field(True, description="Whether `make run` starts Phoenix and traces to it")
+    phoenix_port: int = Field(
+        6006, ge=1, le=65535, description="Port of the Phoenix that is started"
+    )
+    phoenix_working_dir: Path = Field(
+        Path("data/phoenix"), description="Folder of the Phoenix that is started"
+    )
+    phoenix_collector_endpoint: str = Field(
+        "", description="Address of a running Phoenix to trace to; empty: no tracing"
+    )
+    phoenix_public_url: str = Field(
+        "", description="Address of Phoenix as a browser reaches it; empty: the collector's"
+    )
+    phoenix_project_name: str = Field("atlas", description="Phoenix project the traces go to")
+    trace_content: bool = Field(True, description="Whether traces hold questions and texts")
+    atlas_admin_token: SecretStr = Field(
+        SecretStr(""),
+        description="Token that allows changes to a running server; empty: nobody may",
+    )
+    atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="DEBUG, INFO, WARNING or ERROR"
+    )
+
+    @field_validator("chroma_persist_directory", "phoenix_working_dir")
+    @classmethod
+    def _absolute(cls, path: Path) -> Path:
+        return path.expanduser().absolute()
+
+    @property
+    def collection_folder(self) -> Path:
+        """The folder of the served collection."""
+        return self.chroma_persist_directory / self.chroma_collection_name
+
+    @property
+    def phoenix_url(self) -> str:
+        """Phoenix as a browser reaches it; empty without tracing."""
+        return (self.phoenix_public_url or self.phoenix_collector_endpoint).rstrip("/")
+
+
+class _EnvironmentTarget(Target, BaseSettings):
+    """Target keys that the environment or `.env` sets, below what a target file says."""
+
+    model_config = _SOURCES
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings of this process. Raises ConfigurationError naming the variable."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        raise _explained(error) from error
+
+
+def environment_target() -> dict[str, Any]:
+    """Target keys set in the environment or `.env`, by lower-case name."""
+    try:
+        return _EnvironmentTarget().model_dump(exclude_unset=True)
+    except ValidationError as error:
+        raise _explained(error) from error
+
+
+def _explained(error: ValidationError) -> ConfigurationError:
+    first = error.errors()[0]
+    name = str(first["loc"][0]).upper()
+    return ConfigurationError(
+        f"{name}={first.get('input')!r} in the environment or .env: {first['msg']}."
+    )

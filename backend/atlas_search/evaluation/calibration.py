@@ -1,0 +1,151 @@
+"""The evidence that an answer needs in a collection: chosen, and kept in its manifest."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from math import ceil, floor
+from pathlib import Path
+
+import numpy as np
+
+from atlas_search.answer.decide import evidence_of
+from atlas_search.core.errors import RequestError, SourceError
+from atlas_search.core.targets import Target
+from atlas_search.evaluation.questions import Basis, Questions
+from atlas_search.search.flow import search
+from atlas_search.search.request import SearchRequest
+from atlas_search.services import Services
+from atlas_search.stores.manifest import Calibration, Manifest
+from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.versions import go_live, locked
+
+LOSE = 0.05
+"""Share of good questions that may be lost."""
+
+REJECT = 0.98
+"""Share of the bundled off-topic questions that is to be rejected if those lost allow it."""
+
+_STEPS = 10_000  # of a threshold in [0, 1]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A threshold, and the shares of good questions below it and of off-topic ones below it."""
+
+    threshold: float
+    lost: float
+    rejected: float
+
+
+def calibrate(
+    services: Services,
+    questions: Questions,
+    target: Target,
+    lose: float,
+    now: datetime,
+    told: Callable[[int, int], None],
+) -> Calibration:
+    """Ask all questions as an answer would, and choose. Nothing is written.
+
+    `told` is given how many have been asked, and how many there are. Raises as `choose` does.
+    """
+    total = len(questions.good) + len(questions.off_topic)
+    found = []
+    for question in (*questions.good, *questions.off_topic):
+        found.append(_evidence(services, question, target, now.date()))
+        told(len(found), total)
+    good, off_topic = found[: len(questions.good)], found[len(questions.good) :]
+    choice = choose(good, off_topic, questions.basis, lose)
+    return Calibration(
+        threshold=choice.threshold,
+        basis=questions.basis,
+        good=len(good),
+        off_topic=len(off_topic),
+        lost=round(choice.lost, 4),
+        rejected=round(choice.rejected, 4),
+        content_digest=services.store.manifest.content_digest,
+        created=now.isoformat(timespec="seconds"),
+    )
+
+
+def choose(
+    good: Sequence[float], off_topic: Sequence[float], basis: Basis, lose: float = LOSE
+) -> Choice:
+    """The threshold for answers, from the evidence of questions of both kinds.
+
+    A question is lost or rejected if its evidence is below the threshold, which is never above
+    that of the k-th weakest of n good questions, k = floor(lose (n + 1)): so no more than the
+    share `lose` of unseen questions of the same kind is lost on average (the quantile of split
+    conformal prediction). Below that, labels are balanced. Made questions share words with their
+    passage where people's may not: with them the lowest threshold is taken that rejects the share
+    REJECT of `off_topic`. Raises RequestError for too few questions.
+    """
+    allowed = floor(round(lose * (len(good) + 1), 9))
+    if not allowed:
+        raise RequestError(
+            f"{len(good)} good questions are too few to choose what loses at most {lose:.0%} of "
+            f"them: give at least {ceil(round(1 / lose, 9)) - 1}, or let more be lost with --lose."
+        )
+    if not off_topic:
+        raise RequestError("Without an off-topic question every threshold is as good as another.")
+    wanted, unwanted = np.sort(good), np.sort(off_topic)
+    limit = float(wanted[allowed - 1])
+    exact = balanced(wanted, unwanted, limit) if basis == "labels" else just_above(unwanted, REJECT)
+    threshold = floor(round(min(exact, limit) * _STEPS, 6)) / _STEPS
+    return Choice(threshold, _below(wanted, threshold), _below(unwanted, threshold))
+
+
+def balanced(good: FloatArray, off_topic: FloatArray, limit: float) -> float:
+    """The threshold up to `limit` whose larger error is smallest: good lost, or off-topic kept.
+
+    The middle of the lowest such range, so that both kinds keep the same distance.
+    """
+    values = np.unique(np.concatenate([[0.0, limit], good, off_topic]))
+    values = values[values <= limit]
+    if len(values) == 1:
+        return limit
+    # all thresholds between two neighbouring values do the same as the upper one
+    lost = np.searchsorted(good, values[1:]) / len(good)
+    kept = 1 - np.searchsorted(off_topic, values[1:]) / len(off_topic)
+    best = int(np.argmin(np.maximum(lost, kept)))
+    return float(values[best : best + 2].mean())
+
+
+def just_above(off_topic: FloatArray, share: float) -> float:
+    """The lowest threshold that rejects a share of ascending evidence, in steps of a threshold."""
+    last = float(off_topic[ceil(round(share * len(off_topic), 9)) - 1])
+    return (floor(round(last * _STEPS, 6)) + 1) / _STEPS
+
+
+def keep(folder: Path, version: str, calibration: Calibration) -> Manifest:
+    """Write a calibration into the live manifest and the version's own.
+
+    The version stays the same, and rolling back to it brings its calibration back. Raises
+    SourceError if `version` is no longer live, or while a build is running.
+    """
+    with locked(folder):
+        manifest = Manifest.read(folder)
+        if manifest.version != version:
+            raise SourceError(
+                f"{manifest.collection} was built meanwhile: {manifest.version} is live, and the "
+                f"questions were asked of {version}. Run `atlas calibrate` again."
+            )
+        calibrated = manifest.model_copy(update={"calibration": calibration})
+        calibrated.write(folder / version)
+        go_live(folder, calibrated)
+        return calibrated
+
+
+def _evidence(services: Services, question: str, target: Target, today: date) -> float:
+    request = SearchRequest(
+        question=question,
+        corpora=services.default_corpora,
+        every_corpus=True,
+        limit=target.search_k,
+        today=today,
+    )
+    return evidence_of(search(services.searcher, request, target))
+
+
+def _below(values: FloatArray, threshold: float) -> float:
+    return float(np.searchsorted(values, threshold) / len(values))

@@ -1,0 +1,1 @@
+"""Reading words: one analyser, spellings, languages, dates, quantities, word lists."""

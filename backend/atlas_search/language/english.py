@@ -1,0 +1,111 @@
+"""English words that several rules look for, each list in its one place."""
+
+import re
+
+from atlas_search.language.text import words
+
+
+def stems(listed: str) -> frozenset[str]:
+    """The stems of words with blanks between them."""
+    return frozenset(word.term for word in words(listed))
+
+
+def any_of(listed: str) -> str:
+    """A pattern for any of some words, whatever their case."""
+    return rf"(?i:\b(?:{'|'.join(listed.split())})\b)"
+
+
+MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_PLAIN = {word: value for value, word in enumerate(_UNITS)} | {
+    word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)
+}
+NUMBERS = _PLAIN | {
+    f"{ten}{joint}{unit}": _PLAIN[ten] + _PLAIN[unit]
+    for ten in _TENS
+    for unit in _UNITS[1:10]
+    for joint in "- "
+}
+"""Values of the words for numbers below a hundred: `twenty-one`, `twenty one`."""
+
+ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+).split()
+SCALES = {
+    "hundred": 2,
+    "thousand": 3,
+    "k": 3,
+    "million": 6,
+    "m": 6,
+    "billion": 9,
+    "bn": 9,
+    "trillion": 12,
+}
+"""Powers of ten."""
+
+AUXILIARIES = (
+    "am is are was were do does did has have had can could may might must shall should will would"
+)
+NEGATIONS = "not never no neither nor none nobody nothing cannot without"
+DENIES = re.compile(rf"{any_of(NEGATIONS)}|n['’]t\b", re.IGNORECASE)
+
+_OPPOSITES = """
+    north south; northern southern; east west; eastern western; increase decrease; increase reduce;
+    rise fall; rose fell; grow shrink; gain lose; expand contract; most least; most fewest; high
+    low; higher lower; highest lowest; large small; larger smaller; largest smallest; big small;
+    biggest smallest; long short; longer shorter; longest shortest; old young; older younger; oldest
+    youngest; oldest newest; first last; earliest latest; early late; begin end; start end; start
+    stop; open closed; male female; man woman; men women; father mother; son daughter;
+    brother sister; upper lower; top bottom; inside outside; internal external; interior exterior;
+    domestic foreign; public private; rich poor; strong weak; stronger weaker; strongest weakest;
+    hot cold; warm cool; wet dry; fast slow; faster slower; fastest slowest; heavy light; easy
+    difficult; accept reject; approve reject; support oppose; friend enemy; allow forbid; allow
+    prohibit; allow ban; permit forbid; permit prohibit; permit ban; guilty innocent; convicted
+    acquitted; granted refused; granted denied; upheld overturned; affirmed reversed; positive
+    negative; major minor; majority minority; maximum minimum; always never; create destroy; build
+    destroy; built destroyed; include exclude; ancient modern; urban rural; birth death; born died;
+    war peace; success failure; succeed fail; win lose; won lost; advantage disadvantage; simple
+    complex; best worst; better worse; thick thin; wide narrow; deep shallow; common rare; similar
+    different; voluntary compulsory; optional mandatory; optional required; encourage discourage;
+    safe dangerous; liberal conservative; abolish retain; abolished kept; true false; present
+    absent; alive dead; enable disable; encrypted plaintext; exempt liable
+"""
+"""Pairs of which one cannot be said where the other is meant; not `buy` and `sell`."""
+_DENYING_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "anti")
+
+
+def _pairs() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for pair in _OPPOSITES.split(";"):
+        one, other = (word.term for word in words(pair))
+        found.setdefault(one, set()).add(other)
+        found.setdefault(other, set()).add(one)
+    return found
+
+
+_OPPOSITE = _pairs()
+
+
+def are_opposite(one: str, other: str) -> bool:
+    """Whether of two folded words one denies the other: `lawful` and `unlawful`, `rise` and
+    `fall`."""
+    (first,), (second,) = words(one), words(other)
+    return (
+        second.term in _OPPOSITE.get(first.term, ())
+        or second.term in _without_prefix(one)
+        or first.term in _without_prefix(other)
+    )
+
+
+def _without_prefix(word: str) -> set[str]:
+    """The stems of what `word` may deny: that of `formal` for `informal`."""
+    rests = [word.removeprefix(prefix) for prefix in _DENYING_PREFIXES]
+    return {w.term for rest in rests if 3 < len(rest) < len(word) for w in words(rest)}

@@ -1,0 +1,222 @@
+"""One analyser for everything that compares words.
+
+BM25, the ranking signals, highlights, sentence choice and citation checks all read text through
+this module, so a word that counts in one of them counts in all of them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+import sentencex
+
+from atlas_search.language.languages import DEFAULT_LANGUAGE, language_of
+from atlas_search.language.languages import FUNCTION_WORDS as FUNCTION_WORDS
+from atlas_search.language.spelling import (
+    BREAK,
+    CAPITAL,
+    INVISIBLE,
+    MARKS,
+    halves,
+    spelled,
+    without_marks,
+)
+from atlas_search.language.spelling import fold as fold
+
+ANALYSER_VERSION = 2
+"""Raised when the stems of a text change: a store and its questions must agree on them."""
+
+_LETTER = rf"[\w{MARKS}]"
+_WORD = re.compile(rf"\w{_LETTER}*(?:(?:['’]|[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*")
+_ELIDED = re.compile(rf"\w{_LETTER}*(?:(?:[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*")
+_PART = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?(?:[^\W\dA-Z_]|[{MARKS}])+|\d+")
+_APOSTROPHE = re.compile("['’]")
+_BROKEN = re.compile(BREAK)
+_LINE = re.compile(r"[^\n]+")
+# abbreviations of law reports that sentencex takes for the end of a sentence
+_ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
+_NAME = re.compile(rf"\b{CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{CAPITAL}[\w'’]*\.?)+")
+_BRACKETED = re.compile(r"\([^()]{1,200}\)")
+_CAPITALISED_NOUNS = frozenset({"de"})
+_Reading = tuple[str, str, bool, tuple[str, ...]]
+"""All of a `Word` but its place."""
+
+
+class Word(NamedTuple):
+    """One word of a text: `text[start:end]`, its folded form and its stem.
+
+    `informative` words say what a text is about; the others say how a question is asked. `parts`
+    are further terms it is found by, as `identifier_parts` gives them.
+    """
+
+    start: int
+    end: int
+    folded: str
+    term: str
+    informative: bool
+    parts: tuple[str, ...]
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of some text."""
+
+    start: int
+    end: int
+
+
+def words(text: str, language: str = DEFAULT_LANGUAGE) -> list[Word]:
+    """The words of `text` in order, with exact character offsets.
+
+    A word that is hyphenated at the end of a line is one word, unless it goes on with a capital
+    or a digit.
+    """
+    read = _reader(language)
+    pattern = _ELIDED if language_of(language).elides else _WORD
+    return [Word(m.start(), m.end(), *read(m.group())) for m in pattern.finditer(text)]
+
+
+def identifier_parts(surface: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
+    """Terms that one word is found by besides its own; none for plain words.
+
+    Stems of the parts of `camelCase`, `snake_case` and `s59` words; of the halves of a word that
+    a line's end breaks, for the hyphen may be its own; and of a word with accents as it is stemmed
+    without them, where that is another stem: `égalité` is found by `egalite`, too.
+    """
+    *_, parts = _reader(language)(surface)
+    return list(parts)
+
+
+@cache
+def _reader(code: str) -> Callable[[str], _Reading]:
+    """What reads one word of a language, and remembers it."""
+    language = language_of(code)
+
+    def written(surface: str) -> str:
+        # the English stemmer knows no accents; others need them: `ité` is an ending, `ite` is not
+        return fold(surface) if code == "en" else spelled(surface, language.lower)
+
+    def stemmed(word: str) -> str:
+        # a stemmer may leave nothing of a single letter
+        return fold(language.stem(word)) or fold(word)
+
+    @lru_cache(maxsize=1 << 17)
+    def read(surface: str) -> _Reading:
+        folded, word = fold(surface), written(surface)
+        term = stemmed(word)
+        parts = [stemmed(written(part)) for part in _parts(surface)]
+        if folded.isascii() and folded != word:
+            parts += {stemmed(folded)} - {term}
+        return folded, term, not language.is_function(word), tuple(parts)
+
+    return read
+
+
+def _parts(surface: str) -> list[str]:
+    if surface.isalpha() and (surface.islower() or surface.istitle()):
+        return []
+    parts = halves(surface)
+    if len(parts) == 1:
+        parts = _PART.findall(without_marks(_APOSTROPHE.split(surface, maxsplit=1)[0]))
+    return parts if len(parts) > 1 else []
+
+
+def content_words(found: Sequence[Word]) -> list[Word]:
+    """The words that say what a question is about; all of them if nothing else is left."""
+    return [word for word in found if word.informative] or list(found)
+
+
+def distinct(terms: Iterable[str]) -> tuple[str, ...]:
+    """`terms` without repeats, in order of first occurrence."""
+    return tuple(dict.fromkeys(terms))
+
+
+def content_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
+    """The stems of the informative words of `text`."""
+    return frozenset(word.term for word in content_words(words(text, language)))
+
+
+def all_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
+    """The stems of all words of `text`, and of their parts."""
+    found = words(text, language)
+    return frozenset(term for word in found for term in (word.term, *word.parts))
+
+
+def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> list[Span]:
+    """The sentences of `text` as spans without surrounding blanks.
+
+    A line break ends a sentence too: headings and list items stand on lines of their own. It does
+    not end one inside a hyphenated word. The sentences of a sentence are itself.
+    """
+    settled = []
+    for span in _sentences(text, language):
+        inner = text[span.start : span.end]
+        # in-line lists and unbalanced quotes are split only when they stand alone
+        alone = len(_sentences(inner, language)) < 2
+        parts = [Span(0, len(inner))] if alone else sentences(inner, language)
+        settled += [Span(span.start + start, span.start + end) for start, end in parts]
+    return settled
+
+
+def lines(text: str) -> list[Span]:
+    """The lines of `text` that are not empty; a hyphenated word joins its line with the next."""
+    joined = _BROKEN.sub(_filled, text) if "\n" in text else text
+    return [Span(*line.span()) for line in _LINE.finditer(joined)]
+
+
+def _sentences(text: str, language: str) -> list[Span]:
+    spans = []
+    for line in lines(text):
+        start = line.start
+        # sentencex takes "59)" for a list item and loses count of brackets after it
+        masked = _BRACKETED.sub(_masked, text[line.start : line.end].replace("\n", " "))
+        for boundary in sentencex.get_sentence_boundaries(language, masked):
+            end = line.start + boundary["end_index"]
+            if language == "en" and end < line.end and _ABBREVIATION.search(text, start, end):
+                continue
+            span = trimmed(text, start, end)
+            start = end
+            if span.start < span.end:
+                spans.append(span)
+    return spans
+
+
+def names(question: str, language: str = DEFAULT_LANGUAGE) -> list[list[Word]]:
+    """The informative words of each name in a question: two or more capitalised words in a row.
+
+    Single capitalised words are left out (too many are adjectives), and so is everything in a
+    question that capitalises most of its words, or whose language capitalises every noun.
+    """
+    if language in _CAPITALISED_NOUNS:
+        return []
+    informative = content_words(words(question, language))
+    capitals = sum(question[word.start].isupper() for word in informative)
+    if capitals > max(len(informative) * 3 // 4, 3):
+        return []
+    found = []
+    for match in _NAME.finditer(question):
+        inside = [w for w in informative if match.start() <= w.start and w.end <= match.end()]
+        if len(inside) > 1:
+            found.append(inside)
+    return found
+
+
+def _filled(broken: re.Match[str]) -> str:
+    return "x" * len(broken.group())
+
+
+def _masked(bracket: re.Match[str]) -> str:
+    """The bracket as one word of the same length, with the case and end its inside has."""
+    inside = bracket.group()[1:-1]
+    first = "X" if inside[:1].isupper() else "x"
+    last = inside[-1] if inside[-1] in ".?!" else "x"
+    return first + "x" * len(inside) + last
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """The span without blanks at either end; empty (`start == end`) if it held only blanks."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end)

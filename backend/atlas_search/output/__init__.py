@@ -1,0 +1,1 @@
+"""Answers as documents: the one that is sent, and files made of it."""

@@ -1,0 +1,105 @@
+"""The formats an answer or a session can be exported in."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from atlas_search.core.errors import RequestError
+from atlas_search.output.bibtex import bibtex
+from atlas_search.output.csl import csl_json
+from atlas_search.output.document import AnswerDocument, read_answer
+from atlas_search.output.markdown import markdown
+from atlas_search.output.ris import ris
+from atlas_search.output.table import table
+
+Format = Literal["markdown", "json", "csv", "bibtex", "ris", "csl-json"]
+Document = Mapping[str, object]
+"""An answer as POST /api/ask sends it."""
+
+JSON_VERSION = 1
+"""Of the object that the `json` format is."""
+
+_LONGEST_NAME = 100  # characters; file systems take 255 bytes
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A file. `file_name` is of ASCII letters, digits, `.`, `_` and `-`."""
+
+    text: str
+    media_type: str
+    file_name: str
+
+
+@dataclass(frozen=True)
+class FormatKind:
+    """What a format is for a program and for a person."""
+
+    media_type: str
+    suffix: str
+    label: str
+
+
+FORMATS: Mapping[Format, FormatKind] = {
+    "markdown": FormatKind("text/markdown; charset=utf-8", "md", "Markdown"),
+    "json": FormatKind("application/json", "json", "JSON"),
+    "csv": FormatKind("text/csv; charset=utf-8; header=present", "csv", "CSV"),
+    "bibtex": FormatKind("application/x-bibtex; charset=utf-8", "bib", "BibTeX"),
+    "ris": FormatKind("application/x-research-info-systems; charset=utf-8", "ris", "RIS"),
+    "csl-json": FormatKind("application/vnd.citationstyles.csl+json", "csl.json", "CSL-JSON"),
+}
+
+_WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], str], str]] = {
+    "markdown": markdown,
+    "csv": table,
+    "bibtex": bibtex,
+    "ris": ris,
+    "csl-json": csl_json,
+}
+
+
+def known_format(name: str) -> Format:
+    """The format of that name. Raises RequestError, listing the known ones."""
+    known: dict[str, Format] = {format: format for format in FORMATS}
+    if name not in known:
+        raise RequestError(f"There is no format {name!r}. Known formats: {', '.join(known)}.")
+    return known[name]
+
+
+def export(documents: Sequence[Document], format: Format, base_url: str) -> Exported:
+    """Answers in order of creation, as one file.
+
+    Permalinks lead to the server at `base_url`. Raises RequestError for what is not an answer.
+    """
+    read = _in_order(documents)
+    answers = [answer for answer, _ in read]
+    if format == "json":
+        text = _json([document for _, document in read])
+    else:
+        text = _WRITERS[format](answers, base_url.rstrip("/"))
+    kind = FORMATS[format]
+    return Exported(text, kind.media_type, f"{_stem(answers)}.{kind.suffix}")
+
+
+def _in_order(documents: Sequence[Document]) -> list[tuple[AnswerDocument, Document]]:
+    if not documents:
+        raise RequestError("There is nothing to export. Give at least one answer.")
+    read = [(read_answer(each, number), each) for number, each in enumerate(documents, start=1)]
+    return sorted(read, key=lambda pair: (pair[0].created, pair[0].qa_id))
+
+
+def _json(documents: Sequence[Document]) -> str:
+    """The documents as they are."""
+    content = {"format_version": JSON_VERSION, "answers": documents}
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def _stem(answers: Sequence[AnswerDocument]) -> str:
+    sessions = {answer.session_id for answer in answers}
+    if len(answers) == 1:
+        name = f"atlas-answer-{answers[0].qa_id}"
+    else:
+        name = f"atlas-session-{min(sessions)}" if len(sessions) == 1 else "atlas-answers"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:_LONGEST_NAME]

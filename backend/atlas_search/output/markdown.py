@@ -1,0 +1,139 @@
+"""Markdown, for reading and for word processors."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from atlas_search.core.domain import MARKER
+from atlas_search.output.document import AnswerDocument, Cited, Point, Side, permalink
+from atlas_search.output.references import one_line
+
+Numbers = Mapping[int, int]
+"""The number of each citation by its index."""
+
+# wherever they stand; `www.` and what looks like an address would become links on some sites
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~&$^=@]|:(?=\S)|(?<=www)\.", re.IGNORECASE)
+_AT_START = re.compile(r"^([-+]|\d+(?=[.)]))")
+_MARKER = re.compile(rf"\s*{MARKER.pattern}")
+_NO_LINK = re.compile(r"[^\w%/:?#@!$&'*+,;=.~-]", re.ASCII)
+
+
+def markdown(answers: Sequence[AnswerDocument], base_url: str) -> str:
+    """Each answer with its numbered sources."""
+    return "\n---\n\n".join(_answer(answer, base_url) for answer in answers)
+
+
+def escaped(text: str) -> str:
+    """`text` as one line that Markdown and HTML show as it is, also at the start of a block."""
+    plain = _MARKUP.sub(r"\\\g<0>", one_line(text))
+    return _AT_START.sub(_inert, plain)
+
+
+def _inert(match: re.Match[str]) -> str:
+    mark = match[1]
+    return f"{mark}\\" if mark.isdigit() else f"\\{mark}"
+
+
+def _answer(answer: AnswerDocument, base_url: str) -> str:
+    numbers = _numbers(answer)
+    blocks = [
+        *_asked(answer),
+        *_text(answer, numbers),
+        *_points("Agreements", answer.comparison.agreements, numbers),
+        *_points("Differences", answer.comparison.differences, numbers),
+        *_conflicts(answer, base_url),
+        *_sources(answer, numbers, base_url),
+        _footer(answer),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _numbers(answer: AnswerDocument) -> Numbers:
+    """From 1, in reading order."""
+    cited = (index for said in answer.said for index in said.citations)
+    order = dict.fromkeys((*cited, *range(len(answer.citations))))
+    return {index: number for number, index in enumerate(order, start=1)}
+
+
+def _asked(answer: AnswerDocument) -> Iterator[str]:
+    yield f"# {escaped(answer.question)}"
+    if answer.standalone_question:
+        yield f"Searched for: {escaped(answer.standalone_question)}"
+    code = re.sub(r"[^\w.-]", "", answer.reason.code)
+    yield f"**{answer.decision}**: {escaped(answer.reason.message)} (`{code}`)"
+    if answer.fallback:
+        yield f"Note: {escaped(answer.fallback.message)}"
+
+
+def _text(answer: AnswerDocument, numbers: Numbers) -> Iterator[str]:
+    if answer.sentences:
+        yield " ".join(_cited(said.text, said.citations, numbers) for said in answer.sentences)
+    elif answer.answer:
+        yield escaped(answer.answer)
+
+
+def _cited(text: str, citations: Sequence[int], numbers: Numbers) -> str:
+    marks = "".join(f"[{numbers[index]}]" for index in citations)
+    return f"{escaped(text)} {marks}".rstrip()
+
+
+def _points(heading: str, points: Sequence[Point], numbers: Numbers) -> Iterator[str]:
+    if points:
+        yield f"## {heading}"
+        texts = ((_MARKER.sub("", point.text), point.citations) for point in points)
+        yield "\n".join(f"- {_cited(*said, numbers)}" for said in texts)
+
+
+def _conflicts(answer: AnswerDocument, base_url: str) -> Iterator[str]:
+    if answer.conflicts:
+        yield "## Contradictions between the sources"
+        yield "\n".join(
+            f"- {escaped(conflict.detail)}\n"
+            f"  - {_side(conflict.first, base_url)}\n"
+            f"  - {_side(conflict.second, base_url)}"
+            for conflict in answer.conflicts
+        )
+
+
+def _side(side: Side, base_url: str) -> str:
+    facts = ", ".join(escaped(fact) for fact in (side.title, side.date) if fact)
+    link = _link(permalink(base_url, side.passage_id))
+    return f"{facts}: “{escaped(side.quote)}” [passage]({link})"
+
+
+def _sources(answer: AnswerDocument, numbers: Numbers, base_url: str) -> Iterator[str]:
+    if numbers:
+        yield "## Sources"
+    for index, number in numbers.items():
+        yield _source(number, answer.citations[index], base_url)
+
+
+def _source(number: int, cited: Cited, base_url: str) -> str:
+    facts = [cited.title, cited.date, f"p. {cited.page}", cited.section, cited.speaker]
+    links = [f"[passage]({_link(permalink(base_url, cited.passage_id))})"]
+    if cited.url:
+        # only the web: a link to `javascript:` or a file would do something else
+        is_web = cited.url.lower().startswith(("https://", "http://"))
+        links.append(f"[original]({_link(cited.url)})" if is_web else escaped(cited.url))
+    return (
+        f"[{number}] {', '.join(escaped(fact) for fact in facts if fact)}\n\n"
+        f"> {escaped(cited.quote)}\n\n{' · '.join(links)}"
+    )
+
+
+def _footer(answer: AnswerDocument) -> str:
+    usage = answer.usage
+    return "\n".join(
+        (
+            f"- Collection: {escaped(answer.collection)}, version "
+            f"{escaped(answer.collection_version)}",
+            f"- Target: {escaped(answer.target)}",
+            f"- Written by: {escaped(' '.join(filter(None, (usage.provider, usage.model))))}",
+            f"- Date: {answer.created.isoformat()}",
+            f"- Answer: {escaped(answer.qa_id)}",
+        )
+    )
+
+
+def _link(url: str) -> str:
+    """`url` without characters that could end the link; they are percent-encoded."""
+    return _NO_LINK.sub(lambda m: "".join(f"%{b:02X}" for b in m[0].encode()), one_line(url))

@@ -1,0 +1,113 @@
+"""The cited documents, each once, as bibliographies list them."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from atlas_search.core.domain import MetadataValue
+from atlas_search.output.dating import Dating, dating
+from atlas_search.output.document import AnswerDocument, Cited, permalink
+
+Kind = Literal["case", "statute", "debate", "book", "document"]
+
+_VERSUS = re.compile(r"\w[^\w\s]* vs?\.? [^\W\d_]")
+_ACT = re.compile(r"\b(?:Act|Code|Ordinance|Regulations|Rules|Order|Statute)\b[^,:;]*\b\d{4}\W*$")
+_DEBATES = re.compile(r"\b(?:debates|hansard|written (?:answers|\w+ ?statements))\b", re.IGNORECASE)
+_BOOK = ("publisher", "body")
+_OTHER = ("court", "house", "body", "publisher")
+_KEY = re.compile(r"[a-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A cited document.
+
+    `key` is ASCII, depends on nothing but the document's id, and differs from others in more than
+    capitals. `body` is the court, house or publisher, `source` the citation the source states for
+    itself. `quotes` are one line each: page, place, quoted text and permalink.
+    """
+
+    key: str
+    kind: Kind
+    title: str
+    authors: tuple[str, ...]
+    dating: Dating
+    body: str
+    source: str
+    url: str
+    quotes: tuple[str, ...]
+
+
+def references(answers: Sequence[AnswerDocument], base_url: str) -> list[Reference]:
+    """One for every document cited in `answers`, in order of its first citation."""
+    documents: dict[str, list[Cited]] = {}
+    for answer in answers:
+        for cited in answer.citations:
+            documents.setdefault(cited.document_id, []).append(cited)
+    return [_reference(cited, base_url) for cited in documents.values()]
+
+
+def one_line(text: str) -> str:
+    """`text` without control characters, every run of white space one blank."""
+    kept = (" " if unicodedata.category(char) == "Cc" else char for char in text)
+    return " ".join("".join(kept).split())
+
+
+def kind_of(cited: Cited) -> Kind:
+    """What `cited` is: what its metadata states as `kind`, else what metadata and title show."""
+    metadata, title = cited.metadata, cited.title
+    stated = _text(metadata.get("kind", "")).lower()
+    kinds: tuple[Kind, ...] = get_args(Kind)
+    if stated in kinds:
+        return kinds[kinds.index(stated)]
+    if metadata.keys() & {"house", "parliament"} or _DEBATES.search(_text(metadata.get("series"))):
+        return "debate"
+    if "court" in metadata or _VERSUS.search(title):
+        return "case"
+    if _ACT.search(title):
+        return "statute"
+    return "book" if metadata.keys() & {"publisher", "isbn"} else "document"
+
+
+def _reference(citations: Sequence[Cited], base_url: str) -> Reference:
+    first = citations[0]
+    metadata = first.metadata
+    kind = kind_of(first)
+    bodies = (_text(metadata.get(field)) for field in (_BOOK if kind == "book" else _OTHER))
+    return Reference(
+        key=_key(first.document_id),
+        kind=kind,
+        title=one_line(first.title),
+        authors=tuple(_texts(metadata.get("author"))),
+        dating=dating(one_line(first.date)),
+        body=next(filter(None, bodies), ""),
+        source=_text(metadata.get("source")),
+        url=one_line(first.url),
+        quotes=tuple(dict.fromkeys(_quote(cited, base_url) for cited in citations)),
+    )
+
+
+def _quote(cited: Cited, base_url: str) -> str:
+    place = ", ".join(filter(None, (f"p. {cited.page}", cited.section, cited.speaker)))
+    return one_line(f"{place}: “{cited.quote}” {permalink(base_url, cited.passage_id)}")
+
+
+def _key(document_id: str) -> str:
+    if _KEY.fullmatch(document_id):
+        return document_id
+    ascii_only = unicodedata.normalize("NFKD", document_id).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9._]+", "-", ascii_only.lower()).strip("-")
+    digest = hashlib.sha256(document_id.encode()).hexdigest()[:8]
+    return f"{slug}-{digest}" if slug else digest
+
+
+def _texts(value: MetadataValue | None) -> Iterable[str]:
+    values = value if isinstance(value, tuple) else () if value is None else (value,)
+    return filter(None, (one_line(str(each)) for each in values))
+
+
+def _text(value: MetadataValue | None) -> str:
+    return "; ".join(_texts(value))

@@ -1,0 +1,249 @@
+"""Searching again with a run bundle, and what is other than it was."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.text import Text
+
+from atlas_search import __version__
+from atlas_search.answer.compare import search_each
+from atlas_search.core.domain import CheckedPassage
+from atlas_search.core.errors import NotFound, SourceError
+from atlas_search.core.targets import Target
+from atlas_search.output.bundle import RunBundle
+from atlas_search.search.flow import search
+from atlas_search.search.request import SearchRequest
+from atlas_search.search.rerankers.open import SECOND_STAGES
+from atlas_search.search.searcher import Searcher
+from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS
+from atlas_search.stores.store import Store
+
+TOLERANCE = 1e-6
+"""Scores that differ by more count as changed."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A passage that only one of the runs kept: its rank there, from 1, and its score.
+
+    `exists` is false if the collection no longer holds it.
+    """
+
+    passage_id: str
+    rank: int
+    score: float
+    exists: bool = True
+
+
+@dataclass(frozen=True)
+class Change:
+    """A passage that both runs kept, with another rank or score."""
+
+    passage_id: str
+    old_rank: int
+    new_rank: int
+    old_score: float
+    new_score: float
+
+    @property
+    def moved(self) -> bool:
+        """Whether its rank is another."""
+        return self.old_rank != self.new_rank
+
+    @property
+    def rescored(self) -> bool:
+        """Whether its score is another."""
+        return abs(self.old_score - self.new_score) > TOLERANCE
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What changed since a run. `notes` are differences of what was searched, and with what.
+
+    `then` and `now` count the kept passages. `entered` and `changed` are in order of their rank
+    now, `left` of their rank then.
+    """
+
+    notes: tuple[str, ...]
+    then: int
+    now: int
+    entered: tuple[Kept, ...]
+    left: tuple[Kept, ...]
+    changed: tuple[Change, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether the same passages were kept, with the same ranks and scores."""
+        return not (self.entered or self.left or self.changed)
+
+
+def replay(searcher: Searcher, bundle: RunBundle) -> Replay:
+    """Search again as `bundle` says, in the collection as it is now.
+
+    Corpora that are gone are left out, settings that are unknown ignored, both with a note. Raises
+    SourceError for a target that cannot be used, and what the search raises.
+    """
+    target, about_target = _target(bundle)
+    found = _search(searcher, _request(searcher, bundle), target, bundle)
+    notes = [*_notes(searcher, bundle), *about_target, *_missing_stage(searcher, target)]
+    return _compared(searcher.store, bundle, found, notes)
+
+
+def print_replay(console: Console, replayed: Replay) -> None:
+    """What changed, one line each."""
+    for line in _lines(replayed):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _target(bundle: RunBundle) -> tuple[Target, list[str]]:
+    """The target as it was, with a note on settings that came or went since."""
+    then = bundle.target.settings
+    gone = [name for name in then if name not in Target.model_fields]
+    new = [name for name in Target.model_fields if name not in then]
+    known = {name: value for name, value in then.items() if name not in gone}
+    try:
+        target = Target.model_validate(known)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise SourceError(
+            f"The target {bundle.target.name} of the run cannot be used: "
+            f"{first['loc'][0]}={first['input']!r}: {first['msg']}. "
+            f"Replay it with Atlas {bundle.atlas_version}."
+        ) from error
+    notes = []
+    if gone:
+        notes.append(f"Settings that Atlas no longer has are ignored: {', '.join(gone)}.")
+    if new:
+        notes.append(f"Settings the run did not have are at their defaults: {', '.join(new)}.")
+    return target, notes
+
+
+def _request(searcher: Searcher, bundle: RunBundle) -> SearchRequest:
+    asked = bundle.asked
+    return SearchRequest(
+        question=asked.standalone or asked.question,
+        corpora=tuple(corpus for corpus in asked.corpora if corpus in _corpora(searcher.store)),
+        every_corpus=asked.every_corpus,
+        limit=asked.k,
+        today=asked.as_of,
+        filters=asked.filters,
+        freshness_days=asked.freshness_days,
+        exact=asked.exact,
+        fuzzy=asked.fuzzy,
+    )
+
+
+def _search(
+    searcher: Searcher, request: SearchRequest, target: Target, bundle: RunBundle
+) -> list[CheckedPassage]:
+    if not request.corpora:
+        return []
+    if bundle.asked.mode == "answer":
+        return list(search(searcher, request, target).passages)
+    results = search_each(searcher, request, target).values()
+    found = [item for result in results for item in result.passages]
+    return sorted(found, key=lambda item: (-item.ranked.score, item.passage.row))
+
+
+def _notes(searcher: Searcher, bundle: RunBundle) -> Iterator[str]:
+    """What was searched otherwise, apart from the target's settings."""
+    then, now = bundle.collection, searcher.store.manifest
+    if bundle.atlas_version != __version__:
+        yield f"The run was made by Atlas {bundle.atlas_version}; this is {__version__}."
+    if then.name != now.collection:
+        yield f"The run searched the collection {then.name}; this is {now.collection}."
+    if then.content_digest != now.content_digest:
+        yield f"The collection has other content: version {now.version}, then {then.version}."
+    elif then.version != now.version:
+        yield f"The collection has the same content in version {now.version}, then {then.version}."
+    if bundle.embedding.fingerprint != searcher.embedder.fingerprint:
+        name = searcher.embedder.info.name
+        yield f"The embedding model is another: {name}, then {bundle.embedding.name}."
+    yield from _scope_notes(searcher.store, bundle)
+
+
+def _scope_notes(store: Store, bundle: RunBundle) -> Iterator[str]:
+    asked, corpora = bundle.asked, _corpora(store)
+    gone = [corpus for corpus in asked.corpora if corpus not in corpora]
+    new = [corpus for corpus in corpora if corpus not in asked.corpora]
+    fields = {*store.manifest.fields, DOCUMENT_ID, *PASSAGE_FIELDS}
+    unknown = [field for field in asked.filters if field not in fields]
+    if gone:
+        yield f"Corpora that are no longer in the collection: {', '.join(gone)}."
+    if new and asked.every_corpus:
+        yield f"Corpora the run did not search, nor does this: {', '.join(new)}."
+    if unknown:
+        yield f"Filters on fields that no document has any more: {', '.join(unknown)}."
+
+
+def _missing_stage(searcher: Searcher, target: Target) -> Iterator[str]:
+    stage = (target.reranker, target.rerank_model)
+    if target.reranker in SECOND_STAGES and stage not in searcher.stages:
+        yield (
+            f"The model of the reranker {target.reranker} is not open, so it did not read the "
+            "passages again. Name it in a target file, with RERANKER and RERANK_MODEL."
+        )
+
+
+def _corpora(store: Store) -> list[str]:
+    return [corpus.id for corpus in store.corpora]
+
+
+def _compared(
+    store: Store, bundle: RunBundle, found: Sequence[CheckedPassage], notes: Sequence[str]
+) -> Replay:
+    old = _ranks((item.passage_id, item.score) for item in bundle.ranked)
+    new = _ranks((item.passage.id, item.ranked.score) for item in found)
+    both = [
+        Change(id_, old[id_].rank, kept.rank, old[id_].score, kept.score)
+        for id_, kept in new.items()
+        if id_ in old
+    ]
+    return Replay(
+        notes=tuple(notes),
+        then=len(old),
+        now=len(new),
+        entered=tuple(kept for id_, kept in new.items() if id_ not in old),
+        left=tuple(
+            replace(kept, exists=_exists(store, id_)) for id_, kept in old.items() if id_ not in new
+        ),
+        changed=tuple(change for change in both if change.moved or change.rescored),
+    )
+
+
+def _ranks(passages: Iterable[tuple[str, float]]) -> dict[str, Kept]:
+    return {id_: Kept(id_, rank, score) for rank, (id_, score) in enumerate(passages, start=1)}
+
+
+def _exists(store: Store, passage_id: str) -> bool:
+    try:
+        store.passage(passage_id)
+    except NotFound:
+        return False
+    return True
+
+
+def _lines(replayed: Replay) -> Iterator[str]:
+    yield from (f"Note: {note}" for note in replayed.notes)
+    if replayed.identical:
+        yield f"Nothing changed: the same {replayed.now} passages, ranks and scores."
+        return
+    moved = sum(change.moved for change in replayed.changed)
+    rescored = sum(change.rescored for change in replayed.changed)
+    yield (
+        f"{replayed.then} passages then, {replayed.now} now: {len(replayed.entered)} entered, "
+        f"{len(replayed.left)} left, {moved} moved, {rescored} with another score."
+    )
+    for kept in replayed.entered:
+        yield f"  entered  {kept.rank}.  {kept.passage_id}  {kept.score:.6f}"
+    for kept in replayed.left:
+        gone = "" if kept.exists else "  no longer in the collection"
+        yield f"  left     {kept.rank}.  {kept.passage_id}  {kept.score:.6f}{gone}"
+    for change in replayed.changed:
+        ranks = (
+            f"{change.old_rank}. → {change.new_rank}." if change.moved else f"{change.new_rank}."
+        )
+        scores = f"{change.old_score:.6f} → {change.new_score:.6f}"
+        yield f"  {'moved' if change.moved else 'score':<7}  {ranks}  {change.passage_id}  {scores}"

@@ -1,0 +1,99 @@
+"""CSV, for spreadsheets and statistics."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+
+from atlas_search.output.document import AnswerDocument, Cited, Sentence, permalink
+
+COLUMNS = {
+    "created": "When the question was answered",
+    "session_id": "Session it belongs to",
+    "qa_id": "The answer's id",
+    "question": "The question",
+    "decision": "ANSWER, ABSTAIN or BLOCK",
+    "reason": "Why, as a code",
+    "message": "Why, in words",
+    "target": "The target that was asked",
+    "collection": "The collection that was searched",
+    "collection_version": "Its version",
+    "provider": "Who wrote the answer",
+    "model": "With which model",
+    "sentence_number": "From 1; empty in the row of a question without an answer",
+    "sentence": "The sentence without its citations",
+    "grounded": "true if a source supports it",
+    "marker": "The citation",
+    "corpus": "Corpus of the cited document",
+    "document_id": "The cited document",
+    "passage_id": "The cited passage",
+    "title": "Title of the document",
+    "date": "Its date as written",
+    "page": "Page of the passage",
+    "section": "Headings above it",
+    "speaker": "Who speaks in it",
+    "start": "First character of the quote in the document",
+    "end": "Character after its last",
+    "quote": "The quoted text",
+    "permalink": "Where Atlas shows the passage",
+    "url": "Where the original is",
+}
+"""One row for each sentence and citation; a sentence without any has one row too."""
+
+Row = dict[str, object]
+
+# what spreadsheets run as a formula, in any width; apostrophes count so that none is lost
+_FORMULA = re.compile(r"'*\s*[=+\-@\t\r\n＝＋－＠]")
+
+
+def table(answers: Sequence[AnswerDocument], base_url: str) -> str:
+    """All rows under a header.
+
+    A text that a spreadsheet could run as a formula has one `'` put before it; so has one that
+    would be such a text without the apostrophes it begins with.
+    """
+    written = io.StringIO(newline="")
+    writer = csv.DictWriter(written, COLUMNS)
+    writer.writeheader()
+    for answer in answers:
+        for row in _rows(answer, base_url):
+            writer.writerow({column: inert(value) for column, value in row.items()})
+    return written.getvalue()
+
+
+def inert(value: object) -> object:
+    """`value` as no spreadsheet computes it."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
+    about = _about(answer)
+    if not answer.sentences:
+        yield about | {"sentence": answer.answer}
+    for number, sentence in enumerate(answer.sentences, start=1):
+        said = about | _said(number, sentence)
+        if not sentence.citations:
+            yield said
+        for index in sentence.citations:
+            yield said | _cited(answer.citations[index], base_url)
+
+
+def _about(answer: AnswerDocument) -> Row:
+    own = answer.model_dump(include=COLUMNS.keys() - {"created"})
+    return own | {
+        "created": answer.created.isoformat(),
+        "reason": answer.reason.code,
+        "message": answer.reason.message,
+        "provider": answer.usage.provider,
+        "model": answer.usage.model,
+    }
+
+
+def _said(number: int, sentence: Sentence) -> Row:
+    grounded = "true" if sentence.grounded else "false"
+    return {"sentence_number": number, "sentence": sentence.text, "grounded": grounded}
+
+
+def _cited(cited: Cited, base_url: str) -> Row:
+    own = cited.model_dump(include=set(COLUMNS))
+    return own | {"permalink": permalink(base_url, cited.passage_id)}

@@ -1,0 +1,1 @@
+"""Models: embedding and chat, on this machine or behind HTTP."""

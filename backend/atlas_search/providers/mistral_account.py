@@ -1,0 +1,179 @@
+"""Calling Mistral: at a bounded rate, again after passing faults, and with errors that help.
+
+The SDK's own retries wait for as long as a server asks and do not count against the rate.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import httpx2
+from mistralai.client import Mistral
+from mistralai.client.errors import MistralError
+from mistralai.client.sdkconfiguration import SERVER_GLOBAL, SERVERS
+from mistralai.client.utils.logger import NoOpLogger
+from pydantic import SecretStr
+from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBucket, TokenBucket
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+)
+
+from atlas_search.core.errors import (
+    AtlasError,
+    ConfigurationError,
+    EmbeddingRefused,
+    EmbeddingUnavailable,
+)
+from atlas_search.providers.http import backoff, excerpt, retry_after, usable_key
+
+ATTEMPTS = 8
+LONGEST_BACKOFF = 60.0
+BURST_SECONDS = 5
+"""After a pause, as many requests may go out at once as the rate allows in this time."""
+
+Result = TypeVar("Result")
+
+_NO_KEY = (
+    "Mistral needs a key. Set MISTRAL_API_KEY in the environment or .env; EMBEDDING_PROVIDER=local "
+    "and LLM_PROVIDER=extractive need none."
+)
+
+
+@dataclass(frozen=True)
+class MistralAccount:
+    """How Mistral is reached. An empty `server_url` is the SDK's own."""
+
+    api_key: SecretStr
+    server_url: str
+    requests_per_minute: int
+    timeout_seconds: float
+
+
+class MistralApi:
+    """Mistral's API for one account, whose rate all share who use it. Safe to use from several
+    threads.
+
+    Raises ConfigurationError for a key that is missing or cannot be one.
+    """
+
+    def __init__(self, account: MistralAccount, sleep: Callable[[float], None] = time.sleep):
+        self._account = account
+        self._sleep = sleep
+        self.key = usable_key(account.api_key, "MISTRAL_API_KEY", _NO_KEY)
+        self._limiter = _limiter(account.requests_per_minute)
+
+    def connect(self, http: httpx2.AsyncClient | None = None) -> Mistral:
+        """A client of the account; `http` are the connections for its asynchronous calls."""
+        return Mistral(
+            api_key=self.key,
+            server_url=self._account.server_url or None,
+            timeout_ms=int(self._account.timeout_seconds * 1000),
+            async_client=http,
+            debug_logger=NoOpLogger(),  # the SDK's, switched on by MISTRAL_DEBUG, logs the key
+        )
+
+    @cached_property
+    def _client(self) -> Mistral:
+        return self.connect()
+
+    async def turn(self, patience: float) -> bool:
+        """Whether, within `patience` seconds, the rate allowed one more request."""
+        return await self._limiter.try_acquire_async(timeout=patience)
+
+    @property
+    def seconds_per_request(self) -> float:
+        """Seconds after which the rate allows another request."""
+        return 60 / self._account.requests_per_minute
+
+    @property
+    def rate_used_up(self) -> str:
+        """What to tell people if it does not."""
+        return (
+            f"MISTRAL_REQUESTS_PER_MINUTE={self._account.requests_per_minute} are used up. "
+            "Try again in a minute, or raise it if your Mistral plan allows more."
+        )
+
+    def call(self, request: Callable[[Mistral], Result], patience: float) -> Result:
+        """What `request` gives, tried again while Mistral is busy or out of reach.
+
+        No try begins after `patience` seconds. Raises EmbeddingUnavailable where trying later can
+        help, EmbeddingRefused or another ConfigurationError where it cannot.
+        """
+        retrying = Retrying(
+            retry=retry_if_exception(_passes),
+            wait=_wait,
+            stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(patience),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            result: Result = retrying(self._attempt, request, patience)
+            return result
+        except MistralError as error:
+            raise self._answered(error) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise EmbeddingUnavailable(
+                f"{self.server} did not answer ({type(error).__name__}: {error}). Check the "
+                "network and MISTRAL_SERVER_URL, or raise MISTRAL_TIMEOUT_SECONDS; then try again."
+            ) from error
+
+    def _attempt(self, request: Callable[[Mistral], Result], patience: float) -> Result:
+        if not self._limiter.try_acquire(timeout=patience):
+            raise EmbeddingUnavailable(self.rate_used_up, self.seconds_per_request)
+        return request(self._client)
+
+    def _answered(self, error: MistralError) -> AtlasError:
+        status, body = error.status_code, excerpt(error.body)
+        if status in (401, 403):
+            return ConfigurationError(
+                f"{self.server} refuses the key ({status}: {body}). Set MISTRAL_API_KEY in the "
+                "environment or .env to a valid one."
+            )
+        if status == 429:
+            return EmbeddingUnavailable(
+                f"{self.server} takes no more requests for now (429: {body}). Try again later, "
+                "or lower MISTRAL_REQUESTS_PER_MINUTE to what your Mistral plan allows."
+            )
+        if 400 <= status < 500:
+            return EmbeddingRefused(
+                f"{self.server} refuses the request ({status}: {body}). Check EMBEDDING_MODEL "
+                "and MISTRAL_SERVER_URL, and that no passage is longer than the model reads."
+            )
+        return EmbeddingUnavailable(
+            f"{self.server} gives no usable answer ({status}: {body}). Try again later, or check "
+            "MISTRAL_SERVER_URL."
+        )
+
+    @property
+    def server(self) -> str:
+        """Its name for people."""
+        return f"Mistral at {self._account.server_url or SERVERS[SERVER_GLOBAL]}"
+
+
+def _limiter(requests_per_minute: int) -> Limiter:
+    burst = max(1, requests_per_minute * BURST_SECONDS // 60)
+    bucket = StateBucket(
+        [Rate(requests_per_minute, Duration.MINUTE, burst=burst)], algorithm=TokenBucket()
+    )
+    return Limiter(SingleBucketFactory(bucket, schedule_leak=False))
+
+
+def _passes(error: BaseException) -> bool:
+    """Whether the fault is one that goes away by itself."""
+    if isinstance(error, MistralError):
+        return error.status_code == 429 or error.status_code >= 500
+    return isinstance(error, httpx2.TransportError) and not isinstance(
+        error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol
+    )
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome and state.outcome.exception()
+    asked = retry_after(error.headers) if isinstance(error, MistralError) else 0.0
+    return asked or backoff(state.attempt_number, 1.0, LONGEST_BACKOFF)

@@ -1,0 +1,67 @@
+"""What a reader is, and what it hands to the build: drafts of documents, and skipped files."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from atlas_search.core.domain import Segment
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A document as its source has it, before it belongs to a corpus and has an id.
+
+    `key` tells the records of one file apart and is empty where the file is one document. `pages`
+    are the offsets in `text` at which pages begin, `segments` its sections and speeches in order.
+    `metadata` is as found: the build types it. `remark` is shown in the report. An empty `title`
+    is filled with the first line of the text.
+    """
+
+    text: str
+    title: str = ""
+    key: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    pages: tuple[int, ...] = (0,)
+    segments: tuple[Segment, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file, or the record `key` of it, that gave no document, and why."""
+
+    reason: str
+    key: str = ""
+
+
+Read = Draft | Skipped
+
+
+class Reader(Protocol):
+    """One source format."""
+
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """What the names of its files end in, in lower case: `.pdf`."""
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """Whatever changes what it reads from the same bytes, its own `version` among them: a file
+        is read again if they differ."""
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """What the file at `path` holds, in its order.
+
+        `encoding` is the one to assume where the format does not state its own; empty means UTF-8.
+        A file that cannot be read gives one `Skipped` that says why and what to do. Raises
+        nothing but OSError: the build reports it.
+        """
+
+
+@dataclass(frozen=True)
+class EmbeddedDraft(Draft):
+    """A draft that is one passage, with the id and the unit vector it has elsewhere."""
+
+    passage_id: str = ""
+    vector: tuple[float, ...] = ()

@@ -1,0 +1,137 @@
+"""From the tree of a Word document to its paragraphs, with page breaks in them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from lxml import etree
+
+from atlas_search.readers.docx.styles import Styles, W
+from atlas_search.readers.markup import plain
+
+EXPLICIT = "\f"
+"""A page break that the author made."""
+
+RENDERED = "\v"
+"""A page break where Word broke the page when it last saved the file."""
+
+_CONTAINERS = frozenset({"sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"})
+_LEFT_OUT = frozenset({"del", "moveFrom", "pPr", "rPr", "rt", "Fallback"})
+_AS_TEXT = {
+    "tab": " ",
+    "ptab": " ",
+    "cr": "\n",
+    "noBreakHyphen": "-",
+    "lastRenderedPageBreak": RENDERED,
+}
+_NOTES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph, or a row of a table. `text` has page breaks in it; `level` 0 is no heading."""
+
+    text: str
+    level: int = 0
+
+    @property
+    def words(self) -> str:
+        """The text without page breaks."""
+        return re.sub(f"[{EXPLICIT}{RENDERED}]", "", self.text).strip()
+
+
+@dataclass(slots=True)
+class Body:
+    """Reads paragraphs in document order, and keeps what it meets on the way.
+
+    `notes` are kind and id of the notes referred to, in order: the first is marked `[1]`.
+    `left_out` counts what plain text has no place for.
+    """
+
+    styles: Styles
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def paragraphs(self, container: etree._Element) -> Iterator[Paragraph]:
+        """Every paragraph below `container`. Recursive: the parser refuses 256 levels."""
+        for block in container:
+            tag = _tag(block)
+            if tag == "p":
+                yield from self._paragraph(block)
+            elif tag == "tbl":
+                for row in _below(block, "tr"):
+                    yield from self._row(row)
+            elif tag in _CONTAINERS:
+                yield from self.paragraphs(block)
+
+    def _paragraph(self, element: etree._Element) -> Iterator[Paragraph]:
+        style = self.styles.of(element.find(f"{W}pPr"))
+        boxes: list[etree._Element] = []
+        text = "".join(self._inline(element, boxes))
+        paragraph = Paragraph(f"{EXPLICIT}{text}" if style.new_page else text, style.level)
+        self.left_out["automatic numbers"] += style.numbered and bool(paragraph.words)
+        yield paragraph
+        for box in boxes:
+            yield from self.paragraphs(box)
+
+    def _inline(self, paragraph: etree._Element, boxes: list[etree._Element]) -> Iterator[str]:
+        """The pieces of its text. What stands in text boxes is put into `boxes`."""
+        opened = [iter(paragraph)]
+        while opened:
+            element = next(opened[-1], None)
+            if element is None:
+                opened.pop()
+            elif (tag := _tag(element)) == "t":
+                yield plain(element.text or "")
+            elif tag == "txbxContent":
+                boxes.append(element)
+            elif tag and tag not in _LEFT_OUT:
+                yield self._mark(element, tag)
+                opened.append(iter(element))
+
+    def _mark(self, element: etree._Element, tag: str) -> str:
+        if tag == "br":
+            return EXPLICIT if element.get(f"{W}type") == "page" else "\n"
+        if tag in _NOTES:
+            self.notes.append((_NOTES[tag], element.get(f"{W}id", "")))
+            return f"[{len(self.notes)}]"
+        self.left_out["symbols of special fonts"] += tag == "sym"
+        return _AS_TEXT.get(tag, "")
+
+    def _row(self, row: etree._Element) -> Iterator[Paragraph]:
+        """One paragraph, unless a cell holds several."""
+        cells = _rendered_once([list(self.paragraphs(cell)) for cell in _below(row, "tc")])
+        filled = [[paragraph for paragraph in cell if paragraph.words] for cell in cells]
+        if max(map(len, filled), default=0) > 1 or sum(map(len, filled)) < 2:
+            for cell in cells:
+                yield from cell
+            return
+        texts = (" ".join(cell[0].words.split()) if cell else "" for cell in filled)
+        breaks = sum(paragraph.text.count(RENDERED) for cell in cells for paragraph in cell)
+        yield Paragraph(RENDERED * breaks + " | ".join(texts).strip())
+
+
+def _rendered_once(cells: Sequence[list[Paragraph]]) -> list[list[Paragraph]]:
+    """Word may mark one page break in every cell of a row; it is kept in the first of them."""
+    breaking = [any(RENDERED in paragraph.text for paragraph in cell) for cell in cells]
+    return [
+        [replace(paragraph, text=paragraph.text.replace(RENDERED, "")) for paragraph in cell]
+        if any(breaking[:number])
+        else cell
+        for number, cell in enumerate(cells)
+    ]
+
+
+def _below(element: etree._Element, tag: str) -> Iterator[etree._Element]:
+    """The children with that tag, also those in content controls and tracked insertions."""
+    for child in element:
+        if _tag(child) == tag:
+            yield child
+        elif _tag(child) in _CONTAINERS:
+            yield from _below(child, tag)
+
+
+def _tag(element: etree._Element) -> str:
+    """The name without its namespace; empty for a comment."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""

@@ -1,0 +1,64 @@
+"""Reading web pages: their main text with its sections, and what they state about themselves."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from lxml.html import HtmlElement
+
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.html.decode import decoded
+from atlas_search.readers.html.main_text import main_part
+from atlas_search.readers.html.origin import XHTML, DamagedNote, Origin, origin_of
+from atlas_search.readers.html.page_metadata import stated
+from atlas_search.readers.html.parse import Unreadable, parsed
+from atlas_search.readers.markup import flatten
+from atlas_search.readers.text_files import Undecodable
+
+NO_MAIN_TEXT = "no main text was found; everything on the page is kept"
+
+
+@dataclass(frozen=True)
+class HtmlReader:
+    """Reads web pages: each heading starts a section. `whole_page` keeps menus and the like."""
+
+    whole_page: bool = False
+    suffixes: ClassVar[frozenset[str]] = frozenset({".html", ".htm", ".xhtml"})
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """How much of a page is read."""
+        return {"version": 1, "whole_page": self.whole_page}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """The one document of a page."""
+        try:
+            origin = origin_of(path)
+            content, remark = decoded(path, origin.charset, encoding)
+            xml = path.suffix.lower() == ".xhtml" or origin.media_type == XHTML
+            page = parsed(content, xml=xml)
+        except (DamagedNote, Undecodable, Unreadable) as error:
+            yield Skipped(str(error))
+        else:
+            yield _draft(page, origin, remark, self.whole_page)
+
+
+def _draft(page: HtmlElement, origin: Origin, remark: str, whole_page: bool) -> Read:
+    metadata = stated(page, origin.url)
+    if origin.fetched:
+        metadata["fetched"] = origin.fetched
+    part, is_main = (page, True) if whole_page else main_part(page)
+    flat = flatten(part)
+    if not flat.text:
+        return Skipped(
+            "it holds no text; if a script writes it, open the page in a browser and save it from "
+            "there"
+        )
+    return Draft(
+        text=flat.text,
+        title=str(metadata.get("title", "")),
+        metadata=metadata,
+        segments=flat.segments,
+        remark="; ".join(filter(None, (remark, "" if is_main else NO_MAIN_TEXT))),
+    )

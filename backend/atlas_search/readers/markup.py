@@ -1,0 +1,226 @@
+"""Turning a tree of (X)HTML blocks into plain text with sections."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from lxml import etree
+
+from atlas_search.core.domain import Segment
+
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_ROWS = frozenset({"tr", "row"})
+_CELLS = frozenset({"td", "th", "cell"})
+_BREAKS = frozenset({"br", "lb"})
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form head header hgroup hr html item legend li list main menu nav ol "
+    "p pre quote search section summary table tbody tfoot thead ul".split()
+) | (_HEADINGS.keys() | _ROWS | _CELLS)
+_HIDDEN = frozenset(
+    "annotation annotation-xml audio button canvas datalist iframe nav noscript rp rt script "
+    "select style svg template textarea title video".split()
+)
+_MAX_TITLE = 200
+# What a browser does not show: controls, soft hyphen, zero-width space, byte order mark. Those
+# of Latin-1 are letters of Windows-1252 that were mislabelled, and the HTML standard reads them so.
+_PLAIN: dict[int, str | None] = {
+    **dict.fromkeys([*range(9), *range(0x0E, 0x20), 0x7F, 0xAD, 0x200B, 0xFEFF], None),
+    **{code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)},
+    **dict.fromkeys([0x0B, 0x0C, 0xA0, 0x2028, 0x2029], " "),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading at an offset of a text; `level` 1 is the outermost. No `title` ends a section."""
+
+    start: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """The text of a tree, the sections its headings open, and its first `h1` (or empty)."""
+
+    text: str
+    headings: tuple[Heading, ...]
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """One segment a heading, from its first letter on."""
+        return sections(self.headings)
+
+    @property
+    def title(self) -> str:
+        """The first heading of level 1, or empty."""
+        return next((heading.title for heading in self.headings if heading.level == 1), "")
+
+
+def flatten(root: etree._Element) -> Flat:
+    """Every visible paragraph below `root`, a blank line between them.
+
+    Takes HTML, XHTML and the output of trafilatura. White space is collapsed as a browser would,
+    a `br` is a line end, `pre` keeps its lines, and the cells of a table row are one paragraph
+    joined by ` | ` unless one of them holds several. What pages show around or over a text is left
+    out: scripts, forms, navigation, readings of Chinese characters. Any depth will do.
+    """
+    flow = _Flow()
+    flow.open(root)
+    opened = [(root, iter(root))]
+    while opened:
+        element, children = opened[-1]
+        child = next(children, None)
+        if child is None:
+            opened.pop()
+            flow.close(element)
+            flow.add(element.tail if opened else "")
+        elif _is_visible(child):
+            flow.open(child)
+            opened.append((child, iter(child)))
+        else:
+            flow.skip(child)
+    return _flat(flow.paragraphs)
+
+
+def sections(headings: Iterable[Heading]) -> tuple[Segment, ...]:
+    """A segment for each heading, its section the path of the headings above it.
+
+    `headings` are in the order in which they nest, the segments in order of `start`; of several
+    at one offset the last names the section.
+    """
+    above: list[Heading] = []
+    found: dict[int, Segment] = {}
+    for heading in headings:
+        while above and above[-1].level >= heading.level:
+            above.pop()
+        if heading.title:
+            above.append(heading)
+        path = " > ".join(title.title[:_MAX_TITLE] for title in above)
+        found[heading.start] = Segment(heading.start, path)
+    return tuple(found[start] for start in sorted(found))
+
+
+def plain(text: str) -> str:
+    """`text` without invisible and control characters; only `\\n` ends a line."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_PLAIN)
+
+
+def tag_of(element: etree._Element) -> str:
+    """The name of an element without its namespace; empty for a comment or the like."""
+    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
+
+
+def words(element: etree._Element) -> str:
+    """All text of an element, on one line."""
+    return " ".join(plain("".join(element.itertext())).split())
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    text: str
+    level: int
+
+
+@dataclass(slots=True)
+class _Flow:
+    """The paragraphs so far and the one being read.
+
+    `level` is that of the heading being read, `rows` holds for each open table row the paragraph
+    with which each of its cells begins.
+    """
+
+    paragraphs: list[_Paragraph] = field(default_factory=list)
+    inline: list[str] = field(default_factory=list)
+    level: int = 0
+    preserved: int = 0
+    rows: list[list[int]] = field(default_factory=list)
+
+    def open(self, element: etree._Element) -> None:
+        tag = tag_of(element)
+        if tag in _BREAKS:
+            self.inline.append("\n")
+        elif tag in _BLOCKS:
+            self._end_paragraph()
+            self.level = _level(element) or self.level
+            self.preserved += tag == "pre"
+            if tag in _ROWS:
+                self.rows.append([])
+            elif tag in _CELLS and self.rows:
+                self.rows[-1].append(len(self.paragraphs))
+        self.add(element.text)
+
+    def close(self, element: etree._Element) -> None:
+        tag = tag_of(element)
+        if tag in _BLOCKS:
+            self._end_paragraph()
+            self.level = 0 if _level(element) else self.level
+            self.preserved -= tag == "pre"
+            if tag in _ROWS:
+                self._join_cells(self.rows.pop())
+
+    def skip(self, element: etree._Element) -> None:
+        if element.tag is etree.Entity:
+            self.add(html.unescape(element.text))
+        elif tag_of(element) in _BLOCKS:
+            self._end_paragraph()
+        self.add(element.tail)
+
+    def add(self, text: str | None) -> None:
+        if text:
+            text = plain(text)
+            self.inline.append(text if self.preserved else re.sub(r"[ \t\n]+", " ", text))
+
+    def _end_paragraph(self) -> None:
+        """Also ends a heading: an `h2` that nobody closed does not swallow the document."""
+        text = "".join(self.inline)
+        self.inline.clear()
+        lines = text.split("\n")
+        if not self.preserved:
+            lines = [re.sub(" +", " ", line).lstrip() for line in lines]
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip("\n")
+        if text:
+            self.paragraphs.append(_Paragraph(text, self.level))
+            self.level = 0
+
+    def _join_cells(self, starts: Sequence[int]) -> None:
+        if not starts:
+            return
+        ends = [*starts[1:], len(self.paragraphs)]
+        cells = [self.paragraphs[a:b] for a, b in zip(starts, ends, strict=True) if b - a < 2]
+        filled = [cell[0] for cell in cells if cell]
+        if len(cells) < len(starts) or len(filled) < 2 or any(cell.level for cell in filled):
+            return
+        texts = (" ".join(cell[0].text.split()) if cell else "" for cell in cells)
+        self.paragraphs[starts[0] :] = [_Paragraph(" | ".join(texts).strip(), 0)]
+
+
+def _level(element: etree._Element) -> int:
+    """1 to 6 for a heading, 0 for anything else; trafilatura writes `<head rend="h2">`."""
+    tag = tag_of(element)
+    return _HEADINGS.get(element.get("rend", "h2"), 2) if tag == "head" else _HEADINGS.get(tag, 0)
+
+
+def _is_visible(element: etree._Element) -> bool:
+    tag = tag_of(element)
+    if not tag or tag in _HIDDEN or element.get("hidden") is not None:
+        return False
+    if tag == "head" and tag_of(element.getparent()) == "html":
+        return False
+    style = element.get("style")
+    return style is None or "display:none" not in style.replace(" ", "").lower()
+
+
+def _flat(paragraphs: Sequence[_Paragraph]) -> Flat:
+    starts = accumulate((len(paragraph.text) + 2 for paragraph in paragraphs), initial=0)
+    return Flat(
+        "\n\n".join(paragraph.text for paragraph in paragraphs),
+        tuple(
+            Heading(start, paragraph.level, " ".join(paragraph.text.split()))
+            for start, paragraph in zip(starts, paragraphs, strict=False)
+            if paragraph.level
+        ),
+    )

@@ -1,0 +1,210 @@
+"""Metadata as the store keeps it, and what a collection's fields hold."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Literal
+
+from atlas_search.core.domain import Metadata, MetadataValue
+from atlas_search.language.dates import bounds
+from atlas_search.language.text import distinct
+
+FieldType = Literal["date", "number", "list", "text"]
+
+MAX_NUMBER = 1e15  # beyond it a number is an identifier, and SQLite would round it
+MOST_FREQUENT = 20
+MAX_VALUES = 10_000
+"""Distinct values that are counted for each field."""
+
+_LONGEST_COUNTED = 200  # characters; nobody chooses a longer value from a list
+_SEVERAL = (list, tuple, set, frozenset)
+_SPLIT = {"tags", "keywords"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_DATE_FIELD = re.compile(r"date$|year$|_on$|_at$")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATED_SHARE = 0.9  # the rest may be `undated`
+
+
+def typed_metadata(
+    raw: Mapping[str, object], defaults: Mapping[str, object] = {}
+) -> dict[str, MetadataValue]:
+    """What a source says about a document, in the types of the store; typing it again is no change.
+
+    Field names are in lower case, their blanks `_`. Dates become ISO text, lists tuples of text
+    without repeats, mappings JSON, truth values, NaN and numbers from MAX_NUMBER on text. `date` is
+    always text, of a datetime only its day. `tags` and `keywords` given as one text are split at
+    `;`, without one at `,`; an author never is. Empty values are left out; `defaults` fill what is
+    missing then.
+    """
+    own = _typed_fields(raw)
+    missing = {name: value for name, value in _typed_fields(defaults).items() if name not in own}
+    return own | missing
+
+
+def _typed_fields(raw: Mapping[str, object]) -> dict[str, MetadataValue]:
+    fields = {}
+    for key, value in raw.items():
+        name = "_".join(_clean(str(key)).lower().split())
+        typed = _typed(name, value)
+        if name and typed not in ("", ()):
+            fields[name] = typed
+    return fields
+
+
+def _typed(name: str, value: object) -> MetadataValue:
+    if name == "date":
+        return _date(value)
+    if name in _SPLIT and not isinstance(value, _SEVERAL):
+        value = value.split(";" if ";" in value else ",") if isinstance(value, str) else [value]
+    if isinstance(value, _SEVERAL):
+        texts = [text for item in value if (text := _text(item))]
+        return distinct(texts if isinstance(value, list | tuple) else sorted(texts))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value if abs(value) < MAX_NUMBER else _text(value)  # NaN is not below it
+    return _text(value)
+
+
+def _date(value: object) -> str:
+    if isinstance(value, datetime):
+        value = value.date()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # a year in a column with gaps
+    typed = _typed("", value)
+    return "; ".join(typed) if isinstance(typed, tuple) else str(typed)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(Decimal(value))  # str(int) raises for thousands of digits
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return _clean(value.decode(errors="replace"))
+    if isinstance(value, (Mapping, *_SEVERAL)):
+        return _json(value) if value else ""
+    return _clean(str(value))
+
+
+def _clean(text: str) -> str:
+    """`text` that can be written as UTF-8, on one line."""
+    if not text.isascii():
+        # as UTF-16 the halves of one character meet again
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _CONTROL.sub(" ", text).strip()
+
+
+def _json(value: object) -> str:
+    try:
+        return _clean(json.dumps(value, ensure_ascii=False, default=_plain))
+    except (TypeError, ValueError):  # a key that is not text, or a value that contains itself
+        return _clean(str(value))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, set | frozenset):
+        return sorted(map(_text, value))
+    return dict(value) if isinstance(value, Mapping) else _text(value)
+
+
+@dataclass(frozen=True)
+class FieldStatistics:
+    """One metadata field of a collection.
+
+    `documents` have it, with `values` distinct values; if `capped`, with at least so many.
+    `counts` are the MOST_FREQUENT values with the documents that have them, the most frequent
+    first, then by text; a value first seen after the cap was reached is not among them.
+    """
+
+    type: FieldType
+    documents: int
+    values: int
+    capped: bool
+    counts: tuple[tuple[str | int | float, int], ...]
+
+
+@dataclass
+class _Count:
+    documents: int = 0
+    lists: int = 0
+    numbers: int = 0
+    dates: int = 0
+    days: int = 0
+    capped: bool = False
+    by_value: Counter[str | int | float] = field(default_factory=Counter)
+    long: set[int] = field(default_factory=set)
+
+
+class FieldCounter:
+    """Counts metadata fields while documents pass; its memory grows with the fields only.
+
+    A field with a list in any document is a `list`. It is a `date` if its name ends in `date`,
+    `year`, `_on` or `_at` and nine in ten values are dates, or if each value is a day
+    (`1954-05-17`, with or without a time). It is a `number` if each value is one.
+    """
+
+    def __init__(self, max_values: int = MAX_VALUES):
+        self._max_values = max_values
+        self._counts: dict[str, _Count] = {}
+
+    def add(self, metadata: Metadata) -> None:
+        """Count the fields of one document."""
+        for name, value in metadata.items():
+            count = self._counts.setdefault(name, _Count())
+            count.documents += 1
+            if isinstance(value, tuple):
+                count.lists += 1
+                for item in distinct(value):
+                    self._add_value(count, item)
+            else:
+                _add_type(count, name, value)
+                self._add_value(count, value)
+
+    def _add_value(self, count: _Count, value: str | int | float) -> None:
+        is_long = isinstance(value, str) and len(value) > _LONGEST_COUNTED
+        if value in count.by_value or len(count.by_value) + len(count.long) < self._max_values:
+            if is_long:
+                count.long.add(hash(value))
+            else:
+                count.by_value[value] += 1
+        elif hash(value) not in count.long:
+            count.capped = True
+
+    def statistics(self) -> dict[str, FieldStatistics]:
+        """What was counted, by field name in order."""
+        return {name: _statistics(count) for name, count in sorted(self._counts.items())}
+
+
+def _add_type(count: _Count, name: str, value: str | int | float) -> None:
+    if not isinstance(value, str):
+        count.numbers += 1
+    if _DATE_FIELD.search(name):
+        count.dates += bounds(str(value)) is not None
+    elif isinstance(value, str) and _DAY.match(value):
+        count.days += bounds(value) is not None
+
+
+def _statistics(count: _Count) -> FieldStatistics:
+    ordered = sorted(count.by_value.items(), key=lambda item: (-item[1], str(item[0]), repr(item)))
+    return FieldStatistics(
+        type=_type(count),
+        documents=count.documents,
+        values=len(count.by_value) + len(count.long),
+        capped=count.capped,
+        counts=tuple(ordered[:MOST_FREQUENT]),
+    )
+
+
+def _type(count: _Count) -> FieldType:
+    if count.lists:
+        return "list"
+    if count.dates >= _DATED_SHARE * count.documents or count.days == count.documents:
+        return "date"
+    return "number" if count.numbers == count.documents else "text"

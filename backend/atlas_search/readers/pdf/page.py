@@ -1,0 +1,162 @@
+"""The text of one PDF page: its paragraphs, where the spacing and length of lines shows them."""
+
+import re
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from ctypes import byref, c_double
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfPage, PdfTextPage
+
+from atlas_search.readers.markup import plain
+
+BROKEN = "\x02"
+"""Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
+
+_WIDER = 1.4
+"""How much wider than the next gap between lines the gap between two paragraphs is."""
+
+_LEAST_GAP = 5.0  # points; what is nearer to a line than that is its superscript or index
+
+
+_LEAST_LINE = 25  # characters; shorter lines are verses, names or cells, not a column of prose
+
+_FULL = 0.8
+"""The share of a paragraph's width from which a line is full: the next word did not fit."""
+
+_ITEM = re.compile(r"[•◦▪‣*–—-]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]\s")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A printed line: the height of its base, and how far it reaches from left to right."""
+
+    text: str
+    height: float
+    left: float
+    right: float
+    broken: bool
+
+
+def page_text(page: PdfPage) -> str:
+    """The text of a page as pdfium orders it, each paragraph on one line.
+
+    A line that ends short of the others of its paragraph keeps its end: a heading, an item of a
+    list, a verse.
+
+    Text outside the visible area, such as printers' marks, is left out.
+    """
+    textpage = page.get_textpage()
+    try:
+        return _joined(list(_lines(textpage, page.get_bbox())))
+    finally:
+        textpage.close()
+
+
+def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
+    """Lines in order; one without text is a blank line."""
+    characters = _characters(textpage)
+    for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
+        filled = [match.start() + blank.start() for blank in re.finditer(r"\S", match[1])]
+        if not filled:
+            yield _Line("", 0.0, 0.0, 0.0, broken=False)
+            continue
+        sample = [filled[0], filled[len(filled) // 2], filled[-1]]
+        places = [_origin(textpage, index) for index in sample]
+        if _is_within(places[1], area):
+            height = median(y for _, y in places)
+            left, right = places[0][0], places[2][0]
+            yield _Line(_text(match[1]), height, left, right, broken=match[2] == BROKEN)
+
+
+def _characters(textpage: PdfTextPage) -> str:
+    """One character for each that pdfium counts, so that an index into it is one for pdfium.
+
+    Line ends are `\\n`; of the usual two characters the other is a blank.
+    """
+    raw = textpage.raw
+    codes = [pdfium.FPDFText_GetUnicode(raw, index) for index in range(textpage.count_chars())]
+    for index, code in enumerate(codes):
+        if code > sys.maxunicode or (
+            code == ord(BROKEN) and not pdfium.FPDFText_IsHyphen(raw, index)
+        ):
+            codes[index] = 0
+    return "".join(map(chr, codes)).replace("\r\n", " \n").replace("\r", "\n")
+
+
+def _text(characters: str) -> str:
+    # halves of a character that a damaged font table names cannot be written as UTF-8
+    whole = characters.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return plain(whole).strip()
+
+
+def _origin(textpage: PdfTextPage, index: int) -> tuple[float, float]:
+    x, y = c_double(), c_double()
+    pdfium.FPDFText_GetCharOrigin(textpage, index, byref(x), byref(y))
+    return x.value, y.value
+
+
+def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
+    left, bottom, right, top = area
+    return left <= place[0] <= right and bottom <= place[1] <= top
+
+
+def _joined(lines: Sequence[_Line]) -> str:
+    filled = [line for line in lines if line.text]
+    opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
+    running = _running(filled, opening)
+    pieces: list[str] = []
+    for number, line in enumerate(filled):
+        if number and filled[number - 1].broken:
+            pieces.append(f"{BROKEN}\n")
+        elif number:
+            pieces.append("\n\n" if number in opening else " " if number in running else "\n")
+        pieces.append(line.text)
+    return "".join(pieces)
+
+
+def _running(lines: Sequence[_Line], opening: Collection[int]) -> set[int]:
+    """The numbers of lines that go on where the line before was full."""
+    starts = [0, *sorted(opening), len(lines)]
+    found = set()
+    for first, end in pairwise(starts):
+        paragraph = lines[first:end]
+        left = min((line.left for line in paragraph), default=0.0)
+        measure = max((line.right for line in paragraph), default=0.0) - left
+        found |= {
+            first + number
+            for number, (before, line) in enumerate(pairwise(paragraph), start=1)
+            if len(before.text) >= _LEAST_LINE
+            and before.right - left >= _FULL * measure
+            and not _ITEM.match(line.text)
+        }
+    return found
+
+
+def _after_blanks(lines: Sequence[_Line]) -> set[int]:
+    """The numbers, among lines with text, of those that follow one without."""
+    found, number = set(), 0
+    for before, line in pairwise(lines):
+        number += bool(before.text)
+        if line.text and not before.text:
+            found.add(number)
+    return found
+
+
+def _after_gaps(heights: Sequence[float]) -> set[int]:
+    """The numbers of lines that stand further from the one before than the lines around them.
+
+    Compared with the neighbours only, since a page may hold text of several sizes. A line that
+    stands higher than the one before begins a column and tells nothing.
+    """
+    gaps = [above - below for above, below in pairwise(heights)]
+    around = zip([0.0, *gaps], gaps, [*gaps[1:], 0.0], strict=False)
+    return {
+        number
+        for number, (before, gap, after) in enumerate(around, start=1)
+        if (near := [other for other in (before, after) if other >= _LEAST_GAP])
+        and gap > _WIDER * min(near)
+    }

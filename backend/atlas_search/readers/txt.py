@@ -1,0 +1,115 @@
+"""Reading plain text and Markdown, with metadata in YAML front matter."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import ClassVar
+
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+from atlas_search.core.domain import Segment
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.fields import flat, is_empty, text_of
+from atlas_search.readers.markup import Heading, sections
+from atlas_search.readers.text_files import Undecodable, clean, open_text, pages
+
+MARKDOWN = frozenset({".md", ".markdown"})
+MOST_VALUES = 10_000
+"""In the front matter of one file."""
+
+# a line of more than three dashes is a rule, as many a transcript has above and below its head
+_YAML = YAMLHandler(fm_boundary=re.compile(r"^---[ \t]*$", re.MULTILINE))
+# what PyYAML raises for values that YAML has and Python has not, such as 30 February
+_NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+
+
+@dataclass(frozen=True)
+class TxtReader:
+    """Reads text files: a form feed starts a page, a `#` heading of Markdown a section."""
+
+    suffixes: ClassVar[frozenset[str]] = frozenset({".txt"}) | MARKDOWN
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """There is nothing to set."""
+        return {"version": 1}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """The text of a file without its front matter."""
+        try:
+            with open_text(path, encoding) as file:
+                yield _read(clean(file.read()), path.suffix.lower() in MARKDOWN)
+        except Undecodable as error:
+            yield Skipped(str(error))
+
+
+def _read(content: str, markdown: bool) -> Read:
+    try:
+        metadata, text = _parse(content)
+    except RecursionError:
+        return Skipped("its front matter is nested too deeply")
+    except (yaml.YAMLError, *_NOT_PYTHON) as error:
+        what = " ".join(str(error).split())
+        return Skipped(f"its front matter is not valid YAML: {what}")
+    if not text.strip():
+        return Skipped("it holds no text")
+    return Draft(
+        text=text,
+        title=" ".join(text_of(metadata.get("title")).split()),
+        metadata=metadata,
+        pages=pages(text),
+        segments=_sections(text) if markdown else (),
+    )
+
+
+def _parse(content: str) -> tuple[dict[str, object], str]:
+    """Front matter and text. The text keeps its form feeds, which count the pages."""
+    if not _YAML.detect(content):
+        return {}, content
+    if not _YAML.FM_BOUNDARY.search(content, pos=3):
+        raise ValueError("no line `---` ends it")
+    front, text = _YAML.split(content)
+    loaded = _YAML.load(front)
+    if loaded is not None and not isinstance(loaded, dict):
+        raise ValueError("it is not a list of `key: value` lines")
+    if not _is_small(loaded):
+        raise ValueError(f"it holds more than {MOST_VALUES} values")
+    metadata: dict[str, object] = {}
+    for name, value in flat(loaded or {}):
+        if not is_empty(value):
+            metadata.setdefault(name, value)
+    return metadata, clean(text)
+
+
+def _is_small(value: object) -> bool:
+    """Whether it can be walked: nine lines of YAML aliases can stand for a billion values."""
+    waiting = [value]
+    for _ in range(MOST_VALUES):
+        if not waiting:
+            return True
+        match waiting.pop():
+            case dict() as item:
+                waiting += item.values()
+            case list() as item:
+                waiting += item
+    return False
+
+
+def _sections(text: str) -> tuple[Segment, ...]:
+    """A section for each heading `# ...` that is not inside code, a list or a quotation."""
+    from markdown_it import MarkdownIt
+
+    blocks = MarkdownIt("commonmark").disable(["lheading", "reference"])
+    blocks.core.ruler.enableOnly(["normalize", "block"])
+    # a page break ends a line, but Markdown does not know
+    lines = text.replace("\f", "\n")
+    starts = list(accumulate((len(line) + 1 for line in lines.split("\n")), initial=0))
+    tokens = blocks.parse(lines)
+    return sections(
+        Heading(starts[opening.map[0]], int(opening.tag[1]), " ".join(title.content.split()))
+        for opening, title in pairwise(tokens)
+        if opening.type == "heading_open" and opening.level == 0 and opening.map
+    )

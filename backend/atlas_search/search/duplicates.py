@@ -1,0 +1,53 @@
+"""Passages that say nearly the same: reprints, repeated speeches, overlapping pieces."""
+
+import numpy as np
+
+from atlas_search.stores.tokens import IntArray, TokenTable
+
+SHINGLE = 4  # words; fewer are shared by chance, more are broken by every misprint
+_PRIME = np.uint64(0x9E3779B97F4A7C15)
+
+
+def groups(rows: IntArray, table: TokenTable, share: float) -> list[int]:
+    """For each of `rows`, best first, the position of the first that says nearly the same.
+
+    Two passages do if at least `share` of the shorter one's runs of SHINGLE stems stand in the
+    other (containment, Broder 1997). A passage that has no such run is like no other.
+    """
+    shared, sizes = _overlaps(rows, table)
+    smaller = np.minimum(sizes[:, None], sizes[None, :])
+    alike = (shared >= share * smaller) & (smaller > 0)
+    first: list[int] = []
+    for position in range(len(rows)):
+        before = np.flatnonzero(alike[position, :position])
+        # like a passage that stands for others, or for none yet
+        heads = [at for at in before.tolist() if first[at] == at]
+        first.append(heads[0] if heads else position)
+    return first
+
+
+def _overlaps(rows: IntArray, table: TokenTable) -> tuple[IntArray, IntArray]:
+    """How many distinct runs each pair of passages shares (n, n), and how many each has (n)."""
+    words = table.words.take(rows)
+    count = max(len(words.value) - SHINGLE + 1, 0)
+    hashes = np.zeros(count, dtype=np.uint64)
+    for offset in range(SHINGLE):
+        # unsigned products wrap round, which is what mixes the bits
+        hashes = (hashes + words.value[offset : offset + count].astype(np.uint64) + 1) * _PRIME
+        hashes ^= hashes >> np.uint64(29)
+    whole = words.row[:count] == words.row[SHINGLE - 1 :][:count]
+    row, hashes = words.row[:count][whole], hashes[whole]
+    _, run = np.unique(hashes, return_inverse=True)
+    pairs = np.unique(row * (run.max(initial=0) + 1) + run)
+    row, run = pairs // (run.max(initial=0) + 1), pairs % (run.max(initial=0) + 1)
+    sizes = np.bincount(row, minlength=len(rows))
+    order = np.lexsort((row, run))
+    row, run = row[order], run[order]
+    shared = np.zeros((len(rows), len(rows)), dtype=np.int64)
+    # the passages with one run stand together now: pair each with the next, the one after ...
+    for step in range(1, len(rows)):
+        same = np.flatnonzero(run[step:] == run[:-step])
+        if not len(same):
+            break
+        np.add.at(shared, (row[same], row[same + step]), 1)
+    return shared + shared.T, sizes

@@ -1,0 +1,156 @@
+"""Whether a passage is evidence for the question, and which of its sentences say so."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from math import fsum
+from typing import NamedTuple
+
+from atlas_search.core.domain import CheckedPassage, Highlight, RankedPassage
+from atlas_search.core.targets import Target
+from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
+from atlas_search.language.text import Span, sentences, words
+from atlas_search.search.query import Query
+
+WINDOW = 3  # sentences that one highlight may hold
+WORTH_A_SENTENCE = 0.2  # of the question's weight that a further sentence must add
+
+
+class Hit(NamedTuple):
+    """A term of the question, and where it stands."""
+
+    start: int
+    term: str
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Similarity of the kept passages: largest, mean, first minus second, and how many.
+
+    `gap` is None with fewer than two. `support` is the best default `fused` score of all
+    candidates, their neighbours left out, in [0, 1]: how much of the question the collection
+    speaks to. `low` marks results none of which passed the evidence check.
+    """
+
+    max: float
+    mean: float
+    gap: float | None
+    hit_count: int
+    support: float
+    low: bool
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """Dates of the passages that passed the check.
+
+    `violations` counts those older than `freshness_days`, `stale` says whether all are.
+    """
+
+    oldest: str | None
+    newest: str | None
+    freshness_days: int
+    violations: int
+    stale: bool
+
+
+def check(
+    query: Query, ranked: Sequence[RankedPassage], weights: Mapping[str, float], target: Target
+) -> list[CheckedPassage]:
+    """Mark what is evidence: similar enough, or sharing enough of the question's words.
+
+    Each passage is compared with the question as read in the passage's language. `weights` are
+    the idf of the question's terms in all of these; they choose the sentences to highlight.
+    """
+    return [_checked(query, item, weights, target) for item in ranked]
+
+
+def best_window(text: str, hits: Sequence[Hit], weights: Mapping[str, float], query: Query) -> Span:
+    """One to WINDOW consecutive sentences of `text` that speak most to the question.
+
+    It begins with the sentence whose distinct terms weigh most, the first of equals. A neighbour
+    joins while its terms that are not covered yet weigh at least WORTH_A_SENTENCE of the whole
+    question: the one that adds more, of equals the one before.
+    """
+    spans = sentences(text, query.language) or [Span(0, len(text))]
+    held = [frozenset(hit.term for hit in hits if start <= hit.start < end) for start, end in spans]
+    first = max(range(len(spans)), key=lambda at: _weight(held[at], weights))
+    last, covered = first, held[first]
+    enough = WORTH_A_SENTENCE * _weight(query.terms, weights)
+    while last - first + 1 < WINDOW:
+        gains = {
+            at: _weight(held[at] - covered, weights)
+            for at in (first - 1, last + 1)
+            if 0 <= at < len(spans)
+        }
+        added = max(gains, key=gains.__getitem__, default=first)
+        if not 0 < gains.get(added, 0.0) >= enough:
+            break
+        first, last, covered = min(first, added), max(last, added), covered | held[added]
+    return Span(spans[first].start, spans[last].end)
+
+
+def confidence(checked: Sequence[CheckedPassage], support: float) -> Confidence:
+    """Summarise how well the kept passages fit."""
+    similarities = sorted((item.ranked.signals["semantic"] for item in checked), reverse=True)
+    return Confidence(
+        max=similarities[0] if similarities else 0.0,
+        mean=round(sum(similarities) / len(similarities), 6) if similarities else 0.0,
+        gap=round(similarities[0] - similarities[1], 6) if len(similarities) > 1 else None,
+        hit_count=len(similarities),
+        support=round(support, 6),
+        low=not any(item.valid for item in checked),
+    )
+
+
+def freshness(checked: Sequence[CheckedPassage], days: int, today: date) -> Freshness:
+    """Summarise how old the evidence is, counted from `today`."""
+    evidence = [item for item in checked if item.valid]
+    known = [span for item in evidence if (span := bounds(item.passage.date))]
+    limit = (today - timedelta(days=days)).isoformat()
+    violations = sum(last < limit for _, last in known) if days else 0
+    return Freshness(
+        oldest=min((first for first, _ in known if first != OPEN_START), default=None),
+        newest=max((last for _, last in known if last != OPEN_END), default=None),
+        freshness_days=days,
+        violations=violations,
+        stale=0 < len(evidence) == violations,
+    )
+
+
+def _checked(
+    query: Query, ranked: RankedPassage, weights: Mapping[str, float], target: Target
+) -> CheckedPassage:
+    text = ranked.passage.text
+    query = query.in_language(ranked.passage.language)
+    hits = term_hits(text, query)
+    overlap = len({hit.term for hit in hits}) / max(len(query.terms), 1)
+    spans = [best_window(text, hits, weights, query)] if hits else []
+    return CheckedPassage(
+        ranked=ranked,
+        valid=(
+            ranked.signals["semantic"] >= target.similarity_threshold
+            or overlap >= target.overlap_threshold
+        ),
+        overlap=round(overlap, 6),
+        highlights=tuple(Highlight(span.start, span.end) for span in spans),
+    )
+
+
+def term_hits(text: str, query: Query) -> list[Hit]:
+    """Where the question's terms stand in `text`, spelt in one way or another."""
+    asked: dict[str, list[str]] = {}
+    for term in query.terms:
+        for spelling in (term, *query.spellings.get(term, ())):
+            asked.setdefault(spelling, []).append(term)
+    return [
+        Hit(word.start, term)
+        for word in words(text, query.language)
+        for form in (word.term, *word.parts)
+        for term in asked.get(form, ())
+    ]
+
+
+def _weight(terms: Iterable[str], weights: Mapping[str, float]) -> float:
+    # summed exactly: the order of a set is another in every process
+    return fsum(weights.get(term, 0.0) for term in terms)

@@ -1,0 +1,53 @@
+"""Why every candidate is where it is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from atlas_search.core.domain import LEGS
+from atlas_search.search.candidates import Candidates
+from atlas_search.search.rerank import Ranking
+from atlas_search.stores.store import Store
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a leg had a candidate among those of its corpus, from 1, and its own score."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A candidate: who found it, its signals, and its place from 1 in the whole ranking."""
+
+    passage_id: str
+    corpus: str
+    rank: int
+    score: float
+    legs: Mapping[str, Found]
+    signals: Mapping[str, float]
+
+
+def explained(store: Store, candidates: Candidates, ranking: Ranking) -> list[Explained]:
+    """All candidates, best first."""
+    legs: dict[int, dict[str, Found]] = {int(row): {} for row in ranking.rows}
+    for hits in candidates.hits:
+        for leg in LEGS:
+            found = hits.leg(leg)
+            for place, (row, score) in enumerate(zip(*found, strict=True), start=1):
+                legs[int(row)][leg] = Found(place, round(float(score), 6))
+    rows = [int(row) for row in ranking.rows]
+    names = [corpus.id for corpus in store.corpora]
+    corpora: Sequence[int] = store.corpus_of(ranking.rows).tolist()
+    return [
+        Explained(
+            passage_id=id_,
+            corpus=names[corpora[place]],
+            rank=place + 1,
+            score=round(float(ranking.scores[place]), 6),
+            legs=legs[rows[place]],
+            signals=ranking.signals(place),
+        )
+        for place, id_ in enumerate(store.passage_ids(rows))
+    ]

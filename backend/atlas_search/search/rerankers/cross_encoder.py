@@ -1,0 +1,192 @@
+"""A cross-encoder of sentence-transformers, from a folder or the model cache."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atlas_search.core.errors import MissingModel, RerankerUnavailable
+from atlas_search.providers.embedding import Device
+from atlas_search.providers.embedding.folder import find_folder
+from atlas_search.providers.embedding.loading import chosen_device, import_quietly
+from atlas_search.search.rerankers.second_stage import Relevance
+from atlas_search.stores.tokens import FloatArray
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
+
+BATCH = 4
+"""Texts read between two looks at the clock. On a CPU larger batches read no faster: MiniLM-L6
+needs 0.11 s of one core for a text of 1,000 characters, in batches of 2, 4 and 8."""
+
+_LOGIT_PLACES = 4  # equal texts shall tie: the padding of a batch moves a logit by some 1e-6
+_TRAINED_ON_PAIRS = ("ForSequenceClassification", "ForCausalLM")
+_PROBE = ("Is this a question?", "This is a text. " * 150)  # more than the usual 512 tokens
+
+
+class CrossEncoderReranker:
+    """Relevance as the sigmoid of the model's logit for question and text; see SecondStage.
+
+    The ms-marco models give logits of about -11 to 11. The sigmoid brings them into [0, 1] and
+    keeps their order; it does not make them probabilities. What is longer than the model reads is
+    cut, the longer of question and text first.
+
+    Texts are read in batches, best first, until the time is used up; the batch under way is read
+    to its end. Waiting for other threads counts as time. Whatever is read gets the same score
+    however far the reading comes.
+
+    The model is looked for at once, and loaded by `load` or at first use. Raises MissingModel.
+    """
+
+    def __init__(
+        self,
+        name: str = DEFAULT_CROSS_ENCODER,
+        *,
+        device: Device = "auto",
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.name = name
+        self._folder = _find(name)
+        _check(name, self._folder)
+        self._device = device
+        self._clock = clock
+        self._loading = threading.Lock()
+        self._lock = threading.Lock()  # the tokenizer must not be used by two threads at once
+        self._loaded: list[CrossEncoder] = []
+
+    def load(self) -> None:
+        """Load the model and let it read a text, so that a server can do so before it serves.
+
+        Raises MissingModel if it cannot be loaded or gives no relevance.
+        """
+        self._model()
+
+    def relevance(self, question: str, texts: Sequence[str], seconds: float) -> Relevance:
+        """See SecondStage. Loading the model does not count as time."""
+        model = self._model()
+        deadline = self._clock() + seconds
+        scores = np.zeros(0)
+        while len(scores) < len(texts) and (left := deadline - self._clock()) > 0:
+            pairs = [(question, text) for text in texts[len(scores) : len(scores) + BATCH]]
+            if not self._lock.acquire(timeout=left):
+                break
+            try:
+                scores = np.concatenate([scores, _read(self.name, model, pairs)])
+            finally:
+                self._lock.release()
+        return Relevance(scores, self._note(len(scores), len(texts), seconds))
+
+    def _model(self) -> "CrossEncoder":
+        with self._loading:
+            if not self._loaded:
+                model = _load(self.name, self._folder, self._device)
+                _try_out(self.name, model)
+                self._loaded.append(model)
+            return self._loaded[0]
+
+    def _note(self, read: int, asked: int, seconds: float) -> str:
+        if read == asked:
+            return ""
+        return (
+            f"{self.name} read {read} of {asked} passages in {seconds:g} seconds; the others "
+            "follow in their former order. Raise RERANK_SECONDS, or lower RERANK_DEPTH or "
+            "RERANK_CHARACTERS."
+        )
+
+
+def _find(name: str) -> Path:
+    try:
+        return find_folder(name)
+    except MissingModel as error:
+        raise MissingModel(
+            f"RERANK_MODEL={name} is neither a folder nor a model that can be downloaded "
+            f"({type(error.__cause__ or error).__name__}). Give the path of a cross-encoder's "
+            "folder, or choose a RERANKER that needs no model."
+        ) from error
+
+
+def _check(name: str, folder: Path) -> None:
+    """Raise MissingModel for a model that was not trained to score pairs.
+
+    sentence-transformers would load it all the same, with random weights for its last layer.
+    """
+    if (folder / "modules.json").is_file():
+        trained = _object(folder / "config_sentence_transformers.json").get("model_type")
+        if trained == "CrossEncoder":
+            return
+    else:
+        architectures = _object(folder / "config.json").get("architectures") or [""]
+        if str(architectures[0]).endswith(_TRAINED_ON_PAIRS):
+            return
+    raise MissingModel(
+        f"RERANK_MODEL={name} is no cross-encoder: its folder {folder} holds no model that scores "
+        f"a question with a text. Choose one that does, such as {DEFAULT_CROSS_ENCODER}."
+    )
+
+
+def _object(path: Path) -> Mapping[str, Any]:
+    try:
+        read = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise MissingModel(
+            f"{path} cannot be read ({error}). Copy or download the model again."
+        ) from error
+    return read if isinstance(read, dict) else {}
+
+
+def _load(name: str, folder: Path, device: Device) -> "CrossEncoder":
+    import_quietly()
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    chosen = chosen_device(device)
+    try:
+        # half precision is slow on a CPU, and would make the order depend on the device
+        model: CrossEncoder = CrossEncoder(
+            str(folder),
+            device=chosen,
+            local_files_only=True,
+            activation_fn=torch.nn.Identity(),
+            model_kwargs={"dtype": torch.float32},
+        )
+        return model
+    except Exception as error:  # the loaders of weights, tokenizers and modules share no class
+        raise MissingModel(f"RERANK_MODEL={name} in {folder} cannot be loaded: {error}") from error
+
+
+def _try_out(name: str, model: "CrossEncoder") -> None:
+    if model.num_labels != 1:
+        raise MissingModel(
+            f"RERANK_MODEL={name} gives {model.num_labels} numbers for a question and a text, one "
+            f"a label. Choose a model that gives one number, such as {DEFAULT_CROSS_ENCODER}."
+        )
+    try:
+        _read(name, model, [_PROBE])
+    except RerankerUnavailable as error:
+        raise MissingModel(f"RERANK_MODEL cannot be used: {error}") from error
+
+
+def _read(name: str, model: "CrossEncoder", pairs: Sequence[tuple[str, str]]) -> FloatArray:
+    """The relevance of each pair, read in one batch. Raises RerankerUnavailable."""
+    try:
+        given = model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
+        logits = np.asarray(given, dtype=np.float64).reshape(len(pairs))
+    except Exception as error:  # whatever torch and the tokenizer raise
+        raise RerankerUnavailable(f"{name} cannot read the passages: {error}") from error
+    if not np.isfinite(logits).all():
+        raise RerankerUnavailable(
+            f"{name} gives no number for some passages. Choose another RERANK_MODEL."
+        )
+    return sigmoid(np.round(logits, _LOGIT_PLACES))
+
+
+def sigmoid(logits: FloatArray) -> FloatArray:
+    """1 / (1 + e^-x), without overflow, in double precision: large logits stay apart."""
+    spread: FloatArray = np.exp(-np.logaddexp(0.0, -logits))
+    return spread

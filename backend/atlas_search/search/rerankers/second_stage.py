@@ -1,0 +1,72 @@
+"""The second stage: a model that reads the question with each of the best candidates.
+
+It costs a thousand times more than the signals, so it reads few passages, each in part, and has
+little time. Where it gives no answer the order of the first stage stands.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from atlas_search.core.errors import RerankerUnavailable
+from atlas_search.search.rerank import Ranking
+from atlas_search.stores.tokens import FloatArray, IntArray
+
+TextsOf = Callable[[IntArray], Sequence[str]]
+"""Gives the texts of passages."""
+
+
+class Limits(NamedTuple):
+    """What a second stage may read: candidates, characters of each, and for how many seconds."""
+
+    depth: int
+    characters: int
+    seconds: float
+
+
+class Relevance(NamedTuple):
+    """How well texts answer a question: `scores` in [0, 1] of the first of them, as many as were
+    read. `note` says why some were not, and is empty if all were."""
+
+    scores: FloatArray
+    note: str
+
+
+class SecondStage(Protocol):
+    """A model that reads a question and a text together. Safe to use from several threads."""
+
+    @property
+    def name(self) -> str:
+        """The model, as traces and responses show it."""
+
+    def relevance(self, question: str, texts: Sequence[str], seconds: float) -> Relevance:
+        """How well `texts`, best first, answer the question, as far as `seconds` suffice.
+
+        Raises RerankerUnavailable.
+        """
+
+
+def read_again(
+    stage: SecondStage, question: str, ranking: Ranking, texts_of: TextsOf, limits: Limits
+) -> Ranking:
+    """The ranking with its best `limits.depth` passages in the order of `stage`.
+
+    If the stage is unavailable the order stays, and the note says why.
+    """
+    texts = [text[: limits.characters] for text in texts_of(ranking.rows[: limits.depth])]
+    try:
+        return reordered(ranking, stage.relevance(question, texts, limits.seconds))
+    except RerankerUnavailable as error:
+        note = f"The passages are in the order of the first stage. {error}"
+        return replace(ranking, note=note)
+
+
+def reordered(ranking: Ranking, relevance: Relevance) -> Ranking:
+    """What was read first, by relevance and then its former place; the rest as it was."""
+    read = len(relevance.scores)
+    best = np.lexsort((np.arange(read), -relevance.scores))
+    given = zip(ranking.order[:read].tolist(), relevance.scores.tolist(), strict=True)
+    moved = ranking.in_order(np.concatenate([best, np.arange(read, len(ranking.order))]))
+    return replace(moved, relevance=dict(given), note=relevance.note)

@@ -1,0 +1,32 @@
+"""What every search needs, opened once."""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+
+from atlas_search.core.tracing import Tracer
+from atlas_search.providers.embedding import Embedder
+from atlas_search.search.other_spellings import Spellings
+from atlas_search.search.rerankers.open import Stages
+from atlas_search.stores.store import Store
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """Safe to use from several threads."""
+
+    store: Store
+    embedder: Embedder
+    executor: Executor
+    tracer: Tracer
+    stages: Stages
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Mean number of words in the store's passages."""
+        return self.store.tokens.mean_length()
+
+    @cached_property
+    def spellings(self) -> Spellings:
+        """The words of the store by their spelling."""
+        return Spellings(self.store.tokens)

@@ -1,0 +1,18 @@
+"""Whether the question stands in the passage verbatim."""
+
+import numpy as np
+
+from atlas_search.search.query import Query
+from atlas_search.search.signals.occurrences import Occurrences
+from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
+
+
+def exact(query: Query, hits: Occurrences, rows: IntArray, table: TokenTable) -> FloatArray:
+    """1 where all words of the question stand in the passage one after the other, else 0.
+
+    `rows` are ascending. Words are compared by their stems, punctuation and case do not count.
+    """
+    # only passages with every informative word can hold the whole question
+    full = rows[(hits.counts > 0).all(axis=1)]
+    found: FloatArray = np.isin(rows, table.holding(full, query.words)).astype(np.float64)
+    return found

@@ -1,0 +1,95 @@
+"""All signals of all candidates, in one table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.search.query import Query
+from atlas_search.search.signals.bm25 import bm25
+from atlas_search.search.signals.coverage import coverage
+from atlas_search.search.signals.exact import exact
+from atlas_search.search.signals.frequency import frequency
+from atlas_search.search.signals.metadata import metadata_matches
+from atlas_search.search.signals.neighbours import neighbours, with_neighbours
+from atlas_search.search.signals.occurrences import locate, weigh
+from atlas_search.search.signals.phrase import phrase
+from atlas_search.search.signals.proximity import proximity
+from atlas_search.search.signals.title import title
+from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
+
+VectorsOf = Callable[[IntArray], NDArray[np.float32]]
+"""Gives the unit vectors (n, d) of passages."""
+
+
+@dataclass(frozen=True)
+class SignalTable:
+    """Signals of the candidate passages `rows`, each an array of that length in [0, 1].
+
+    `matches` counts the metadata fields that match; the `metadata` signal is n / (n + 1) of it.
+    """
+
+    rows: IntArray
+    signals: Mapping[str, FloatArray]
+    matches: IntArray
+
+    def of(self, position: int) -> dict[str, float]:
+        """The signals of one candidate by name, rounded to six places."""
+        return {name: round(float(values[position]), 6) for name, values in self.signals.items()}
+
+
+def merged(tables: Sequence[SignalTable]) -> SignalTable:
+    """One table of all rows, ascending; the tables share none."""
+    if len(tables) == 1:
+        return tables[0]
+    rows = np.concatenate([table.rows for table in tables])
+    order = np.argsort(rows)
+    signals = {
+        name: np.concatenate([table.signals[name] for table in tables])[order]
+        for name in tables[0].signals
+    }
+    return SignalTable(
+        rows[order], signals, np.concatenate([table.matches for table in tables])[order]
+    )
+
+
+def measure(
+    query: Query,
+    vector: NDArray[np.float32],
+    rows: IntArray,
+    vectors_of: VectorsOf,
+    table: TokenTable,
+    corpora: Sequence[int],
+    mean_length: float,
+) -> SignalTable:
+    """Measure the candidates `rows`, ascending, against the question and its unit `vector`.
+
+    `corpora` are the indices of those that are searched.
+    """
+    documents = table.document_of[rows]
+    terms = weigh(query, table, corpora)
+    around = with_neighbours(rows, table.document_of)
+    hits_around = locate(terms, around, table)
+    at = np.searchsorted(around, rows)
+    hits = hits_around.only(at)
+    matches = metadata_matches(terms, documents, table)
+    similarity = np.einsum("nd,d->n", vectors_of(around), vector, dtype=np.float64)
+    semantic = np.clip(similarity, 0.0, 1.0)
+    keyword = bm25(hits_around, terms, mean_length)
+    return SignalTable(
+        rows=rows,
+        signals={
+            "semantic": semantic[at],
+            "bm25": keyword[at],
+            "phrase": phrase(hits, terms, query),
+            "exact": exact(query, hits, rows, table),
+            "frequency": frequency(hits),
+            "proximity": proximity(hits, terms),
+            "coverage": coverage(hits, terms),
+            "title": title(terms, documents, table.titles),
+            "metadata": matches / (matches + 1),
+            "neighbours": neighbours(rows, around, (semantic + keyword) / 2, table.document_of),
+        },
+        matches=matches,
+    )

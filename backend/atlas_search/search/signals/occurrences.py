@@ -1,0 +1,110 @@
+"""Where the question's terms stand in the candidates: the one pass all word signals share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from atlas_search.search.query import Query
+from atlas_search.stores.tokens import FloatArray, Gathered, IntArray, Ragged, TokenTable
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The question's informative terms against one collection.
+
+    `number` gives for every id of the vocabulary which of the terms it is, or -1; other spellings
+    of a term have its number. `idf` are the weights of the terms. An unknown term keeps its
+    (highest) weight, so asking about what the corpora do not mention costs score.
+    """
+
+    number: IntArray
+    idf: FloatArray
+
+    @property
+    def total(self) -> float:
+        """The sum of all weights, positive."""
+        return float(self.idf.sum()) or 1.0
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Hits of the question's words in `m` candidates.
+
+    `row`, `position` and `term` list the hits in the running text, ordered by row and position;
+    `term` indexes the question's terms. `counts` (m x terms) also counts identifier parts.
+    `length` is the number of words and parts of each candidate.
+    """
+
+    row: IntArray
+    position: IntArray
+    term: IntArray
+    counts: IntArray
+    length: IntArray
+
+    def only(self, rows: IntArray) -> "Occurrences":
+        """Those in some of the candidates, ascending, which are numbered from 0 then."""
+        number = np.full(len(self.length), -1)
+        number[rows] = np.arange(len(rows))
+        row = number[self.row]
+        kept = np.flatnonzero(row >= 0)
+        return Occurrences(
+            row=row[kept],
+            position=self.position[kept],
+            term=self.term[kept],
+            counts=self.counts[rows],
+            length=self.length[rows],
+        )
+
+
+def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
+    """Inverse passage frequency, idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)).
+
+    Robertson and Zaragoza 2009, in the never-negative form that Lucene uses; N passages, n of
+    them with the term, over all `corpora` that are searched together: a term weighs the same in
+    each of them, so their scores can be compared.
+    """
+    number = np.full(len(table.vocabulary) + 1, -1, dtype=np.int16)
+    spelt = [
+        (index, table.vocabulary[spelling])
+        for index, term in enumerate(query.terms)
+        for spelling in (term, *query.spellings.get(term, ()))
+        if spelling in table.vocabulary
+    ]
+    # a spelling of two terms is the first one's
+    owner = {id_: index for index, id_ in reversed(spelt)}
+    ids, terms = (np.array([*of], dtype=np.int64) for of in (owner.keys(), owner.values()))
+    number[ids] = terms
+    passages = int(table.passages_of[list(corpora)].sum())
+    counts = np.bincount(terms, table.frequency(ids, corpora), minlength=len(query.terms))
+    found = np.minimum(counts, passages)
+    return Terms(number, np.log1p((passages - found + 0.5) / (found + 0.5)))
+
+
+def locate(terms: Terms, rows: IntArray, table: TokenTable) -> Occurrences:
+    """Find every hit of `terms` in the candidate passages `rows`."""
+    words, parts = (_hits(of, rows, terms.number) for of in (table.words, table.parts))
+    width = len(terms.idf)
+    cells = np.concatenate([of.row * width + of.value for of in (words, parts)])
+    return Occurrences(
+        row=words.row,
+        position=words.position,
+        term=words.value,
+        counts=np.bincount(cells, minlength=len(rows) * width).reshape(len(rows), width),
+        length=table.words.lengths(rows) + table.parts.lengths(rows),
+    )
+
+
+def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> Gathered:
+    """The terms of `rows` that have a `number` among the question's, as that.
+
+    Row and position are worked out for hits only: one word in a hundred is one.
+    """
+    lengths = ragged.lengths(rows)
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    total = int(ends[-1]) if len(ends) else 0
+    term = number[ragged.flat[np.repeat(ragged.offsets[rows] - starts, lengths) + np.arange(total)]]
+    hit = np.flatnonzero(term >= 0)
+    row = np.searchsorted(ends, hit, side="right")
+    return Gathered(row, hit - starts[row], term[hit].astype(np.int64))

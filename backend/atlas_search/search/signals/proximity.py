@@ -1,0 +1,30 @@
+"""How close together the question's terms stand."""
+
+import numpy as np
+
+from atlas_search.search.signals.occurrences import Occurrences, Terms
+from atlas_search.stores.tokens import FloatArray
+
+WINDOW = 32
+"""Words; about two sentences."""
+
+
+def proximity(hits: Occurrences, terms: Terms) -> FloatArray:
+    """The largest idf-weighted share of the terms inside any WINDOW consecutive words.
+
+    1 when all of them stand in one window, 0 without a hit. A best window can be taken to start
+    at a hit, so each hit is tried as a start.
+    """
+    best = np.zeros(len(hits.counts))
+    if not len(hits.row):
+        return best
+    # rows laid end to end with a gap no window can bridge, so one array holds all positions
+    place = hits.row * (int(hits.position.max()) + WINDOW + 1) + hits.position
+    never = place[-1] + WINDOW + 1
+    share = np.zeros(len(place))
+    for term in range(len(terms.idf)):
+        at = np.where(hits.term == term, place, never)
+        following = np.minimum.accumulate(at[::-1])[::-1]
+        share += np.where(following - place < WINDOW, terms.idf[term], 0.0)
+    np.maximum.at(best, hits.row, share)
+    return best / terms.total

@@ -1,0 +1,105 @@
+"""The Flask application: blueprints, errors and the static page. Wiring only."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from flask import Response, request, send_from_directory
+from flask_openapi3.models.info import Info
+from flask_openapi3.openapi import OpenAPI
+from werkzeug.exceptions import BadRequest
+from werkzeug.routing import BaseConverter
+
+from atlas_search import __version__
+from atlas_search.core.places import bundled
+from atlas_search.core.settings import Settings
+from atlas_search.server.admin import admin_blueprint
+from atlas_search.server.ask import ask_blueprint
+from atlas_search.server.catalogue import catalogue_blueprint
+from atlas_search.server.export import export_blueprint
+from atlas_search.server.problems import Problem, problem_response, validation_response
+from atlas_search.server.runs import Runs
+from atlas_search.server.search import search_blueprint
+from atlas_search.server.validate import validate_blueprint
+from atlas_search.services import Serve
+
+FRONTEND = bundled("frontend")
+SPARE_THREADS = 4  # for everything but answers
+MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
+
+# the page loads nothing from elsewhere and runs no inline script
+_PAGE_POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+
+
+class _AnyId(BaseConverter):
+    """An id in a path, whatever characters it has: those of other stores may hold slashes."""
+
+    regex = "(?s:.+)"
+    part_isolating = False
+
+
+def create_app(
+    serve: Serve, frontend: Path = FRONTEND, problem: Callable[[], str] = lambda: ""
+) -> OpenAPI:
+    """The application over what `serve` gives; the OpenAPI page is at /api/swagger.
+
+    `problem` says why the newest version of the collection is not served, if it is not.
+    """
+    app = OpenAPI(
+        "atlas",
+        info=Info(title="Atlas", version=__version__),
+        responses={400: Problem, 500: Problem},
+        validation_error_status=400,
+        validation_error_model=Problem,
+        validation_error_callback=validation_response,
+        doc_prefix="/api",
+        doc_url="/openapi.json",
+        static_folder=None,
+    )
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.url_map.converters["any_id"] = _AnyId
+    app.url_map.merge_slashes = False
+    app.register_error_handler(Exception, problem_response)
+    app.before_request(_parse_json_early)
+    app.after_request(_secure)
+    settings = serve().settings
+    runs = Runs(_places(settings), settings.resume_seconds)
+    app.extensions["runs"] = runs
+    app.register_api(ask_blueprint(serve, runs))
+    app.register_api(export_blueprint(serve, runs))
+    app.register_api(validate_blueprint(serve))
+    app.register_api(search_blueprint(serve))
+    app.register_api(catalogue_blueprint(serve, problem))
+    app.register_api(admin_blueprint(serve))
+
+    # not by the decorators of flask-openapi3, which pass no plain path arguments
+    app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, "index.html"))
+    app.add_url_rule(
+        "/static/<path:name>", "page", lambda name: send_from_directory(frontend, name)
+    )
+    return app
+
+
+def _places(settings: Settings) -> int:
+    """Answers at once, those that wait for a model included; some threads stay for the rest."""
+    wanted = settings.llm_concurrency + settings.llm_queue
+    return max(1, min(wanted, settings.atlas_threads - SPARE_THREADS))
+
+
+def _parse_json_early() -> None:
+    """Report malformed JSON as such; later it would be reported as a missing field."""
+    if request.method in {"POST", "PUT", "PATCH"} and request.get_data(cache=True):
+        try:
+            body = request.get_json(force=True)
+            # half a character can be written as an escape, but no model or store can read it
+            json.dumps(body, ensure_ascii=False).encode()
+        except (BadRequest, RecursionError, UnicodeEncodeError) as error:
+            raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
+
+
+def _secure(response: Response) -> Response:
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    if not request.path.startswith("/api/"):
+        response.headers["Content-Security-Policy"] = _PAGE_POLICY
+    return response

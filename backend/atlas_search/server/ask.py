@@ -1,0 +1,153 @@
+"""`/api/ask`: an answer at once or as it comes about, stopped, read again and taken home."""
+
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+
+from flask import Response, json, request, stream_with_context
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
+from pydantic import BaseModel
+
+from atlas_search.answer.flow import ask
+from atlas_search.answer.request import AskRequest
+from atlas_search.core.errors import Cancelled, NotFound, RequestError
+from atlas_search.server.events import POLL_SECONDS, frames, write_event
+from atlas_search.server.problems import problem_of
+from atlas_search.server.runs import Run, Runs
+from atlas_search.server.schemas.answer_schemas import AnswerOut
+from atlas_search.server.schemas.answers import answer_out
+from atlas_search.server.schemas.requests import AskBody, Identifier, ask_request
+from atlas_search.services import Serve, Services
+
+LONGEST_NUMBER = 9  # digits of an event's number
+
+Gone = Callable[[], bool]
+"""Whether the client of the present request has gone away."""
+
+_STREAM = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+
+
+class ByAnswer(BaseModel):
+    """An answer's id in the path."""
+
+    qa_id: Identifier
+
+
+def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
+    """The answers resource."""
+    blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
+
+    @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerOut})
+    def post_ask(body: AskBody) -> dict[str, object]:
+        run = _start(runs, serve(), body)
+        return _whole(run, _gone(), include_context=body.include_context)
+
+    @blueprint.post(
+        "/ask/stream",
+        summary="Answer a question as server-sent events",
+        description='Events: `references` (the passages), `token` (`{"text": ...}`), `sentence` '
+        "(its verification), `restart` (all text so far is withdrawn), `section` (in `compare`: "
+        "the corpus whose answer follows), then `complete` (the document of /api/ask) or `error` "
+        "(a problem document). With the header `Last-Event-ID` and the `qa_id` of an answer, its "
+        "events after that one.",
+        responses={200: _STREAM},
+    )
+    def post_ask_stream(body: AskBody) -> Response:
+        after = _last_event()
+        if after and body.qa_id:
+            return _stream(runs.get(body.qa_id), after, _gone())
+        return _stream(_start(runs, serve(), body), 0, _gone())
+
+    @blueprint.get(
+        "/ask/<qa_id>/stream", summary="The events of an answer", responses={200: _STREAM}
+    )
+    def get_ask_stream(path: ByAnswer) -> Response:
+        return _stream(runs.get(path.qa_id), _last_event(), _gone())
+
+    @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerOut})
+    def get_ask(path: ByAnswer) -> dict[str, object]:
+        return finished(runs.get(path.qa_id)).document
+
+    @blueprint.delete("/ask/<qa_id>", summary="Stop an answer")
+    def delete_ask(path: ByAnswer) -> dict[str, object]:
+        run = runs.get(path.qa_id)
+        stopped = not run.ended
+        run.stop.set("The answer was stopped.")
+        return {"qa_id": path.qa_id, "stopped": stopped}
+
+    return blueprint
+
+
+def finished(run: Run) -> Run:
+    """A run that has come to an answer. Raises NotFound, or what ended it."""
+    if run.error:
+        raise run.error
+    if not run.answer:
+        raise NotFound(f"The answer {run.qa_id} is still being written.")
+    return run
+
+
+def _start(runs: Runs, services: Services, body: AskBody) -> Run:
+    """Check the request and begin its answer."""
+    asked = ask_request(body, services, date.today())
+    work = partial(
+        _work,
+        services=services,
+        asked=asked,
+        include_context=body.include_context,
+        path=request.path,
+    )
+    return runs.start(asked.qa_id, asked.session_id, work)
+
+
+def _work(
+    run: Run, *, services: Services, asked: AskRequest, include_context: bool, path: str
+) -> None:
+    """Answer, and write every step into `run`; the last one is `complete` or `error`."""
+    try:
+        answer = ask(services.answerer, asked, lambda event: write_event(run, event), run.stop)
+        document = answer_out(answer, services).model_dump(mode="json")
+    except Exception as error:
+        run.error = error
+        run.write("error", problem_of(error, path).model_dump_json(exclude_none=True))
+    else:
+        run.answer, run.document, run.manifest = answer, document, services.store.manifest
+        run.write("complete", json.dumps(_sent(document, include_context=include_context)))
+
+
+def _whole(run: Run, gone: Gone, *, include_context: bool) -> dict[str, object]:
+    """The document of an answer when it is finished. Raises what ended it otherwise."""
+    with run.reading():
+        while not run.ended and not gone():
+            run.wait(POLL_SECONDS)
+    if not run.ended:
+        raise Cancelled("The client went away.")
+    if run.error:
+        raise run.error
+    return _sent(run.document, include_context=include_context)
+
+
+def _sent(document: dict[str, object], *, include_context: bool) -> dict[str, object]:
+    return document if include_context else {**document, "passages": None}
+
+
+def _stream(run: Run, after: int, gone: Gone) -> Response:
+    return Response(
+        stream_with_context(frames(run, after, gone)),
+        content_type="text/event-stream; charset=utf-8",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+def _last_event() -> int:
+    """The number of the last event the client has; 0 for none. Raises RequestError."""
+    value = request.headers.get("Last-Event-ID", "0")
+    if not (value.isascii() and value.isdecimal() and len(value) <= LONGEST_NUMBER):
+        raise RequestError(f"Last-Event-ID: {value[:20]!r} is not the number of an event.")
+    return int(value)
+
+
+def _gone() -> Gone:
+    found: Gone = request.environ.get("waitress.client_disconnected", lambda: False)
+    return found

@@ -1,0 +1,204 @@
+"""What can be chosen and what runs: corpora, targets, configuration, health, documents."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
+from pydantic import BaseModel, Field
+
+from atlas_search import __version__
+from atlas_search.core.domain import LEGS
+from atlas_search.search.rerankers.fused import FUSED_WEIGHTS
+from atlas_search.server.schemas.responses import document_out, passage_out
+from atlas_search.server.schemas.schemas import DocumentOut, PassageOut
+from atlas_search.services import Serve
+from atlas_search.stores.manifest import Field as FieldStatistics
+from atlas_search.stores.manifest import Origin
+
+
+class CorpusOut(BaseModel):
+    """A corpus that can be chosen."""
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+    language: str = Field(description="ISO 639-1 code of the language its words are analysed in")
+
+
+class CorporaOut(BaseModel):
+    """The corpora of the collection, and which of them "all" means."""
+
+    collection: str
+    corpora: list[CorpusOut]
+    all: list[str]
+    filter_fields: dict[str, FieldStatistics] = Field(
+        description="Metadata fields: type, documents with them, most frequent values"
+    )
+
+
+class TargetOut(BaseModel):
+    """A named configuration."""
+
+    name: str
+    composite_target: str
+    settings: dict[str, str | int | float | None]
+
+
+class TargetsOut(BaseModel):
+    """The targets that can be chosen."""
+
+    default: str
+    targets: list[TargetOut]
+
+
+class SourceOut(BaseModel):
+    """One kind of source of the collection, and how its documents were cut."""
+
+    splitter: str
+    size: int
+    overlap: int
+    unit: str
+    documents: int
+    passages: int
+
+
+class ConfigOut(BaseModel):
+    """What runs."""
+
+    version: str
+    collection: str
+    collection_version: str
+    embedding_model: str
+    embedding_digest: str
+    sources: dict[str, SourceOut]
+    default_target: str
+    legs: list[str]
+    fused_weights: dict[str, float] = Field(description="Those of the default target, as of now")
+    providers: list[str]
+    tracing: bool
+    phoenix_url: str | None
+    phoenix_project: str
+
+
+class HealthOut(BaseModel):
+    """Whether the server can answer; `problem` says what is wrong and what to do.
+
+    `providers` are `ready`, or say what they lack.
+    """
+
+    status: Literal["ok", "degraded"]
+    problem: str
+    version: str
+    collection: str
+    documents: int
+    passages: int
+    providers: dict[str, str]
+
+
+class ById(BaseModel):
+    """An id in the path."""
+
+    id: str
+
+
+def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
+    """Everything about the collection and the server that is only read."""
+    blueprint = APIBlueprint(
+        "catalogue", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
+    )
+
+    @blueprint.get("/corpora", summary="Corpora to choose from", responses={200: CorporaOut})
+    def get_corpora() -> dict[str, object]:
+        services = serve()
+        manifest = services.store.manifest
+        return CorporaOut(
+            collection=manifest.collection,
+            corpora=[
+                CorpusOut(
+                    id=corpus.id,
+                    label=corpus.label,
+                    documents=corpus.documents,
+                    passages=corpus.passages,
+                    language=corpus.language,
+                )
+                for corpus in services.store.corpora
+            ],
+            all=list(services.default_corpora),
+            filter_fields=dict(manifest.fields),
+        ).model_dump(mode="json")
+
+    @blueprint.get("/targets", summary="Targets to choose from", responses={200: TargetsOut})
+    def get_targets() -> dict[str, object]:
+        services = serve()
+        return TargetsOut(
+            default=services.settings.test_target,
+            targets=[
+                TargetOut(
+                    name=name,
+                    composite_target=services.composite_target(name),
+                    settings={k.upper(): v for k, v in target.model_dump().items()},
+                )
+                for name, target in services.targets.items()
+            ],
+        ).model_dump(mode="json")
+
+    @blueprint.get("/config", summary="What runs", responses={200: ConfigOut})
+    def get_config() -> dict[str, object]:
+        services = serve()
+        manifest, settings = services.store.manifest, services.settings
+        _, target = services.target(None)
+        return ConfigOut(
+            version=__version__,
+            collection=manifest.collection,
+            collection_version=manifest.version,
+            embedding_model=manifest.embedding.name,
+            embedding_digest=manifest.embedding.digest,
+            sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
+            default_target=settings.test_target,
+            legs=list(LEGS),
+            fused_weights={name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS},
+            providers=["extractive", *services.answerer.models],
+            tracing=services.tracer.enabled,
+            phoenix_url=settings.phoenix_url or None,
+            phoenix_project=settings.phoenix_project_name,
+        ).model_dump(mode="json")
+
+    @blueprint.get("/health", summary="Whether it can answer", responses={200: HealthOut})
+    def get_health() -> dict[str, object]:
+        services = serve()
+        manifest = services.store.manifest
+        providers = services.provider_health()
+        _, target = services.target(None)
+        fault = problem() or (
+            ""
+            if providers[target.llm_provider].ready
+            else f"{target.llm_provider}: {providers[target.llm_provider].detail}"
+        )
+        return HealthOut(
+            status="degraded" if fault else "ok",
+            problem=fault,
+            version=__version__,
+            collection=manifest.collection,
+            documents=manifest.documents,
+            passages=manifest.passages,
+            providers={name: health.detail or "ready" for name, health in providers.items()},
+        ).model_dump(mode="json")
+
+    @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})
+    def get_passage(path: ById) -> dict[str, object]:
+        return passage_out(serve().store.passage(path.id)).model_dump(mode="json")
+
+    @blueprint.get("/documents/<any_id:id>", summary="One document", responses={200: DocumentOut})
+    def get_document(path: ById) -> dict[str, object]:
+        services = serve()
+        document = services.store.document(path.id)
+        passages = services.store.document_passages(path.id)
+        return document_out(document, passages).model_dump(mode="json")
+
+    return blueprint
+
+
+def _source(origin: Origin) -> SourceOut:
+    return SourceOut.model_validate(origin, from_attributes=True)

@@ -1,0 +1,55 @@
+"""Server-sent events of an answer, and the frames they are sent in."""
+
+from collections.abc import Callable, Iterator
+
+from flask import json
+
+from atlas_search.answer.answer import Checked, Event, References, Restart, Section, Token
+from atlas_search.server.runs import Run
+from atlas_search.server.schemas.answers import checked_sentence_out
+from atlas_search.server.schemas.responses import ranked_passage_out
+
+HEARTBEAT_SECONDS = 10.0  # proxies close a connection that stays silent for 30 to 60 s
+POLL_SECONDS = 0.5  # how soon a client that went away is noticed while nothing is sent
+LAST = {"complete", "error"}
+
+
+def write_event(run: Run, event: Event) -> None:
+    """Add a step of an answer to its events. Raises Cancelled if it is not wanted any more."""
+    run.stop.check()
+    match event:
+        case Token(text):
+            _write(run, "token", {"text": text})
+        case Checked(number, sentence):
+            out = checked_sentence_out(sentence).model_dump(mode="json")
+            _write(run, "sentence", {"number": number, **out})
+        case Restart(reason):
+            _write(run, "restart", {"reason": reason})
+        case Section(corpus):
+            _write(run, "section", {"corpus": corpus})
+        case References(passages):
+            sent = [ranked_passage_out(item).model_dump(mode="json") for item in passages]
+            _write(run, "references", {"qa_id": run.qa_id, "passages": sent})
+
+
+def frames(run: Run, after: int, gone: Callable[[], bool]) -> Iterator[str]:
+    """The events after number `after` as they come, until the last, or until the reader is gone."""
+    silent = 0.0
+    with run.reading():
+        while True:
+            events = run.next(after, POLL_SECONDS)
+            for event in events:
+                yield f"id: {event.number}\nevent: {event.name}\ndata: {event.data}\n\n"
+                after = event.number
+                if event.name in LAST:
+                    return
+            silent = 0.0 if events else silent + POLL_SECONDS
+            if not events and (run.ended or gone()):
+                return
+            if silent >= HEARTBEAT_SECONDS:
+                silent = 0.0
+                yield ": still here\n\n"
+
+
+def _write(run: Run, name: str, data: dict[str, object]) -> None:
+    run.write(name, json.dumps(data))

@@ -1,0 +1,101 @@
+"""Answers and sessions as files, and run bundles."""
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from flask import Response, request
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
+from pydantic import BaseModel, ConfigDict, Field
+
+from atlas_search.core.errors import NotFound
+from atlas_search.output.bundle import bundle_of
+from atlas_search.output.formats import Exported, Format, export, known_format
+from atlas_search.server.ask import finished
+from atlas_search.server.runs import Runs
+from atlas_search.server.schemas.requests import Identifier
+from atlas_search.services import Serve, Services
+
+MAX_ANSWERS = 500
+
+_FILE: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = {
+    200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}}
+}
+
+
+class ExportBody(BaseModel):
+    """Answers as `POST /api/ask` sent them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Format
+    answers: Annotated[list[dict[str, object]], Field(min_length=1, max_length=MAX_ANSWERS)]
+
+
+class FormatQuery(BaseModel):
+    """What kind of file is wanted."""
+
+    format: Format = "markdown"
+
+
+class AnswerFormatQuery(BaseModel):
+    """What kind of file is wanted; `bundle` can be replayed by `atlas replay`."""
+
+    format: Format | Literal["bundle"] = "markdown"
+
+
+class ByAnswer(BaseModel):
+    """An answer's id in the path."""
+
+    qa_id: Identifier
+
+
+class BySession(BaseModel):
+    """A session's id in the path."""
+
+    session_id: Identifier
+
+
+def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
+    """Answers to take home."""
+    blueprint = APIBlueprint("export", __name__, url_prefix="/api", abp_tags=[Tag(name="export")])
+
+    @blueprint.post("/export", summary="Answers as a file", responses=_FILE)
+    def post_export(body: ExportBody) -> Response:
+        return _file(export(body.answers, body.format, _base(serve())))
+
+    @blueprint.get("/ask/<qa_id>/export", summary="A recent answer as a file", responses=_FILE)
+    def get_answer(path: ByAnswer, query: AnswerFormatQuery) -> Response:
+        run = finished(runs.get(path.qa_id))
+        if query.format == "bundle" and run.answer and run.manifest:
+            bundle = bundle_of(run.answer, run.manifest)
+            name = f"atlas-run-{path.qa_id}.json"
+            return _file(Exported(bundle.to_json(), "application/json", name))
+        return _file(export([run.document], known_format(query.format), _base(serve())))
+
+    @blueprint.get(
+        "/sessions/<session_id>/export",
+        summary="The recent answers of a session as a file",
+        responses=_FILE,
+    )
+    def get_session(path: BySession, query: FormatQuery) -> Response:
+        documents = [run.document for run in runs.of_session(path.session_id)]
+        if not documents:
+            raise NotFound(f"No answer of the session {path.session_id} is kept any more.")
+        return _file(export(documents, query.format, _base(serve())))
+
+    return blueprint
+
+
+def _base(services: Services) -> str:
+    """The page's address for permalinks."""
+    return services.settings.atlas_public_url or request.host_url
+
+
+def _file(exported: Exported) -> Response:
+    return Response(
+        exported.text,
+        content_type=exported.media_type,
+        headers={"Content-Disposition": f'attachment; filename="{quote(exported.file_name)}"'},
+    )

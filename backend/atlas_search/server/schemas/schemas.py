@@ -1,0 +1,142 @@
+"""What passages, documents and search results look like."""
+
+from pydantic import BaseModel, Field
+
+from atlas_search.core.domain import MetadataValue
+
+
+class PassageOut(BaseModel):
+    """A passage, with the score and signals that placed it."""
+
+    passage_id: str
+    document_id: str
+    corpus: str
+    title: str
+    text: str
+    start: int = Field(description="First character in the document's text")
+    end: int = Field(description="Character after the last")
+    page: int
+    line: int
+    section: str | None = Field(description="Path of headings where the passage begins")
+    speaker: str | None = Field(description="Who speaks in it; several joined by `; `")
+    date: str | None
+    url: str | None
+    metadata: dict[str, MetadataValue]
+    marker: str = Field(description="Citation token of the passage")
+
+
+class RankedPassageOut(PassageOut):
+    """A passage in a result."""
+
+    score: float
+    signals: dict[str, float] = Field(description="Each in [0, 1]")
+    valid: bool = Field(description="Whether it passed the evidence check")
+    overlap: float = Field(description="Share of the question's words it holds")
+    highlights: list[dict[str, int]] = Field(description="Spans in `text` that speak most to it")
+    duplicates: list[str] = Field(
+        description="Ids of passages left out because they say nearly the same"
+    )
+
+
+class CorpusCountsOut(BaseModel):
+    """Passages of one corpus at each stage."""
+
+    candidates: int
+    dense: int
+    lexical: int
+    kept: int
+    cited: int
+
+
+class ConfidenceOut(BaseModel):
+    """Similarity of the kept passages, and how much of the question the collection speaks to."""
+
+    max: float
+    mean: float
+    gap: float | None
+    hit_count: int
+    support: float
+    low: bool
+
+
+class FreshnessOut(BaseModel):
+    """Dates of the kept passages."""
+
+    oldest: str | None
+    newest: str | None
+    freshness_days: int
+    violations: int
+    stale: bool
+
+
+class RetrievalOut(BaseModel):
+    """How the passages were found."""
+
+    legs: list[str]
+    corpora: list[str]
+    depth: int
+    reranker: str
+    balance: str
+    sub_questions: list[str] = Field(description="Parts of the question that were searched too")
+    required: list[str] = Field(description="Phrases in quotation marks, as stems")
+    excluded: list[str] = Field(description="Words and phrases after a hyphen, as stems")
+    spellings: dict[str, list[str]] = Field(
+        description="Stems that counted as a word of the question though spelt otherwise"
+    )
+    per_corpus: dict[str, CorpusCountsOut]
+    confidence: ConfidenceOut
+    freshness: FreshnessOut
+    warnings: list[str]
+
+
+class LegOut(BaseModel):
+    """Where a leg had a candidate among those of its corpus, from 1, and its own score."""
+
+    rank: int
+    score: float
+
+
+class CandidateOut(BaseModel):
+    """A candidate, kept or not: who found it, and why it is where it is."""
+
+    passage_id: str
+    corpus: str
+    rank: int = Field(description="Place among all candidates, from 1")
+    score: float
+    legs: dict[str, LegOut]
+    signals: dict[str, float]
+
+
+class ValueOut(BaseModel):
+    """A value of a metadata field; a date within one year counts as that year."""
+
+    value: str
+    documents: int
+
+
+class SearchOut(BaseModel):
+    """Ranked passages without an answer."""
+
+    question: str
+    target: str
+    passages: list[RankedPassageOut]
+    retrieval: RetrievalOut
+    facets: dict[str, list[ValueOut]] | None = Field(
+        description="Values of the candidates' documents, most frequent first; with `facets` only"
+    )
+    candidates: list[CandidateOut] | None = Field(
+        description="Every candidate, best first; with `explain` only"
+    )
+    timings_ms: dict[str, float]
+
+
+class DocumentOut(BaseModel):
+    """A document with its whole text."""
+
+    document_id: str
+    corpus: str
+    title: str
+    text: str
+    metadata: dict[str, MetadataValue]
+    source: str
+    passages: list[PassageOut]

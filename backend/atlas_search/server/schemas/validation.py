@@ -1,0 +1,170 @@
+"""What a request to check an answer looks like, and what comes of it."""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from atlas_search.answer.check.citations import Verification, verify
+from atlas_search.answer.check.refusals import is_refusal
+from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Passage
+from atlas_search.core.errors import NotFound
+from atlas_search.stores.store import Store
+
+MAX_ANSWER = 50_000  # characters
+MAX_PASSAGES = 200
+
+
+class GivenPassage(BaseModel):
+    """A passage that need not be in the collection; its token is `[document_id pPAGE]`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    document_id: str = Field(min_length=1, pattern=r"^[^\[\]\s]+$")
+    page: int = Field(ge=0)
+    text: str
+    title: str = ""
+
+
+class ValidateBody(BaseModel):
+    """An answer, and the passages it may cite."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answer: str = Field(max_length=MAX_ANSWER)
+    passages: list[str | GivenPassage] | None = Field(
+        None,
+        max_length=MAX_PASSAGES,
+        description="Ids of passages of the collection, or passages; if absent, the pages that the "
+        "answer's tokens name are looked up in the collection",
+    )
+    citation_limit: int | None = Field(
+        None, ge=1, le=100, description="Places that may be cited; the target's CITATION_LIMIT"
+    )
+
+
+class ValidatedCitationOut(BaseModel):
+    """A valid citation and the place that supports its sentence best.
+
+    `start` and `end` are offsets in the document, or in `text` of a passage that was sent.
+    """
+
+    marker: str
+    quote: str
+    start: int
+    end: int
+    passage_id: str | None = Field(description="Null for a passage that was sent")
+
+
+class ValidatedSentenceOut(BaseModel):
+    """A sentence without its tokens; errors and warnings are predicates of it."""
+
+    text: str
+    grounded: bool = Field(description="Whether any of its citations is valid")
+    caveat: bool = Field(description="Whether it only says what the passages do not hold")
+    errors: list[str]
+    warnings: list[str]
+    citations: list[ValidatedCitationOut]
+
+
+class ValidatedAnswerOut(BaseModel):
+    """What was found; errors make an answer unusable, warnings do not."""
+
+    citation_valid: bool
+    errors: list[str]
+    warnings: list[str]
+    sentence_groundedness: float = Field(description="Share of grounded sentences")
+    answer_grounded: bool = Field(description="Whether every sentence is grounded")
+    sentences: list[ValidatedSentenceOut]
+    refusal: bool = Field(description="Whether the answer says that it cannot answer")
+
+
+def given_passages(body: ValidateBody, store: Store) -> list[Passage]:
+    """The passages an answer may cite. Raises NotFound, which names all unknown ids."""
+    if body.passages is None:
+        return _named_in(body.answer, store)
+    found: list[Passage] = []
+    unknown: list[str] = []
+    for item in body.passages:
+        if isinstance(item, GivenPassage):
+            found.append(_sent(item))
+            continue
+        try:
+            found.append(store.passage(item))
+        except NotFound:
+            unknown.append(item)
+    if unknown:
+        named = ", ".join(repr(id_) for id_ in unknown)
+        raise NotFound(
+            f"The collection holds no passage {named}. Give the ids that a search returned, or "
+            "send the passages themselves."
+        )
+    return found
+
+
+def validated_out(answer: str, given: Sequence[Passage], citation_limit: int) -> ValidatedAnswerOut:
+    """Check an answer, and say what was found as it is sent."""
+    verification: Verification = verify(answer, given, citation_limit)
+    return ValidatedAnswerOut(
+        citation_valid=verification.valid,
+        errors=list(verification.errors),
+        warnings=list(verification.warnings),
+        sentence_groundedness=verification.sentence_groundedness,
+        answer_grounded=verification.answer_grounded,
+        sentences=[_sentence(sentence) for sentence in verification.sentences],
+        refusal=is_refusal(answer),
+    )
+
+
+def _named_in(answer: str, store: Store) -> list[Passage]:
+    """The passages of every page that a token of the answer names and the collection holds."""
+    markers = set(MARKER.findall(answer))
+    documents = dict.fromkeys(m[1:].rpartition(" ")[0] for m in MARKER.findall(answer))
+    found: list[Passage] = []
+    for document in documents:
+        try:
+            found += [p for p in store.document_passages(document) if p.marker in markers]
+        except NotFound:
+            continue  # the check will say so of the sentence that cites it
+    return found
+
+
+def _sent(item: GivenPassage) -> Passage:
+    """A passage that belongs to no collection: without an id, and its text all that is known."""
+    return Passage(
+        row=0,
+        id="",
+        document_id=item.document_id,
+        corpus="",
+        title=item.title or item.document_id,
+        text=item.text,
+        start=0,
+        end=len(item.text),
+        page=item.page,
+        line=1,
+        section="",
+        speaker="",
+        date="",
+        url="",
+        metadata={},
+    )
+
+
+def _sentence(sentence: CheckedSentence) -> ValidatedSentenceOut:
+    return ValidatedSentenceOut(
+        text=sentence.text,
+        grounded=sentence.grounded,
+        caveat=sentence.caveat,
+        errors=list(sentence.errors),
+        warnings=list(sentence.warnings),
+        citations=[_citation(citation) for citation in sentence.citations],
+    )
+
+
+def _citation(citation: Citation) -> ValidatedCitationOut:
+    return ValidatedCitationOut(
+        marker=citation.marker,
+        quote=citation.quote,
+        start=citation.start,
+        end=citation.end,
+        passage_id=citation.passage.id or None,
+    )

@@ -1,0 +1,34 @@
+"""`POST /api/validate`: check the citations of any answer."""
+
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
+
+from atlas_search.server.problems import Problem
+from atlas_search.server.schemas.validation import (
+    ValidateBody,
+    ValidatedAnswerOut,
+    given_passages,
+    validated_out,
+)
+from atlas_search.services import Serve
+
+
+def validate_blueprint(serve: Serve) -> APIBlueprint:
+    """The verification resource."""
+    blueprint = APIBlueprint(
+        "validate", __name__, url_prefix="/api", abp_tags=[Tag(name="validate")]
+    )
+
+    @blueprint.post(
+        "/validate",
+        summary="Check an answer's citations",
+        responses={200: ValidatedAnswerOut, 404: Problem},
+    )
+    def post_validate(body: ValidateBody) -> dict[str, object]:
+        services = serve()
+        _, target = services.target(None)
+        limit = body.citation_limit or target.citation_limit
+        given = given_passages(body, services.store)
+        return validated_out(body.answer, given, limit).model_dump(mode="json")
+
+    return blueprint

@@ -1,0 +1,240 @@
+"""The one place that constructs what a server or command needs."""
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import get_args
+
+from pydantic import ValidationError
+
+from atlas_search.answer.answerer import Answerer
+from atlas_search.answer.cache import AnswerCache
+from atlas_search.answer.prompts import rules
+from atlas_search.answer.write.extractive import ExtractiveWriter
+from atlas_search.core.domain import Corpus
+from atlas_search.core.errors import (
+    ConfigurationError,
+    EmbedderMismatch,
+    RequestError,
+    UnknownCorpus,
+    UnknownTarget,
+)
+from atlas_search.core.settings import Settings, environment_target
+from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
+from atlas_search.core.tracing import Tracer
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat.health import ProviderHealth
+from atlas_search.providers.chat.mistral import mistral_chat
+from atlas_search.providers.chat.openai import openai_chat
+from atlas_search.providers.embedding import Embedder, PoolingChoice
+from atlas_search.providers.embedding.open import open_embedder, open_mistral
+from atlas_search.search.rerankers.open import SECOND_STAGES, open_stages
+from atlas_search.search.searcher import Searcher
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore, Store
+
+RETRIEVAL_THREADS = 8
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything opened once and shared by all requests."""
+
+    settings: Settings
+    store: Store
+    tracer: Tracer
+    answerer: Answerer
+    calls: ModelCalls
+    provider_health: ProviderHealth
+    targets: dict[str, Target]
+
+    @property
+    def searcher(self) -> Searcher:
+        """What every search needs."""
+        return self.answerer.searcher
+
+    @property
+    def default_corpora(self) -> tuple[str, ...]:
+        """The corpora that "all" means."""
+        return tuple(corpus.id for corpus in served_corpora(self.settings, self.store))
+
+    def target(self, name: str | None) -> tuple[str, Target]:
+        """A target by name, the configured one for None. Raises UnknownTarget."""
+        chosen = name or self.settings.test_target
+        if chosen not in self.targets:
+            raise UnknownTarget(
+                f"There is no target {chosen!r}. Known targets: {', '.join(self.targets)}."
+            )
+        return chosen, self.targets[chosen]
+
+    def configure_reranker(self, name: str | None, changes: Mapping[str, object]) -> Target:
+        """Change how a target ranks, until the server ends; the target as it is then.
+
+        Requests that have begun are not affected. Raises UnknownTarget, or RequestError for a key
+        that says nothing about ranking or a value that a target file could not have.
+        """
+        chosen, target = self.target(name)
+        unknown = [key for key in changes if key not in RANKING_KEYS]
+        if unknown:
+            raise RequestError(
+                f"{', '.join(unknown)} cannot be set here. Known: {', '.join(RANKING_KEYS)}."
+            )
+        try:
+            changed = Target.model_validate(target.model_dump() | dict(changes))
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise RequestError(f"{first['loc'][0]}={first['input']!r}: {first['msg']}.") from error
+        asked = (changed.reranker, changed.rerank_model)
+        if changed.reranker in SECOND_STAGES and asked not in self.searcher.stages:
+            raise RequestError(
+                f"{changed.reranker} needs a model, which is opened when the server starts: name "
+                f"it in a target file, with RERANKER={changed.reranker} and RERANK_MODEL."
+            )
+        self.targets[chosen] = changed
+        return changed
+
+    def composite_target(self, name: str) -> str:
+        """The name of a run: target and collection."""
+        return f"{name}_{self.store.manifest.collection}"
+
+    def close(self) -> None:
+        """Release the store and send waiting spans."""
+        self.calls.close()
+        self.searcher.executor.shutdown(cancel_futures=True)
+        self.store.close()
+        self.tracer.close()
+
+
+Serve = Callable[[], Services]
+"""Gives the services as of now. Called once per request, so that it sees one version throughout."""
+
+
+def open_services(settings: Settings, embedder: Embedder | None = None) -> Services:
+    """Open everything `settings` name. Raises a ConfigurationError that says what to mend.
+
+    `embedder` saves loading the model again where one is at hand.
+    """
+    targets = _targets(settings)
+    Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
+    # before the embedding model: once that is loaded, no other model is looked for in the network
+    stages = open_stages(
+        targets.values(),
+        settings.embedding_device,
+        settings.cohere_api_key,
+        settings.cohere_server_url,
+    )
+    mistral = cache(partial(open_mistral, settings))  # one account has one rate
+    embedder = embedder or open_embedder(settings, mistral)
+    tracer = Tracer(
+        settings.phoenix_collector_endpoint,
+        settings.phoenix_project_name,
+        content=settings.trace_content,
+    )
+    executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
+    store = _open_store(settings, embedder)
+    calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
+    models = {
+        "mistral": mistral_chat(mistral, calls),
+        "openai": openai_chat(settings.openai_api_key, settings.openai_base_url, calls),
+    }
+    return Services(
+        settings=settings,
+        store=store,
+        tracer=tracer,
+        answerer=Answerer(
+            searcher=Searcher(store, embedder, executor, tracer, stages),
+            extractive=ExtractiveWriter(embedder),
+            models=models,
+            rules={
+                target.system_prompt: rules(target.system_prompt, settings.targets_directory)
+                for target in targets.values()
+            },
+            cache=AnswerCache(
+                settings.query_cache_size,
+                settings.query_cache_ttl_sec,
+                enabled=settings.query_cache_enabled,
+            ),
+        ),
+        calls=calls,
+        provider_health=ProviderHealth(models, _wanted(targets.values())),
+        targets=targets,
+    )
+
+
+def serve_version(services: Services) -> Services:
+    """The same services over the version that is live now. Raises as `open_services` does.
+
+    The one before is not closed: requests may be using it.
+    """
+    searcher = services.searcher
+    store = _open_store(services.settings, searcher.embedder)
+    answerer = replace(services.answerer, searcher=replace(searcher, store=store))
+    return replace(services, store=store, answerer=answerer)
+
+
+def _wanted(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
+    """The models that targets name, by provider."""
+    wanted: dict[str, set[str]] = {}
+    for target in targets:
+        if target.llm_model:
+            wanted.setdefault(target.llm_provider, set()).add(target.llm_model)
+    return {provider: frozenset(names) for provider, names in wanted.items()}
+
+
+def _open_store(settings: Settings, embedder: Embedder) -> EmbeddedStore:
+    store = EmbeddedStore(settings.collection_folder)
+    _check_embedder(store.manifest, embedder, settings)
+    served_corpora(settings, store)
+    return store
+
+
+def served_corpora(settings: Settings, store: Store) -> tuple[Corpus, ...]:
+    """The corpora that MULTI_CORPUS_METADATA names, in its order; every one if it is empty."""
+    wanted = [name.strip() for name in settings.multi_corpus_metadata.split(",") if name.strip()]
+    if not wanted:
+        return store.corpora
+    try:
+        return known_corpora(store, wanted)
+    except UnknownCorpus as error:
+        raise ConfigurationError(f"MULTI_CORPUS_METADATA: {error}") from error
+
+
+def known_corpora(store: Store, ids: Iterable[str]) -> tuple[Corpus, ...]:
+    """The corpora with these ids, each once. Raises UnknownCorpus, listing the known ones."""
+    known = {corpus.id: corpus for corpus in store.corpora}
+    ids = list(dict.fromkeys(ids))
+    unknown = [id_ for id_ in ids if id_ not in known]
+    if unknown:
+        raise UnknownCorpus(
+            f"Unknown corpus {', '.join(map(repr, unknown))}. "
+            f'Known corpora: {", ".join(known)}; or "all".'
+        )
+    return tuple(known[id_] for id_ in ids)
+
+
+def _targets(settings: Settings) -> dict[str, Target]:
+    folder = settings.targets_directory
+    defaults = environment_target()
+    names = target_names(folder)
+    if settings.test_target not in names:
+        raise ConfigurationError(
+            f"TEST_TARGET={settings.test_target} is not in {folder}. Known targets: "
+            f"{', '.join(names) or 'none'}."
+        )
+    return {name: load_target(folder, name, defaults) for name in names}
+
+
+def _check_embedder(manifest: Manifest, embedder: Embedder, settings: Settings) -> None:
+    if manifest.embedding.fingerprint == embedder.fingerprint:
+        return
+    built = manifest.embedding
+    pooling = built.pooling if built.pooling in get_args(PoolingChoice) else ""
+    raise EmbedderMismatch(
+        f"The collection {manifest.collection} was built with {built.name} ({built.pooling} "
+        f"pooling, weights {built.digest[:12]}), and EMBEDDING_MODEL={settings.embedding_model} "
+        f"with the other settings gives other vectors. Set EMBEDDING_MODEL={built.name}, "
+        f"EMBEDDING_PROVIDER={built.provider}, POOLING={pooling} and "
+        f"EMBEDDING_PASSAGE_PREFIX={built.passage_prefix!r}, or build "
+        f"{settings.collection_folder} again with `atlas create` and the model you want."
+    )

@@ -1,0 +1,74 @@
+"""The vectors of all passages by row, with the digests of their texts.
+
+Chroma finds neighbours; these files give the exact vector of any passage at once, and let a later
+build, of this or another text collection, take over what has been embedded.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.tokens import IntArray
+
+VECTORS, DIGESTS, TOKENS = "vectors.npy", "digests.npy", "tokens.npy"
+
+
+def text_digest(text: str) -> bytes:
+    """SHA-256 of the text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+class Embeddings:
+    """Mapped from disk: unit vectors (n, d), text digests (n, 32), the model's token counts (n)."""
+
+    def __init__(self, vectors: NDArray[np.float32], digests: NDArray[np.uint8], tokens: IntArray):
+        self.vectors = vectors
+        self.digests = digests
+        self.tokens = tokens
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Map the files of `folder`. Raises DamagedStore if one is missing or unreadable."""
+        try:
+            found = cls(*(np.load(folder / name, mmap_mode="r") for name in _FILES))
+        except (OSError, ValueError, EOFError) as error:
+            raise DamagedStore(
+                f"The vectors in {folder} cannot be read ({error}). Run `atlas store repair`."
+            ) from error
+        if not len(found.vectors) == len(found.digests) == len(found.tokens):
+            raise DamagedStore(f"The files in {folder} disagree. Run `atlas store repair`.")
+        return found
+
+    @classmethod
+    def create(cls, folder: Path, count: int, dimension: int) -> Self:
+        """New files for `count` passages, to be filled row by row."""
+        folder.mkdir(parents=True)
+        shapes = {
+            VECTORS: ("<f4", (count, dimension)),
+            DIGESTS: ("u1", (count, 32)),
+            TOKENS: ("<i4", (count,)),
+        }
+        return cls(
+            *(
+                np.lib.format.open_memmap(folder / name, "w+", np.dtype(kind), shape)
+                for name, (kind, shape) in shapes.items()
+            )
+        )
+
+    def flush(self) -> None:
+        """Bring what was filled in to disk."""
+        for array in (self.vectors, self.digests, self.tokens):
+            if isinstance(array, np.memmap):
+                array.flush()
+
+    def rows_by_digest(self) -> dict[bytes, int]:
+        """A row for each text."""
+        blob = self.digests.tobytes()
+        return {blob[at : at + 32]: row for row, at in enumerate(range(0, len(blob), 32))}
+
+
+_FILES = (VECTORS, DIGESTS, TOKENS)

@@ -1,0 +1,210 @@
+"""`manifest.json`: what a collection holds and how it was built.
+
+It is written last and atomically, and it names the folder of the version that is live. So a
+collection without a manifest does not exist, and one with a manifest is whole.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
+from atlas_search.language.languages import DEFAULT_LANGUAGE
+
+SCHEMA_VERSION = 2
+FILE_NAME = "manifest.json"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CorpusStatistics(_Part):
+    """One corpus: counts, and the digest of its documents.
+
+    `tokens` are the embedding model's, over all passages; `bytes` those of its source files;
+    `seconds` what reading and cutting them took when they were last read; `language` is the one
+    its words were analysed in, as a key of `atlas_search.language.languages.LANGUAGES`.
+    """
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+    characters: int
+    words: int
+    tokens: int
+    bytes: int
+    seconds: float
+    digest: str
+    language: str = DEFAULT_LANGUAGE  # manifests of the first analyser do not say
+
+
+class EmbeddingModel(_Part):
+    """The model whose vectors are stored.
+
+    `digest` is the SHA-256 of its weights, `fingerprint` that of all that makes passage vectors
+    comparable.
+    """
+
+    name: str
+    provider: str
+    digest: str
+    fingerprint: str
+    dimension: int
+    pooling: str
+    max_tokens: int
+    passage_prefix: str
+    query_prefix: str
+
+
+class Origin(_Part):
+    """One kind of source the collection was built from, and how its documents were cut.
+
+    `arguments` are those of `atlas create <kind>`, so that a repair can read the sources again.
+    """
+
+    arguments: Mapping[str, Any]
+    splitter: str
+    size: int
+    overlap: int
+    unit: str
+    across_pages: bool
+    across_sections: bool
+    documents: int
+    passages: int
+
+
+class Field(_Part):
+    """One metadata field: how many documents have it, and its most frequent values.
+
+    `values` counts distinct values; if `capped`, there are more.
+    """
+
+    type: str
+    documents: int
+    values: int
+    capped: bool
+    counts: Mapping[str, int]
+
+
+class Calibration(_Part):
+    """The evidence that an answer needs in this collection, and what that did when it was chosen.
+
+    `lost` is the share of `good` questions with less evidence than `threshold`, `rejected` that of
+    `off_topic` ones: both numbers of questions, from labels or made from the passages.
+    `content_digest` is that of the contents they were asked of.
+    """
+
+    threshold: float
+    basis: Literal["labels", "made"]
+    good: int
+    off_topic: int
+    lost: float
+    rejected: float
+    content_digest: str
+    created: str
+
+
+class Manifest(_Part):
+    """A built collection. Durations are in seconds, sizes in bytes.
+
+    `vector_tombstones` counts vectors that were removed from or replaced in the present index
+    since it was last built anew; `files` are SHA-256 digests of the parts that never change.
+    """
+
+    schema_version: int
+    collection: str
+    version: str
+    content_digest: str
+    created: str
+    corpora: tuple[CorpusStatistics, ...]
+    embedding: EmbeddingModel
+    origins: Mapping[str, Origin]
+    analyser: int
+    truncated_share: float
+    fields: Mapping[str, Field]
+    built_with: Mapping[str, str]
+    durations: Mapping[str, float]
+    sizes: Mapping[str, int]
+    files: Mapping[str, str]
+    vector_tombstones: int
+    calibration: Calibration | None = None
+
+    @property
+    def calibration_is_stale(self) -> bool:
+        """Whether the contents are others than those the calibration was made for."""
+        made_for = self.calibration and self.calibration.content_digest
+        return made_for not in (None, self.content_digest)
+
+    @property
+    def passages(self) -> int:
+        """Passages in all corpora."""
+        return sum(corpus.passages for corpus in self.corpora)
+
+    @property
+    def documents(self) -> int:
+        """Documents in all corpora."""
+        return sum(corpus.documents for corpus in self.corpora)
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """The language of every corpus."""
+        return {corpus.id: corpus.language for corpus in self.corpora}
+
+    def write(self, folder: Path) -> None:
+        """Replace the manifest in `folder` in one atomic step."""
+        temporary = folder / f".{FILE_NAME}.partial"
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False))
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(folder / FILE_NAME)
+        _sync(folder)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the manifest of the collection in `folder`.
+
+        Raises MissingStore without one, OutdatedStore for one of another schema, and DamagedStore.
+        """
+        path = folder / FILE_NAME
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise MissingStore(
+                f"There is no collection at {folder}: {FILE_NAME} is missing. "
+                "`make store` builds the bundled demo; `atlas create txt SOURCE --collection "
+                f"{folder.name}` builds one from your own files."
+            ) from None
+        except ValueError as error:
+            raise DamagedStore(
+                f"{path} is not valid JSON ({error}). Run `atlas store repair {folder.name}`."
+            ) from error
+        found = content.get("schema_version") if isinstance(content, dict) else None
+        if isinstance(found, int) and found != SCHEMA_VERSION:
+            raise OutdatedStore(
+                f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION}. Build the "
+                "collection again with `atlas create`, or the bundled demo with `make store`."
+            )
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            raise DamagedStore(
+                f"{path} does not describe a collection: {error}. "
+                f"Run `atlas store repair {folder.name}`."
+            ) from error
+
+
+def _sync(folder: Path) -> None:
+    """Make a rename in `folder` outlast a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,249 @@
+"""Documents, passages and metadata read from SQLite, from any thread."""
+
+import json
+import queue
+import sqlite3
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from atlas_search.core.domain import Document, Metadata, Passage, Segment
+from atlas_search.core.errors import DamagedStore, NotFound
+from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.stores.filters import Filter, where
+from atlas_search.stores.record_writer import BLOCK, Provenance, SourceRow
+
+CONNECTIONS = 8  # lent for a millisecond at a time
+CACHED_BLOCKS = 256  # of 16,384 characters: the texts of a few questions
+
+
+class ValueCount(NamedTuple):
+    """How many documents have a value of a field."""
+
+    field: str
+    value: str
+    documents: int
+
+
+_PASSAGES = """
+SELECT p.row, p.id, p.document, d.id AS document_id, d.corpus, d.title, p.start, p.end, p.page,
+    p.line, p.section, p.speaker, d.metadata
+FROM passages p JOIN documents d USING (document)
+"""
+
+
+class Records:
+    """Read access to a finished SQLite file.
+
+    The connections are opened at once and lent to one thread at a time: requests come on new
+    threads, and files that were opened can still be read after a later build removed them.
+    `languages` are those of the corpora.
+    """
+
+    def __init__(self, path: Path, languages: Mapping[str, str]):
+        if not path.exists():
+            raise DamagedStore(f"{path} is missing. Run `atlas store repair`.")
+        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self._languages = languages
+        self._block = lru_cache(CACHED_BLOCKS)(self._read_block)
+        try:
+            for _ in range(CONNECTIONS):
+                self._idle.put(_connect(path))
+            self._rows("SELECT 1 FROM passages JOIN documents USING (document) LIMIT 1")
+        except sqlite3.DatabaseError as error:
+            raise DamagedStore(
+                f"{path} cannot be read ({error}). Run `atlas store repair`."
+            ) from error
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        connection = self._idle.get()
+        try:
+            return connection.execute(query, values).fetchall()
+        finally:
+            self._idle.put(connection)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for _ in range(CONNECTIONS):
+            self._idle.get().close()
+
+    def passage_ids(self) -> list[str]:
+        """The id of every passage, by row."""
+        return [id_ for (id_,) in self._rows("SELECT id FROM passages ORDER BY row")]
+
+    def document_corpora(self) -> list[str]:
+        """The corpus of every document, by its index."""
+        return [c for (c,) in self._rows("SELECT corpus FROM documents ORDER BY document")]
+
+    def content_types(self) -> list[str]:
+        """The content type of every document, by its index; empty where none is known."""
+        query = (
+            "SELECT (SELECT value FROM metadata m WHERE m.document = d.document "
+            "AND field = 'content_type') FROM documents d ORDER BY document"
+        )
+        return [str(value or "") for (value,) in self._rows(query)]
+
+    def passage_corpora(self) -> list[str]:
+        """The corpus of every passage, by row."""
+        query = "SELECT corpus FROM passages JOIN documents USING (document) ORDER BY row"
+        return [corpus for (corpus,) in self._rows(query)]
+
+    def passage_counts(self) -> list[int]:
+        """How many passages each document has, by its index."""
+        query = (
+            "SELECT COUNT(row) FROM documents LEFT JOIN passages USING (document) "
+            "GROUP BY document ORDER BY document"
+        )
+        return [count for (count,) in self._rows(query)]
+
+    def passages(self, rows: Sequence[int]) -> list[Passage]:
+        """The passages in `rows`, in that order."""
+        found = self._rows(
+            _PASSAGES + "WHERE p.row IN (SELECT value FROM json_each(?))",
+            (json.dumps([int(row) for row in rows]),),
+        )
+        by_row = {record["row"]: self._passage(record) for record in found}
+        return [by_row[int(row)] for row in rows]
+
+    def passage(self, id_: str) -> Passage:
+        """The passage with this id. Raises NotFound."""
+        found = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
+        if not found:
+            raise NotFound(f"There is no passage {id_!r} in this collection.")
+        return self._passage(found[0])
+
+    def document(self, id_: str) -> Document:
+        """The document with this id. Raises NotFound."""
+        found = self._rows("SELECT * FROM documents WHERE id = ?", (id_,))
+        if not found:
+            raise NotFound(f"There is no document {id_!r} in this collection.")
+        return self._document(found[0])
+
+    def document_passages(self, id_: str) -> list[Passage]:
+        """The passages of a document, in order of position."""
+        query = _PASSAGES + "WHERE d.id = ? ORDER BY p.row"
+        return [self._passage(record) for record in self._rows(query, (id_,))]
+
+    def matching_documents(self, filters: Filter) -> list[int]:
+        """Indices of the documents that meet every condition, ascending."""
+        condition, values = where(filters)
+        query = f"SELECT document FROM documents WHERE {condition} ORDER BY document"
+        return [index for (index,) in self._rows(query, values)]
+
+    def matching_passages(self, filters: Filter) -> list[int]:
+        """Rows of the passages that meet every condition, ascending."""
+        condition, values = where(filters)
+        query = f"SELECT row FROM passages JOIN documents USING (document) WHERE {condition}"
+        return sorted(row for (row,) in self._rows(query, values))
+
+    def value_counts(self, documents: Sequence[int], fields: Sequence[str]) -> list[ValueCount]:
+        """How many of `documents` have each value of `fields`, by field, count and value.
+
+        A date within one year counts as that year.
+        """
+        query = """
+            SELECT field, value, COUNT(*) AS documents FROM (
+                SELECT DISTINCT document, field, CASE
+                    WHEN substr(first_day, 1, 4) = substr(last_day, 1, 4)
+                    THEN substr(first_day, 1, 4) ELSE CAST(value AS TEXT) END AS value
+                FROM metadata WHERE document IN (SELECT value FROM json_each(?))
+                AND field IN (SELECT value FROM json_each(?)))
+            GROUP BY field, value ORDER BY field, documents DESC, value
+        """
+        found = self._rows(query, (json.dumps([int(d) for d in documents]), json.dumps([*fields])))
+        return [ValueCount(row["field"], row["value"], row["documents"]) for row in found]
+
+    def sources(self) -> list[SourceRow]:
+        """Every source file that was read, by origin and name."""
+        return [
+            SourceRow(
+                name=row["name"],
+                origin=row["origin"],
+                fingerprint=row["fingerprint"],
+                remarks=tuple((key, remark) for key, remark in json.loads(row["remarks"])),
+                bytes=row["bytes"],
+                seconds=row["seconds"],
+            )
+            for row in self._rows("SELECT * FROM sources ORDER BY origin, name")
+        ]
+
+    def provenances(self) -> list[tuple[str, str, Provenance]]:
+        """Corpus, source and provenance of every document, by its index."""
+        query = "SELECT corpus, source, origin, key, stem, digest FROM documents ORDER BY document"
+        return [(r["corpus"], r["source"], _provenance(r)) for r in self._rows(query)]
+
+    def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
+        """A document and its passages by the document's index."""
+        (record,) = self._rows("SELECT * FROM documents WHERE document = ?", (index,))
+        found = self._rows(_PASSAGES + "WHERE p.document = ? ORDER BY p.row", (index,))
+        return self._document(record), [self._passage(passage) for passage in found]
+
+    def check(self) -> str:
+        """What SQLite's own integrity check finds; `ok` if nothing."""
+        return str(self._rows("PRAGMA integrity_check")[0][0])
+
+    def _read_block(self, document: int, block: int) -> str:
+        found = self._rows(
+            "SELECT content FROM texts WHERE document = ? AND block = ?", (document, block)
+        )
+        return zlib.decompress(found[0][0]).decode()
+
+    def _text(self, document: int, start: int, end: int) -> str:
+        first = start // BLOCK
+        blocks = range(first, max(end - 1, start) // BLOCK + 1) if end > start else ()
+        text = "".join(self._block(document, block) for block in blocks)
+        return text[start - first * BLOCK : end - first * BLOCK]
+
+    def _document(self, record: sqlite3.Row) -> Document:
+        return Document(
+            id=record["id"],
+            corpus=record["corpus"],
+            title=record["title"],
+            text=self._text(record["document"], 0, record["characters"]),
+            metadata=_metadata(record["metadata"]),
+            source=record["source"],
+            pages=tuple(json.loads(record["pages"])),
+            segments=tuple(Segment(*segment) for segment in json.loads(record["segments"])),
+        )
+
+    def _passage(self, record: sqlite3.Row) -> Passage:
+        metadata = _metadata(record["metadata"])
+        return Passage(
+            row=record["row"],
+            id=record["id"],
+            document_id=record["document_id"],
+            corpus=record["corpus"],
+            title=record["title"],
+            text=self._text(record["document"], record["start"], record["end"]),
+            start=record["start"],
+            end=record["end"],
+            page=record["page"],
+            line=record["line"],
+            section=record["section"],
+            speaker=record["speaker"],
+            date=str(metadata.get("date", "")),
+            url=str(metadata.get("url", "")),
+            metadata=metadata,
+            language=self._languages.get(record["corpus"], DEFAULT_LANGUAGE),
+        )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _provenance(record: sqlite3.Row) -> Provenance:
+    return Provenance(record["origin"], record["key"], record["stem"], record["digest"])
+
+
+def _metadata(text: str) -> Metadata:
+    loaded: dict[str, str | float | list[str]] = json.loads(text)
+    return {
+        field: tuple(value) if isinstance(value, list) else value for field, value in loaded.items()
+    }

@@ -1,0 +1,297 @@
+"""What an unfinished build has read and embedded, so that the next one goes on from there.
+
+Everything is committed file by file and batch by batch; the area is removed when a version made
+from it is live.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.core.domain import Document, Segment
+from atlas_search.language.text import Span
+from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS sources (
+    origin TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL, remarks TEXT NOT NULL,
+    bytes INTEGER NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (origin, name)
+);
+CREATE TABLE IF NOT EXISTS documents (
+    number INTEGER PRIMARY KEY, origin TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
+    stem TEXT NOT NULL, digest BLOB NOT NULL, corpus TEXT NOT NULL, title TEXT NOT NULL,
+    text TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, segments TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS documents_of_source ON documents (origin, source);
+CREATE TABLE IF NOT EXISTS passages (
+    passage INTEGER PRIMARY KEY, document INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
+    start INTEGER NOT NULL, end INTEGER NOT NULL, page INTEGER NOT NULL, line INTEGER NOT NULL,
+    section TEXT NOT NULL, speaker TEXT NOT NULL, digest BLOB NOT NULL, words TEXT NOT NULL,
+    parts TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS passages_of_document ON passages (document);
+CREATE TABLE IF NOT EXISTS vectors (
+    model TEXT NOT NULL, digest BLOB NOT NULL, tokens INTEGER NOT NULL, vector BLOB NOT NULL,
+    PRIMARY KEY (model, digest)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedPassage:
+    """A passage that has been cut and analysed; `digest` is that of its text."""
+
+    row: PassageRow
+    text: str
+    digest: bytes
+    words: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StagedDocument:
+    """A document that has been read; its id is given when all documents are known."""
+
+    document: Document
+    provenance: Provenance
+    passages: tuple[StagedPassage, ...]
+
+
+class Embedded(NamedTuple):
+    """A unit vector, and how many tokens the model's tokenizer makes of the text."""
+
+    tokens: int
+    vector: NDArray[np.float32]
+
+
+class Staging:
+    """The staging area of one collection."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        try:
+            self._connection = _opened(path)
+        except sqlite3.DatabaseError:
+            # it only saves work: set aside what cannot be read, and begin again
+            path.replace(path.with_name(f"{path.name}.damaged"))
+            for leftover in ("-wal", "-shm"):
+                path.with_name(path.name + leftover).unlink(missing_ok=True)
+            self._connection = _opened(path)
+
+    def fingerprints(self, origin: str) -> dict[str, bytes]:
+        """The fingerprint of every staged source by name."""
+        query = "SELECT name, fingerprint FROM sources WHERE origin = ?"
+        return dict(self._connection.execute(query, (origin,)).fetchall())
+
+    def add(self, source: SourceRow, documents: Iterable[StagedDocument]) -> None:
+        """Stage a source with all its documents, replacing what it gave before."""
+        with self._connection:
+            self._remove(source.origin, source.name)
+            for document in documents:
+                self._add_document(document)
+            self._connection.execute(
+                "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    source.origin,
+                    source.name,
+                    source.fingerprint,
+                    json.dumps(source.remarks, ensure_ascii=False),
+                    source.bytes,
+                    source.seconds,
+                ),
+            )
+
+    def _remove(self, origin: str, name: str) -> None:
+        owned = "SELECT number FROM documents WHERE origin = ? AND source = ?"
+        for statement in (
+            f"DELETE FROM passages WHERE document IN ({owned})",
+            "DELETE FROM documents WHERE origin = ? AND source = ?",
+            "DELETE FROM sources WHERE origin = ? AND name = ?",
+        ):
+            self._connection.execute(statement, (origin, name))
+
+    def _add_document(self, staged: StagedDocument) -> None:
+        document, provenance = staged.document, staged.provenance
+        number = self._connection.execute(
+            f"INSERT INTO documents VALUES (NULL, {', '.join('?' * 11)})",
+            (
+                provenance.origin,
+                document.source,
+                provenance.key,
+                provenance.stem,
+                provenance.digest,
+                document.corpus,
+                document.title,
+                document.text,
+                json.dumps(document.metadata, ensure_ascii=False),
+                json.dumps(document.pages),
+                json.dumps([astuple(segment) for segment in document.segments], ensure_ascii=False),
+            ),
+        ).lastrowid
+        self._connection.executemany(
+            f"INSERT INTO passages VALUES (NULL, {', '.join('?' * 12)})",
+            (
+                (
+                    number,
+                    p.row.id,
+                    p.text,
+                    *p.row.span,
+                    p.row.page,
+                    p.row.line,
+                    p.row.section,
+                    p.row.speaker,
+                    p.digest,
+                    " ".join(p.words),
+                    " ".join(p.parts),
+                )
+                for p in staged.passages
+            ),
+        )
+
+    def sources(self, origin: str, names: Sequence[str]) -> Iterator[SourceRow]:
+        """The staged sources with these names."""
+        for name in names:
+            row = self._connection.execute(
+                "SELECT name, origin, fingerprint, remarks, bytes, seconds FROM sources "
+                "WHERE origin = ? AND name = ?",
+                (origin, name),
+            ).fetchone()
+            remarks = tuple((key, remark) for key, remark in json.loads(row[3]))
+            yield SourceRow(row[0], row[1], row[2], remarks, row[4], row[5])
+
+    def provenances(
+        self, origin: str, names: Sequence[str]
+    ) -> Iterator[tuple[int, str, str, Provenance]]:
+        """Number, corpus, source and provenance of the documents of these sources."""
+        query = (
+            "SELECT number, corpus, key, stem, digest FROM documents "
+            "WHERE origin = ? AND source = ? ORDER BY number"
+        )
+        for name in names:
+            for number, corpus, key, stem, digest in self._connection.execute(
+                query, (origin, name)
+            ):
+                yield number, corpus, name, Provenance(origin, key, stem, digest)
+
+    def document(self, number: int) -> StagedDocument:
+        """A staged document with its passages in order."""
+        row = self._connection.execute(
+            "SELECT origin, source, key, stem, digest, corpus, title, text, metadata, pages, "
+            "segments FROM documents WHERE number = ?",
+            (number,),
+        ).fetchone()
+        origin, source, key, stem, digest, corpus, title, text, metadata, pages, segments = row
+        document = Document(
+            id="",
+            corpus=corpus,
+            title=title,
+            text=text,
+            metadata={
+                field: tuple(value) if isinstance(value, list) else value
+                for field, value in json.loads(metadata).items()
+            },
+            source=source,
+            pages=tuple(json.loads(pages)),
+            segments=tuple(Segment(*segment) for segment in json.loads(segments)),
+        )
+        return StagedDocument(
+            document, Provenance(origin, key, stem, digest), tuple(self._passages(number))
+        )
+
+    def _passages(self, number: int) -> Iterator[StagedPassage]:
+        for row in self._connection.execute(
+            "SELECT id, start, end, page, line, section, speaker, text, digest, words, parts "
+            "FROM passages WHERE document = ? ORDER BY passage",
+            (number,),
+        ):
+            yield StagedPassage(
+                PassageRow(row[0], Span(row[1], row[2]), *row[3:7]),
+                text=row[7],
+                digest=row[8],
+                words=tuple(row[9].split()),
+                parts=tuple(row[10].split()),
+            )
+
+    def passages(self, number: int) -> list[tuple[int, bytes, int]]:
+        """Passage number, text digest and length of a document's passages, in order."""
+        query = (
+            "SELECT passage, digest, end - start FROM passages WHERE document = ? ORDER BY passage"
+        )
+        return self._connection.execute(query, (number,)).fetchall()
+
+    def texts(self, passages: Sequence[int]) -> list[str]:
+        """The texts of passages by number."""
+        query = "SELECT text FROM passages WHERE passage = ?"
+        return [str(self._connection.execute(query, (n,)).fetchone()[0]) for n in passages]
+
+    def add_vectors(
+        self,
+        model: str,
+        digests: Sequence[bytes],
+        tokens: Sequence[int],
+        vectors: NDArray[np.float32],
+    ) -> None:
+        """Keep one vector per text digest, made by the model with this fingerprint."""
+        with self._connection:
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)",
+                (
+                    (model, digest, count, vector.astype("<f4").tobytes())
+                    for digest, count, vector in zip(digests, tokens, vectors, strict=True)
+                ),
+            )
+
+    def has_vector(self, model: str, digest: bytes) -> bool:
+        """Whether this text has been embedded with this model."""
+        query = "SELECT 1 FROM vectors WHERE model = ? AND digest = ?"
+        return self._connection.execute(query, (model, digest)).fetchone() is not None
+
+    def vector(self, model: str, digest: bytes) -> Embedded:
+        """What `add_vectors` was given for this text."""
+        query = "SELECT tokens, vector FROM vectors WHERE model = ? AND digest = ?"
+        tokens, blob = self._connection.execute(query, (model, digest)).fetchone()
+        return Embedded(tokens, np.frombuffer(blob, dtype="<f4"))
+
+    def close(self) -> None:
+        """Close the file and leave it for the next build."""
+        self._connection.close()
+
+    def finish(self, origin: str) -> None:
+        """Forget what the sources of an origin gave: it is live. Nothing left, the file goes too.
+
+        The work of an unfinished build of other sources stays.
+        """
+        owned = "SELECT number FROM documents WHERE origin = ?"
+        with self._connection:
+            for statement in (
+                f"DELETE FROM passages WHERE document IN ({owned})",
+                "DELETE FROM documents WHERE origin = ?",
+                "DELETE FROM sources WHERE origin = ?",
+            ):
+                self._connection.execute(statement, (origin,))
+        if not self._connection.execute("SELECT 1 FROM sources LIMIT 1").fetchone():
+            self.remove()
+
+    def remove(self) -> None:
+        """Close and delete the file."""
+        self._connection.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.executescript(_SCHEMA)
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection

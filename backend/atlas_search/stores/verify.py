@@ -1,0 +1,219 @@
+"""Checking every part of a version against its manifest, and the parts against each other."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from atlas_search.core.domain import Passage
+from atlas_search.core.errors import AtlasError, DamagedStore
+from atlas_search.language.text import ANALYSER_VERSION, distinct, words
+from atlas_search.stores.embeddings import Embeddings, text_digest
+from atlas_search.stores.keywords import Keywords
+from atlas_search.stores.manifest import FILE_NAME, Manifest
+from atlas_search.stores.records import Records
+from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.vectors import Vectors
+from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
+
+LEAST_RECALL = 0.95
+DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
+SAMPLE = 100  # passages analysed again, looked up, or used as questions, spread over the store
+NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
+SAME = 1e-3  # most by which a vector in the index may differ from the one it was made from
+
+
+_Check = Callable[[Path, Manifest], str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found in one part: its problem, empty if it is whole, and what was checked."""
+
+    part: str
+    checked: str
+    problem: str = ""
+
+
+def verify(folder: Path, manifest: Manifest) -> list[Finding]:
+    """Check all parts of a version; nothing is changed."""
+    checks: dict[str, tuple[_Check, tuple[str, ...]]] = {
+        FILE_NAME: (_check_manifest, ()),
+        RECORDS: (_check_records, ()),
+        EMBEDDINGS: (_check_embeddings, (RECORDS,)),
+        TOKENS: (_check_tokens, (RECORDS,)),
+        KEYWORDS: (_check_keywords, (TOKENS,)),
+        CHROMA: (_check_chroma, (RECORDS, EMBEDDINGS)),
+    }
+    findings: list[Finding] = []
+    for part, (check, needed) in checks.items():
+        damaged = [found.part for found in findings if found.problem and found.part in needed]
+        findings.append(_finding(folder / manifest.version, manifest, part, check, damaged))
+    return findings
+
+
+def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
+    """Whether a file of a version has the digest that the manifest gives. Raises OSError."""
+    with (version / name).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == manifest.files[name]
+
+
+def check_files(version: Path, manifest: Manifest, part: str) -> None:
+    """Raise DamagedStore if a file of a part is not as it was written."""
+    for name in manifest.files:
+        if name.split("/")[0] == part:
+            try:
+                whole = is_as_written(version, manifest, name)
+            except OSError as error:
+                raise DamagedStore(f"{name} cannot be read ({error.strerror})") from error
+            _require(whole, f"{name} is not as it was written")
+
+
+def _finding(
+    version: Path, manifest: Manifest, part: str, check: _Check, damaged: Sequence[str]
+) -> Finding:
+    try:
+        check_files(version, manifest, part)
+        _require(not damaged, f"cannot be checked: {' and '.join(damaged)} must be whole for that")
+        return Finding(part, check(version, manifest))
+    except (AtlasError, OSError) as error:
+        return Finding(part, "", str(error))
+    except Exception as error:
+        # SQLite, zlib, NumPy, tantivy and Chroma each raise their own for what they cannot read
+        return Finding(part, "", f"cannot be read ({type(error).__name__}: {error})")
+
+
+def _check_manifest(version: Path, manifest: Manifest) -> str:
+    _require(Manifest.read(version) == manifest, "the version's own is another")
+    return "the version's own is the same"
+
+
+def _check_records(version: Path, manifest: Manifest) -> str:
+    records = Records(version / RECORDS, manifest.languages)
+    try:
+        _require(records.check() == "ok", f"SQLite: {records.check()}")
+        counts = records.passage_counts()
+        _require(sum(counts) == manifest.passages, f"it has {sum(counts)} passages")
+        _require(len(counts) == manifest.documents, f"it has {len(counts)} documents")
+        for index in range(len(counts)):
+            document, passages = records.stored_document(index)
+            for passage in passages:
+                cut = document.text[passage.start : passage.end]
+                _require(bool(cut) and passage.text == cut, f"{passage.id} is not in its document")
+    finally:
+        records.close()
+    return f"{len(counts)} documents, every span of {sum(counts)} passages"
+
+
+def _check_embeddings(version: Path, manifest: Manifest) -> str:
+    found = Embeddings.read(version / EMBEDDINGS)
+    shape = (manifest.passages, manifest.embedding.dimension)
+    _require(found.vectors.shape == shape, f"the vectors have shape {found.vectors.shape}")
+    lengths = np.linalg.norm(found.vectors, axis=1)
+    _require(bool(np.all(np.abs(lengths - 1) < SAME)), "there are vectors not of unit length")
+    for passage in _passages(version, manifest, range(manifest.passages)):
+        same = found.digests[passage.row].tobytes() == text_digest(passage.text)
+        _require(same, f"vector {passage.row} is not that of its passage")
+    return f"{manifest.passages} vectors and the texts they belong to"
+
+
+def _check_tokens(version: Path, manifest: Manifest) -> str:
+    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
+    _require(manifest.analyser == ANALYSER_VERSION, by)
+    table = TokenTable.read(version / TOKENS)
+    _require(table.passages == manifest.passages, f"it has {table.passages} passages")
+    terms = list(table.vocabulary)
+    rows = _sample(table.passages)
+    for passage in _passages(version, manifest, rows):
+        stored = [terms[id_] for id_ in table.words.row(passage.row)]
+        same = stored == [word.term for word in words(passage.text, passage.language)]
+        _require(same, f"the words of passage {passage.row} are not those of its text")
+    return f"{table.passages} passages, the words of {len(rows)} analysed again"
+
+
+def _check_keywords(version: Path, manifest: Manifest) -> str:
+    keywords = Keywords(version / KEYWORDS)
+    _require(keywords.count == manifest.passages, f"it has {keywords.count} passages")
+    table = TokenTable.read(version / TOKENS)
+    terms = list(table.vocabulary)
+    rows = _sample(table.passages)
+    corpora = _corpora(manifest)
+    for row in rows:
+        found = distinct(terms[id_] for id_ in table.words.row(row))
+        document = int(table.document_of[row])
+        siblings = int(np.count_nonzero(table.document_of == document))
+        hits = keywords.matching(corpora[row], found, siblings, [document])
+        _require(not found or row in hits.rows, f"passage {row} is not found by its words")
+    return f"{keywords.count} passages, {len(rows)} found by their words"
+
+
+def _check_chroma(version: Path, manifest: Manifest) -> str:
+    records = Records(version / RECORDS, manifest.languages)
+    ids = records.passage_ids()
+    records.close()
+    embeddings = Embeddings.read(version / EMBEDDINGS)
+    vectors = Vectors(version / CHROMA, [corpus.id for corpus in manifest.corpora])
+    recalls = []
+    try:
+        start = 0
+        for corpus in manifest.corpora:
+            rows = {id_: start + at for at, id_ in enumerate(ids[start : start + corpus.passages])}
+            start += corpus.passages
+            seen = 0
+            for found, stored in vectors.items(corpus.id):
+                strange = [id_ for id_ in found if id_ not in rows]
+                _require(not strange, f"{corpus.id} has {strange[:1]}, which is no passage")
+                expected = embeddings.vectors[[rows[id_] for id_ in found]]
+                off = float(np.abs(stored - expected).max(initial=0.0))
+                _require(off < SAME, f"{corpus.id} has vectors that are not the passages'")
+                seen += len(found)
+            _require(seen == corpus.passages, f"{corpus.id} has {seen} vectors")
+            recalls.append(_recall(vectors, corpus.id, rows, embeddings))
+    finally:
+        vectors.close()
+    worst = min(recalls, default=1.0)
+    _require(worst >= LEAST_RECALL, f"it finds only {worst:.1%} of the true nearest passages")
+    return f"{len(ids)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in each corpus"
+
+
+def _recall(vectors: Vectors, corpus: str, rows: dict[str, int], embeddings: Embeddings) -> float:
+    """The mean share of the true nearest passages that the index finds, for sampled questions."""
+    owned = np.fromiter(rows.values(), dtype=np.int64)
+    matrix = np.asarray(embeddings.vectors[owned.min() : owned.max() + 1])
+    random = np.random.default_rng(0)
+    depth = min(DEPTH, len(owned))
+    found = []
+    for at in _sample(len(owned)):
+        noise = random.standard_normal(matrix.shape[1], dtype=np.float32)
+        query = matrix[at] + NOISE * noise / np.linalg.norm(noise)
+        query = (query / np.linalg.norm(query)).astype(np.float32)
+        exact = matrix @ query
+        floor = np.partition(exact, -depth)[-depth]
+        hits = vectors.nearest(corpus, query, depth).ids[:depth]
+        near = [exact[rows[id_] - owned.min()] >= floor - 1e-6 for id_ in hits]
+        found.append(sum(near) / depth)
+    return float(np.mean(found)) if found else 1.0
+
+
+def _passages(version: Path, manifest: Manifest, rows: range | list[int]) -> Iterator[Passage]:
+    records = Records(version / RECORDS, manifest.languages)
+    try:
+        for start in range(0, len(rows), 1000):
+            yield from records.passages(rows[start : start + 1000])
+    finally:
+        records.close()
+
+
+def _corpora(manifest: Manifest) -> list[str]:
+    return [corpus.id for corpus in manifest.corpora for _ in range(corpus.passages)]
+
+
+def _sample(count: int) -> list[int]:
+    return sorted({int(at) for at in np.linspace(0, count - 1, min(SAMPLE, count))})
+
+
+def _require(condition: bool, problem: str) -> None:
+    if not condition:
+        raise DamagedStore(problem)

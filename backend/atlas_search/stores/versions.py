@@ -1,0 +1,128 @@
+"""The versions of a collection: folders beside its manifest, of which the manifest names one.
+
+<collection>/manifest.json            the live version's manifest
+<collection>/<version>/               parts, and a manifest of its own
+<collection>/.<version>.partial/      a version that is being written
+<collection>/staging.sqlite           what an unfinished build has read and embedded
+<collection>/.build.lock              held while building, repairing or rolling back
+"""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
+from atlas_search.stores.manifest import Manifest
+
+CHROMA, RECORDS, KEYWORDS, TOKENS, EMBEDDINGS = (
+    "chroma",
+    "records.sqlite",
+    "keywords",
+    "tokens",
+    "embeddings",
+)
+PARTS = (RECORDS, TOKENS, EMBEDDINGS, KEYWORDS, CHROMA)
+STAGING = "staging.sqlite"
+
+_VERSION = re.compile(r"\d{8}T\d{6}\.\d{6}-[0-9a-f]{8}")
+_PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other builds of the collection out. Raises SourceError if one is running."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".build.lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise SourceError(
+            f"Another build of {folder.name} is running. Wait for it, or end it."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def new_name(content_digest: str) -> str:
+    """A name for a version made now; names sort by time."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{content_digest[:8]}"
+
+
+def versions(folder: Path) -> list[Manifest]:
+    """The whole versions on disk, newest first."""
+    found = []
+    for path in sorted(folder.iterdir() if folder.is_dir() else (), reverse=True):
+        if _VERSION.fullmatch(path.name) and path.is_dir():
+            try:
+                found.append(Manifest.read(path))
+            except (MissingStore, DamagedStore):
+                continue  # of another schema, or without what makes it whole
+    return found
+
+
+def go_live(folder: Path, manifest: Manifest) -> None:
+    """Make a version that is written completely the live one, in one atomic step."""
+    manifest.write(folder)
+
+
+def rollback(folder: Path, version: str = "") -> Manifest:
+    """Make `version` live, or the newest one before the live one. Raises SourceError."""
+    with locked(folder):
+        live = Manifest.read(folder)
+        others = {m.version: m for m in versions(folder) if m.version != live.version}
+        older = [name for name in others if name < live.version]
+        chosen = version or next(iter(older), "")
+        if chosen not in others:
+            known = ", ".join(others) or "none"
+            raise SourceError(
+                f"{live.collection} has no {'version ' + version if version else 'earlier version'}"
+                f" to go back to. Live is {live.version}; other versions on disk: {known}."
+            )
+        go_live(folder, others[chosen])
+        return others[chosen]
+
+
+@contextmanager
+def in_use(version: Path) -> Iterator[None]:
+    """Keep `remove_old` from removing a version, in this process and others."""
+    descriptor = os.open(version, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def remove_old(folder: Path, kept: Collection[str]) -> None:
+    """Remove all versions but `kept`, and what killed builds left behind.
+
+    A version that is in use stays until the next time: Chroma opens its file again when more is
+    asked of it at once.
+    """
+    for path in list(folder.iterdir()):
+        if _VERSION.fullmatch(path.name) and path.name not in kept and not _is_in_use(path):
+            # a kill must not leave half a version that looks like a whole one
+            path.rename(path.with_name(f".{path.name}.partial"))
+    for path in list(folder.iterdir()):
+        if _PARTIAL.fullmatch(path.name):
+            shutil.rmtree(path)
+
+
+def _is_in_use(version: Path) -> bool:
+    descriptor = os.open(version, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,1 +1,0 @@
-"""Answers as files for other programs: word processors, spreadsheets, reference managers."""

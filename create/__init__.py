@@ -1,1 +1,0 @@
-"""Building collections from folders of sources."""

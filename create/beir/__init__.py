@@ -1,1 +1,0 @@
-"""Retrieval benchmarks in the form of BEIR: a corpus, queries and judgements."""

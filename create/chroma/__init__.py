@@ -1,1 +1,0 @@
-"""Existing Chroma collections, taken over without embedding them again."""

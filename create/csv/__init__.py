@@ -1,1 +1,0 @@
-"""Tables with one document a row."""

@@ -1,1 +1,0 @@
-"""Folders with files of several formats."""

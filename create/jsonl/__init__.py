@@ -1,1 +1,0 @@
-"""JSON files with one document a record."""

@@ -1,1 +1,0 @@
-"""Plain text and Markdown sources."""

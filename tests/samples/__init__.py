@@ -1,0 +1,1 @@
+"""Makers of the bundled sample files; no part of the product."""
