@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from atlas_search import __version__
 from atlas_search.answer.answer import Answer, Comparison, Context, Writer
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.decide import ANSWERED
@@ -21,11 +20,13 @@ from atlas_search.core.domain import CheckedSentence, Citation
 from atlas_search.core.errors import SourceError
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Tracer
+from atlas_search.core.version import __version__
 from atlas_search.output.bundle import RunBundle, bundle_of, read_bundle
 from atlas_search.output.replay import Replay, print_replay, replay
 from atlas_search.providers.chat import Message, Usage
-from atlas_search.search.flow import SearchResult, search
+from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
+from atlas_search.search.result import SearchResult
 from atlas_search.search.searcher import Searcher
 from atlas_search.services import Services
 from atlas_search.stores.filters import Range

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import bibtexparser
 import pytest
 import rispy
+from atlas_search.output.document import Cited
 from bibtexparser.middlewares import LatexDecodingMiddleware
 from flask.testing import FlaskClient
 from hypothesis import example, given, settings
@@ -19,7 +20,6 @@ from markdown_it import MarkdownIt
 
 from atlas_search.core.errors import RequestError
 from atlas_search.output.dating import dating
-from atlas_search.output.document import Cited
 from atlas_search.output.formats import FORMATS, Format, export, known_format
 from atlas_search.output.markdown import escaped
 from atlas_search.output.references import kind_of, one_line

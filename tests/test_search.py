@@ -7,8 +7,9 @@ import pytest
 
 from atlas_search.core.domain import LEGS, Passage
 from atlas_search.language.text import words
-from atlas_search.search.flow import gather, search
+from atlas_search.search.flow import search
 from atlas_search.search.query import parse_query
+from atlas_search.search.result import gather
 from atlas_search.search.retrieve import retrieve
 from atlas_search.services import Services
 from atlas_search.stores.filters import Range

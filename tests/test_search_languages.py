@@ -9,8 +9,9 @@ import pytest
 from atlas_search.build.corpora import by_mapping
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Tracer
-from atlas_search.search.flow import SearchResult, search
+from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
+from atlas_search.search.result import SearchResult
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.language.text import identifier_parts, words
-from atlas_search.search.candidates import Candidates
+from atlas_search.search.candidates import Candidates, CorpusHits
 from atlas_search.search.query import Query, parse_query
-from atlas_search.search.retrieve import CorpusHits
 from atlas_search.search.signals.measure import SignalTable, measure
 from atlas_search.stores.store import Hits
 from atlas_search.stores.tokens import IntArray, Ragged, TokenTable

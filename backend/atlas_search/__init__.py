@@ -1,3 +1,45 @@
-"""Atlas: balanced, explainable research search with verified citations."""
+"""Atlas: balanced, explainable research search with verified citations.
 
-__version__ = "0.1.0"
+from atlas_search import Atlas
+
+with Atlas.open("my_archive") as atlas:
+    print(atlas.ask("Who dissented in Plessy v. Ferguson?").text)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from atlas_search.core.version import __version__ as __version__
+
+__all__ = ["Answer", "Atlas", "BuildReport", "SearchResult", "Stop", "Where", "errors"]
+
+if TYPE_CHECKING:
+    from atlas_search.answer.answer import Answer
+    from atlas_search.asking import Where
+    from atlas_search.atlas import Atlas
+    from atlas_search.build.build import BuildReport
+    from atlas_search.core import errors
+    from atlas_search.core.stop import Stop
+    from atlas_search.search.result import SearchResult
+
+_HOMES = {
+    "Answer": "atlas_search.answer.answer",
+    "Atlas": "atlas_search.atlas",
+    "BuildReport": "atlas_search.build.build",
+    "SearchResult": "atlas_search.search.result",
+    "Stop": "atlas_search.core.stop",
+    "Where": "atlas_search.asking",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: the whole takes a second, a part need not."""
+    if name == "errors":
+        return import_module("atlas_search.core.errors")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'atlas_search' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,6 +1,6 @@
 """The one place that constructs what a server or command needs."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -104,10 +104,6 @@ class Services:
         self.searcher.executor.shutdown(cancel_futures=True)
         self.store.close()
         self.tracer.close()
-
-
-Serve = Callable[[], Services]
-"""Gives the services as of now. Called once per request, so that it sees one version throughout."""
 
 
 def open_services(settings: Settings, embedder: Embedder | None = None) -> Services:

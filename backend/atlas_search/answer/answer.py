@@ -1,17 +1,21 @@
 """What comes of a question: the events on the way, and the answer."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts import Conflict
+from atlas_search.answer.conflicts import Conflict, ConflictPlace
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
+from atlas_search.core.notebook import cited_html, footer_html, frame
 from atlas_search.providers.chat import Message, Usage
-from atlas_search.search.flow import SearchResult
+from atlas_search.search.result import SearchResult
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,8 @@ class Answer:
     comparison: Comparison
     writer: Writer
     timings_ms: Mapping[str, float]
+    collection: str = ""
+    collection_version: str = ""
     cache_hit: bool = False
 
     @property
@@ -159,4 +165,140 @@ class Answer:
             return ()
         points = (*self.comparison.agreements, *self.comparison.differences)
         said = [*self.verification.citations, *(c for point in points for c in point.citations)]
-        return tuple({(c.marker, c.start, c.end): c for c in said}.values())
+        return tuple({citation.place: citation for citation in said}.values())
+
+    def to_dict(self, *, include_context: bool = True) -> dict[str, Any]:
+        """Plain values, as POST /api/ask sends them; without `include_context` no passages."""
+        return answer_document(self, include_context=include_context)
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas table: a row for each citation of each sentence."""
+        said = self.to_dict()
+        return frame(
+            [
+                {"sentence": sentence["text"], **said["citations"][index]}
+                for sentence in said["sentences"]
+                for index in sentence["citations"]
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        """The answer with its quotes, or why there is none; passages cited of each corpus."""
+        said = self.to_dict()
+        counts = (
+            f"{corpus}: {of['cited']} cited, {of['kept']} kept"
+            for corpus, of in said["retrieval"]["per_corpus"].items()
+        )
+        text = self.text or f"{self.outcome.decision}: {self.outcome.message}"
+        return cited_html(text, said["citations"]) + footer_html(counts)
+
+
+def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
+    """An answer as plain values."""
+    request, checked, citations = answer.request, answer.verification, answer.citations
+    return {
+        "qa_id": request.qa_id,
+        "session_id": request.session_id,
+        "trace_id": answer.trace_id,
+        "target": request.target_name,
+        "composite_target": request.run_name,
+        "collection": answer.collection,
+        "collection_version": answer.collection_version,
+        "created": answer.created.isoformat(timespec="seconds"),
+        "question": request.search.question,
+        "mode": request.mode,
+        "standalone_question": answer.standalone or None,
+        "standalone_note": answer.standalone_note or None,
+        "decision": answer.outcome.decision,
+        "reason": _reason(answer.outcome),
+        "answer": answer.text or None,
+        "sentences": _sentences(answer.outcome, checked, citations),
+        "citations": [citation.to_dict() for citation in citations],
+        "validation": {
+            "citation_valid": checked.valid,
+            "errors": list(checked.errors),
+            "warnings": list(checked.warnings),
+            "sentence_groundedness": checked.sentence_groundedness,
+            "answer_grounded": checked.answer_grounded,
+        },
+        "conflicts": [_conflict(conflict) for conflict in answer.conflicts],
+        "comparison": _comparison(answer.comparison, citations)
+        if request.mode == "compare"
+        else None,
+        "fallback": asdict(answer.writer.fallback) if answer.writer.fallback else None,
+        "retrieval": answer.result.retrieval(citations),
+        "passages": [item.to_dict() for item in answer.result.passages]
+        if include_context
+        else None,
+        "context": {f.name: getattr(answer.context, f.name) for f in fields(Context)[1:]},
+        "timings_ms": dict(answer.timings_ms),
+        "usage": {
+            "provider": answer.writer.provider,
+            "model": answer.writer.model,
+            "attempts": answer.writer.attempts,
+            **asdict(answer.writer.usage),
+            "cost": answer.writer.cost,
+        },
+        "cache_hit": answer.cache_hit,
+    }
+
+
+def _reason(outcome: Outcome) -> dict[str, Any]:
+    return {"code": outcome.code, "message": outcome.message, "numbers": dict(outcome.numbers)}
+
+
+def _sentences(
+    outcome: Outcome, checked: Verification, citations: Sequence[Citation]
+) -> list[dict[str, Any]]:
+    if outcome.decision != "ANSWER":
+        return []
+    return [
+        {
+            "text": sentence.text,
+            "citations": _indices(sentence.citations, citations),
+            "grounded": sentence.grounded,
+            "caveat": sentence.caveat,
+        }
+        for sentence in checked.sentences
+    ]
+
+
+def _indices(of: Sequence[Citation], citations: Sequence[Citation]) -> list[int]:
+    places = [citation.place for citation in citations]
+    return [places.index(citation.place) for citation in of]
+
+
+def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, Any]:
+    def points(of: Sequence[Point]) -> list[dict[str, Any]]:
+        return [{"text": p.text, "citations": _indices(p.citations, citations)} for p in of]
+
+    return {
+        "answers": [
+            {
+                "corpus": part.corpus,
+                "decision": part.outcome.decision,
+                "reason": _reason(part.outcome),
+                "answer": part.text or None,
+                "sentences": _sentences(part.outcome, part.verification, citations),
+            }
+            for part in found.answers
+        ],
+        "agreements": points(found.agreements),
+        "differences": points(found.differences),
+    }
+
+
+def _conflict(conflict: Conflict) -> dict[str, Any]:
+    def place(of: ConflictPlace) -> dict[str, Any]:
+        about = of.passage.to_dict()
+        named = ("passage_id", "document_id", "corpus", "title", "date", "marker")
+        kept = {name: about[name] for name in named}
+        return kept | {"start": of.start, "end": of.end, "quote": of.quote}
+
+    return {
+        "kind": conflict.kind,
+        "detail": conflict.detail,
+        "stated": conflict.stated,
+        "first": place(conflict.first),
+        "second": place(conflict.second),
+    }

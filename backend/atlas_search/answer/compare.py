@@ -2,146 +2,132 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import fields, replace
 
 from atlas_search.answer.agreement import agreements_and_differences
 from atlas_search.answer.answer import (
     Comparison,
     Context,
     CorpusAnswer,
-    Emit,
     Fallback,
     Point,
     Section,
     Writer,
 )
-from atlas_search.answer.answerer import Answerer
-from atlas_search.answer.check.citations import Verification, verify
-from atlas_search.answer.conflicts import Conflict, conflicts_between
-from atlas_search.answer.decide import ANSWERED, Outcome, before_writing, no_corpus_answers
-from atlas_search.answer.job import NOTHING, Job, Written
+from atlas_search.answer.check.citations import verify
+from atlas_search.answer.conflicts import conflicts_between
+from atlas_search.answer.decide import ANSWERED, before_writing, no_corpus_answers
 from atlas_search.answer.prompts import prompt
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.write import fallback_for, write
+from atlas_search.answer.written import NOTHING, Written, not_written
 from atlas_search.core.domain import CheckedSentence
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
-from atlas_search.core.stop import Stop
-from atlas_search.core.targets import Target
-from atlas_search.providers.chat import ChatModel, Message, Options, Usage
+from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.evidence import freshness
-from atlas_search.search.flow import SearchResult, WholeResult, search
+from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.result import SearchResult, WholeResult
+from atlas_search.search.run import SearchRun
 
 Spoken = Mapping[str, Sequence[CheckedSentence]]
 """The verified sentences of every corpus that answers."""
 
+Points = tuple[tuple[Point, ...], tuple[Point, ...]]
+"""What corpora agree about, and what they differ about."""
+
 _LINE = re.compile(r"^\W*(AGREE|DIFFER)\W*:\s*(.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """What came of a comparison, with the decision about the whole.
-
-    `context` holds the prompts of all corpora, one after the other.
-    """
-
-    text: str
-    verification: Verification
-    outcome: Outcome
-    writer: Writer
-    comparison: Comparison
-    context: Context
-
-
-def search_each(
-    searcher: Searcher, request: SearchRequest, target: Target
-) -> dict[str, WholeResult]:
+def search_each(run: SearchRun) -> dict[str, WholeResult]:
     """The question put to every corpus alone."""
     return {
-        corpus: search(searcher, replace(request, corpora=(corpus,), every_corpus=False), target)
-        for corpus in request.corpora
+        corpus: search(
+            SearchRun(
+                run.searcher,
+                replace(run.request, corpora=(corpus,), every_corpus=False),
+                run.target,
+            )
+        )
+        for corpus in run.request.corpora
     }
 
 
-def together(results: Mapping[str, WholeResult], request: AskRequest) -> SearchResult:
+def together(results: Mapping[str, WholeResult], request: SearchRequest) -> SearchResult:
     """The results as if they were one: all kept passages, best first."""
     first = next(iter(results.values()))
     every = [item for result in results.values() for item in result.passages]
     passages = sorted(every, key=lambda item: (-item.ranked.score, item.passage.row))
     best = max((result.confidence for result in results.values()), key=lambda c: c.max)
     support = max(result.confidence.support for result in results.values())
-    search = request.search
     return replace(
         first.kept_only(),
         passages=tuple(passages),
         per_corpus={c: counts for r in results.values() for c, counts in r.per_corpus.items()},
         confidence=replace(best, support=support, hit_count=len(passages)),
-        freshness=freshness(passages, search.freshness_days, search.today),
+        freshness=freshness(passages, request.freshness_days, request.today),
         warnings=tuple(warning for r in results.values() for warning in r.warnings),
         timings_ms=_summed(results.values()),
     )
 
 
-def compare(
-    answerer: Answerer,
-    request: AskRequest,
-    results: Mapping[str, SearchResult],
-    emit: Emit,
-    stop: Stop,
-) -> Compared:
-    """Let every corpus answer for itself, and say where they agree and differ."""
-    spent: list[Usage] = []
-    written = {}
-    for corpus, result in results.items():
-        job = Job(answerer, request, result, _conflicts(request, result), emit, stop, spent)
-        written[corpus] = _answered(job, corpus)
+def compare(run: AnswerRun, results: Mapping[str, SearchResult]) -> tuple[Written, Comparison]:
+    """Let every corpus answer for itself, and say where they agree and differ.
+
+    The context holds the prompts of all corpora, one after the other.
+    """
+    written = {corpus: _corpus_answer(run, corpus, result) for corpus, result in results.items()}
     answers = tuple(
         CorpusAnswer(corpus, part.outcome, part.text, part.verification)
         for corpus, part in written.items()
     )
     spoken = {a.corpus: a.verification.sentences for a in answers if a.outcome is ANSWERED}
     stand_in = next(filter(None, (part.writer.fallback for part in written.values())), None)
-    points, stand_in = _points(job, spoken, stand_in)
+    points, stand_in = _points(run, spoken, stand_in)
+    parts = list(written.values())
+    return _joint(run, answers, results, parts, stand_in), Comparison(answers, *points)
+
+
+def _joint(
+    run: AnswerRun,
+    answers: Sequence[CorpusAnswer],
+    results: Mapping[str, SearchResult],
+    parts: Sequence[Written],
+    stand_in: Fallback | None,
+) -> Written:
+    """All answers as one text; `stand_in` says why a part is in the sources' own sentences."""
     text = "\n\n".join(answer.text for answer in answers if answer.text)
-    given = [item.passage for result in results.values() for item in result.passages if item.valid]
-    limit = request.target.citation_limit * len(spoken)
-    return Compared(
+    given = [item.passage for result in results.values() for item in result.valid]
+    limit = run.target.citation_limit * sum(bool(answer.text) for answer in answers)
+    return Written(
         text=text,
-        verification=verify(text, given, limit) if spoken else NOTHING,
-        outcome=ANSWERED if spoken else no_corpus_answers({a.corpus: a.outcome for a in answers}),
-        writer=_joint_writer(job, list(written.values()), stand_in),
-        comparison=Comparison(answers, *points),
-        context=_joint_context([part.context for part in written.values()]),
+        verification=verify(text, given, limit) if text else NOTHING,
+        outcome=ANSWERED if text else no_corpus_answers({a.corpus: a.outcome for a in answers}),
+        writer=_joint_writer(run, parts, stand_in),
+        context=_joint_context([part.context for part in parts]),
     )
 
 
-def _conflicts(request: AskRequest, result: SearchResult) -> tuple[Conflict, ...]:
-    valid = [item for item in result.passages if item.valid]
-    return conflicts_between(request.search.question, valid)
-
-
-def _answered(job: Job, corpus: str) -> Written:
+def _corpus_answer(run: AnswerRun, corpus: str, result: SearchResult) -> Written:
     """The answer of one corpus."""
-    with job.tracer.span(f"answer {corpus}", "CHAIN") as span:
-        job.emit(Section(corpus))
-        target = job.request.target
-        outcome = before_writing(job.result, job.answerer.threshold(target))
+    with run.tracer.span(f"answer {corpus}", "CHAIN") as span:
+        run.tell(Section(corpus))
+        outcome = before_writing(result, run.threshold)
         if outcome is ANSWERED:
-            written = write(job)
+            conflicts = conflicts_between(run.question, result.valid)
+            written = write(run, Evidence(result, conflicts))
         else:
-            nobody = Writer(target.llm_provider, job.answerer.model_name(target), attempts=0)
-            written = Written("", NOTHING, outcome, nobody)
+            written = not_written(run, outcome)
         span.set(decision=written.outcome.decision, reason=written.outcome.code)
         span.output(written.text or written.outcome.message)
         return written
 
 
-def _joint_writer(job: Job, parts: Sequence[Written], stand_in: Fallback | None) -> Writer:
-    """Who wrote, with all it took; `stand_in` says why a part is in the sources' own sentences."""
+def _joint_writer(run: AnswerRun, parts: Sequence[Written], stand_in: Fallback | None) -> Writer:
     first = next((part.writer for part in parts if part.writer.fallback), parts[0].writer)
     attempts = max(part.writer.attempts for part in parts)
-    return replace(job.writer(first.provider, first.model, attempts), fallback=stand_in)
+    return replace(run.writer(first.provider, first.model, attempts), fallback=stand_in)
 
 
 def _joint_context(parts: Sequence[Context]) -> Context:
@@ -155,31 +141,29 @@ def _joint_context(parts: Sequence[Context]) -> Context:
 
 
 def _points(
-    job: Job, spoken: Spoken, stand_in: Fallback | None
-) -> tuple[tuple[tuple[Point, ...], tuple[Point, ...]], Fallback | None]:
+    run: AnswerRun, spoken: Spoken, stand_in: Fallback | None
+) -> tuple[Points, Fallback | None]:
     """Agreements and differences, stated by the target's model, or by rule if it has none.
 
     By rule too where the model cannot be used and the target has a fallback: then with the reason.
     """
-    with job.tracer.span("compare", "CHAIN") as span:
-        target = job.request.target
-        model = job.answerer.models.get(target.llm_provider)
-        if model and len(spoken) > 1 and not stand_in:
+    with run.tracer.span("compare", "CHAIN") as span:
+        if run.model and len(spoken) > 1 and not stand_in:
             try:
-                points = _points_by_model(job, model, spoken)
+                points = _points_by_model(run, run.model, spoken)
             except (ModelRefused, ModelUnavailable) as error:
-                if target.llm_fallback != "extractive":
+                if run.target.llm_fallback != "extractive":
                     raise
-                points, stand_in = _points_by_rule(job, spoken), fallback_for(error)
+                points, stand_in = _points_by_rule(run, spoken), fallback_for(error)
         else:
-            points = _points_by_rule(job, spoken)
+            points = _points_by_rule(run, spoken)
         agreements, differences = points
         span.output({"agree": _texts(agreements), "differ": _texts(differences)})
         return points, stand_in
 
 
-def _points_by_rule(job: Job, spoken: Spoken) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
-    embed = job.answerer.searcher.embedder.embed
+def _points_by_rule(run: AnswerRun, spoken: Spoken) -> Points:
+    embed = run.answerer.searcher.embedder.embed
     agreements, differences = agreements_and_differences(spoken, embed)
     return (
         tuple(Point(pair.text, pair.citations) for pair in agreements),
@@ -187,24 +171,13 @@ def _points_by_rule(job: Job, spoken: Spoken) -> tuple[tuple[Point, ...], tuple[
     )
 
 
-def _points_by_model(
-    job: Job, model: ChatModel, spoken: Spoken
-) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
+def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Points:
     """What the model states, each line verified like an answer; what cannot be is left out."""
-    target = job.request.target
-    options = Options(
-        job.answerer.model_name(target), target.temperature, target.max_tokens, target.llm_seconds
-    )
     messages = (
         Message("system", prompt("compare").template),
-        Message("user", f"{_quoted(spoken)}\n\nQuestion: {job.question}"),
+        Message("user", f"{_quoted(spoken)}\n\nQuestion: {run.question}"),
     )
-    with job.tracer.span("generate", "LLM") as span:
-        span.model(model.name, options.model, [asdict(message) for message in messages])
-        done = model.complete(messages, options, job.stop)
-        job.spent.append(done.ended.usage)
-        span.usage(done.ended.usage.prompt_tokens, done.ended.usage.completion_tokens)
-        span.output(done.text)
+    done = call_model(run, model, messages)
     stated: dict[str, list[Point]] = {"AGREE": [], "DIFFER": []}
     for kind, line in _LINE.findall(done.text):
         if point := _verified(line, spoken):

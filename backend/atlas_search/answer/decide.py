@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Conflict
 from atlas_search.core.domain import Decision
-from atlas_search.search.flow import SearchResult
+from atlas_search.search.result import SearchResult
 
 DEFAULT_THRESHOLD = 0.334
 """Evidence needed where neither the target nor a calibration says otherwise.
@@ -89,7 +89,7 @@ def before_writing(result: SearchResult, threshold: float) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Fault:
+class TextFault:
     """Why a text cannot be used though its citations hold: a fixed word, and a sentence."""
 
     code: str
@@ -100,7 +100,7 @@ def after_writing(
     text: str,
     verification: Verification,
     concealed: tuple[Conflict, ...],
-    fault: Fault | None,
+    fault: TextFault | None,
 ) -> Outcome:
     """Whether what was written may be sent."""
     if not text.strip():

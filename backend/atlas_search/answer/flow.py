@@ -7,198 +7,152 @@ from atlas_search.answer.answer import (
     Answer,
     Checked,
     Comparison,
-    Context,
-    Emit,
     References,
     Section,
     Token,
-    Writer,
 )
-from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.compare import compare, search_each, together
 from atlas_search.answer.conflicts import Conflict, conflicts_between, to_list
-from atlas_search.answer.decide import ANSWERED, Outcome, before_writing
-from atlas_search.answer.job import NOTHING, Job
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.decide import ANSWERED, before_writing
+from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.write import write
-from atlas_search.core.stop import Stop
+from atlas_search.answer.written import Written, not_written
 from atlas_search.core.tracing import Span
 from atlas_search.providers.chat import Usage
-from atlas_search.search.clock import Clock
-from atlas_search.search.flow import SearchResult, search
+from atlas_search.search.flow import search
+from atlas_search.search.result import SearchResult
 
 
 @dataclass(frozen=True)
-class _Result:
-    """What the stages after the rewriting of a follow-up came to."""
+class _Found:
+    """What was written, and what it was written from."""
 
-    outcome: Outcome
-    text: str
-    verification: Verification
-    found: SearchResult
-    conflicts: tuple[Conflict, ...]
-    writer: Writer
-    context: Context = field(default_factory=Context)
+    written: Written
+    result: SearchResult
+    conflicts: tuple[Conflict, ...] = ()
     comparison: Comparison = field(default_factory=Comparison)
 
 
-def ask(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> Answer:
-    """Search, write, verify, decide.
+def answer_question(run: AnswerRun) -> Answer:
+    """Search, write, verify, decide; or an answer that was given before to the same question.
 
-    Raises Cancelled soon after `stop` is set, and what search and language models raise.
+    Raises Cancelled soon after the run is stopped, and what search and language models raise.
     """
-    clock = Clock()
-    with answerer.searcher.tracer.root("ask", "CHAIN") as span:
-        _describe(span, answerer, request)
-        state = answerer.state(request.target)
-        kept = answerer.cache.get(request, state)
+    with run.tracer.root("ask", "CHAIN") as span:
+        _describe(span, run)
+        state = run.answerer.state(run.target)
+        kept = run.answerer.cache.get(run.request, state)
         if kept:
-            answer = _again(kept, request, span, emit, clock)
+            answer = _again(run, kept, span)
         else:
-            standalone = condense(answerer, request, stop)
-            result = _result(answerer, _standing_alone(request, standalone), emit, stop)
-            result = _with_usage(result, request, standalone.usage)
-            clock.lap("total")
-            answer = _answer(request, standalone, result, span, clock)
-            answerer.cache.put(answer, state)
-        span.output(answer.text or answer.outcome.message)
-        span.set(
-            decision=answer.outcome.decision,
-            reason=answer.outcome.code,
-            cache_hit=answer.cache_hit,
-            conflicts=len(answer.conflicts),
-        )
+            answer = _anew(run, span)
+            run.answerer.cache.put(answer, state)
+        _describe_answer(span, answer)
         return answer
 
 
-def _result(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> _Result:
-    if request.mode == "compare":
-        return _compared(answerer, request, emit, stop)
-    return _answered(answerer, request, emit, stop)
+def _anew(run: AnswerRun, span: Span) -> Answer:
+    standalone = condense(run)
+    asked = run.asking(standalone.question) if standalone.question else run
+    found = _compared(asked) if run.request.mode == "compare" else _answered(asked)
+    run.clock.lap("total")
+    return _answer(run, standalone, found, span)
 
 
-def _answered(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> _Result:
+def _answered(run: AnswerRun) -> _Found:
     """One answer from all corpora."""
-    found = search(answerer.searcher, request.search, request.target)
-    stop.check()
-    emit(References(found.passages))
-    outcome = before_writing(found, answerer.threshold(request.target))
+    result = search(run.search_run())
+    run.tell(References(result.passages))
+    outcome = before_writing(result, run.threshold)
     if outcome is not ANSWERED:
-        return _Result(outcome, "", NOTHING, found.kept_only(), (), _nobody(answerer, request))
-    valid = [item for item in found.passages if item.valid]
-    conflicts = conflicts_between(request.search.question, valid)
-    written = write(Job(answerer, request, found, conflicts, emit, stop))
-    return _Result(
+        return _Found(not_written(run, outcome), result.kept_only())
+    conflicts = conflicts_between(run.question, result.valid)
+    written = write(run, Evidence(result, conflicts))
+    return _Found(written, result.kept_only(), to_list(conflicts, written.verification))
+
+
+def _compared(run: AnswerRun) -> _Found:
+    """An answer from every corpus, and what they agree and differ about."""
+    results = search_each(run.search_run())
+    result = together(results, run.request.search)
+    run.tell(References(result.passages))
+    written, comparison = compare(run, results)
+    conflicts = conflicts_between(run.question, result.valid)
+    return _Found(written, result, to_list(conflicts, written.verification), comparison)
+
+
+def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -> Answer:
+    written, writer = found.written, found.written.writer
+    spent = run.writer(writer.provider, writer.model, writer.attempts)
+    return Answer(
+        request=run.request,
+        trace_id=span.trace_id,
+        created=datetime.now(UTC),
         outcome=written.outcome,
         text=written.text,
         verification=written.verification,
-        found=found.kept_only(),
-        conflicts=to_list(conflicts, written.verification),
-        writer=written.writer,
-        context=written.context,
-    )
-
-
-def _compared(answerer: Answerer, request: AskRequest, emit: Emit, stop: Stop) -> _Result:
-    """An answer from every corpus, and what they agree and differ about."""
-    results = search_each(answerer.searcher, request.search, request.target)
-    stop.check()
-    found = together(results, request)
-    emit(References(found.passages))
-    compared = compare(answerer, request, results, emit, stop)
-    valid = [item for item in found.passages if item.valid]
-    conflicts = conflicts_between(request.search.question, valid)
-    return _Result(
-        outcome=compared.outcome,
-        text=compared.text,
-        verification=compared.verification,
-        found=found,
-        conflicts=to_list(conflicts, compared.verification),
-        writer=compared.writer,
-        context=compared.context,
-        comparison=compared.comparison,
-    )
-
-
-def _answer(
-    request: AskRequest, standalone: Standalone, result: _Result, span: Span, clock: Clock
-) -> Answer:
-    found = result.found
-    return Answer(
-        request=request,
-        trace_id=span.trace_id,
-        created=datetime.now(UTC),
-        outcome=result.outcome,
-        text=result.text,
-        verification=result.verification,
-        result=found,
+        result=found.result,
         standalone=standalone.question,
         standalone_note=standalone.note,
-        context=result.context,
-        conflicts=result.conflicts,
-        comparison=result.comparison,
-        writer=result.writer,
-        timings_ms={**found.timings_ms, **clock.laps},
+        context=written.context,
+        conflicts=found.conflicts,
+        comparison=found.comparison,
+        writer=replace(spent, fallback=writer.fallback),
+        timings_ms={**found.result.timings_ms, **run.clock.laps},
+        collection=run.answerer.searcher.store.manifest.collection,
+        collection_version=run.answerer.searcher.store.manifest.version,
     )
 
 
-def _again(kept: Answer, request: AskRequest, span: Span, emit: Emit, clock: Clock) -> Answer:
+def _again(run: AnswerRun, kept: Answer, span: Span) -> Answer:
     """An answer that was given before, to whoever asks the same now; it takes no model."""
-    emit(References(kept.result.passages))
+    run.tell(References(kept.result.passages))
     for part in kept.comparison.answers:
-        emit(Section(part.corpus))
-        _say_again(part.text, part.verification, emit)
+        run.tell(Section(part.corpus))
+        _say_again(run, part.text, part.verification)
     if not kept.comparison.answers:
-        _say_again(kept.text, kept.verification, emit)
-    clock.lap("total")
+        _say_again(run, kept.text, kept.verification)
+    run.clock.lap("total")
     return replace(
         kept,
-        request=request,
+        request=run.request,
         trace_id=span.trace_id,
         writer=replace(kept.writer, attempts=0, usage=Usage(), cost=kept.writer.cost and 0.0),
-        timings_ms=clock.laps,
+        timings_ms=run.clock.laps,
         cache_hit=True,
     )
 
 
-def _say_again(text: str, verification: Verification, emit: Emit) -> None:
+def _say_again(run: AnswerRun, text: str, verification: Verification) -> None:
     if text:
-        emit(Token(text))
+        run.tell(Token(text))
         for number, sentence in enumerate(verification.sentences, start=1):
-            emit(Checked(number, sentence))
+            run.tell(Checked(number, sentence))
 
 
-def _with_usage(result: _Result, request: AskRequest, usage: Usage) -> _Result:
-    """With what the rewriting of a follow-up took."""
-    total = result.writer.usage + usage
-    cost = request.target.cost(total.prompt_tokens, total.completion_tokens)
-    return replace(result, writer=replace(result.writer, usage=total, cost=cost))
-
-
-def _standing_alone(request: AskRequest, standalone: Standalone) -> AskRequest:
-    if not standalone.question:
-        return request
-    return replace(request, search=replace(request.search, question=standalone.question))
-
-
-def _nobody(answerer: Answerer, request: AskRequest) -> Writer:
-    """Who would have written."""
-    target = request.target
-    return Writer(target.llm_provider, answerer.model_name(target), attempts=0)
-
-
-def _describe(span: Span, answerer: Answerer, request: AskRequest) -> None:
-    span.input(request.search.question)
+def _describe(span: Span, run: AnswerRun) -> None:
+    request = run.request
+    span.input(run.question)
     span.session(request.session_id)
     span.metadata({"qa_id": request.qa_id, "composite_target": request.run_name})
     span.set(
         qa_id=request.qa_id,
         target=request.target_name,
         composite_target=request.run_name,
-        llm_provider=request.target.llm_provider,
-        llm_model=answerer.model_name(request.target),
+        llm_provider=run.target.llm_provider,
+        llm_model=run.model_name,
         mode=request.mode,
         search_k=request.search.limit,
+    )
+
+
+def _describe_answer(span: Span, answer: Answer) -> None:
+    span.output(answer.text or answer.outcome.message)
+    span.set(
+        decision=answer.outcome.decision,
+        reason=answer.outcome.code,
+        cache_hit=answer.cache_hit,
+        conflicts=len(answer.conflicts),
     )

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,13 +9,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from atlas_search.atlas import Atlas
 from atlas_search.cli.doctor import examine
 from atlas_search.core.errors import SourceError
 from atlas_search.core.settings import load_settings
 from atlas_search.output.bundle import read_bundle
 from atlas_search.output.formats import FORMATS, export, known_format
 from atlas_search.output.replay import print_replay, replay
-from atlas_search.services import open_services
 
 _STYLES = {"ok": "green", "note": "yellow", "fault": "red"}
 
@@ -60,8 +59,8 @@ def replay_command(
 ) -> None:
     """Search again as a run did, and say what changed; status 1 if anything did."""
     run = read_bundle(bundle)
-    with closing(open_services(load_settings())) as services:
-        replayed = replay(services.searcher, run)
+    with Atlas.open() as atlas:
+        replayed = replay(atlas.services.searcher, run)
         print_replay(Console(highlight=False), replayed)
     if not replayed.identical:
         sys.exit(1)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -12,15 +12,14 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError, NotFound
 from atlas_search.core.places import bundled
-from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.calibration import LOSE, calibrate, keep
 from atlas_search.evaluation.labelset import Label, Split, load_labels
 from atlas_search.evaluation.questions import Questions, labelled, made
 from atlas_search.evaluation.report import WIDTH, by_category, calibration_text, evaluation_table
 from atlas_search.evaluation.runner import run
-from atlas_search.services import Services, open_services
 
 LABELS = bundled("samples") / "labels.jsonl"
 MADE = 300
@@ -38,11 +37,11 @@ def eval_command(
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
-    with closing(open_services(load_settings())) as services:
-        name, _ = services.target(target)
+    with Atlas.open() as atlas:
+        name, _ = atlas.services.target(target)
         questions = load_labels(labels, split)
-        check_labels_fit(services, questions, labels)
-        summaries = by_category(run(services, questions, name, date.today()))
+        check_labels_fit(atlas, questions, labels)
+        summaries = by_category(run(atlas, questions, name, date.today()))
     if as_json:
         found = {group: asdict(summary) for group, summary in summaries.items()}
         print(json.dumps(found, indent=2))
@@ -73,12 +72,12 @@ def calibrate_command(
     dry_run: Annotated[bool, typer.Option(help="Write nothing")] = False,
 ) -> None:
     """Choose how much evidence an answer needs, and keep it in the collection's manifest."""
-    chosen = {"chroma_collection_name": collection} if collection else {}
-    with closing(open_services(load_settings(**chosen))) as services:
-        asked = _labelled(services, labels) if labels else made(services.store, questions)
-        _, by = services.target(target)
+    with Atlas.open(collection) as atlas:
+        services = atlas.services
+        asked = _labelled(atlas, labels) if labels else made(services.store, questions)
+        name, by = services.target(target)
         with _progress() as told:
-            found = calibrate(services, asked, by, lose, datetime.now(UTC), told)
+            found = calibrate(atlas, asked, name, lose, datetime.now(UTC), told)
     manifest = services.store.manifest
     if not dry_run:
         keep(services.settings.collection_folder, manifest.version, found)
@@ -89,18 +88,18 @@ def calibrate_command(
         print(calibration_text(manifest.collection, found, before, kept=not dry_run))
 
 
-def check_labels_fit(services: Services, questions: Sequence[Label], labels: Path) -> None:
+def check_labels_fit(atlas: Atlas, questions: Sequence[Label], labels: Path) -> None:
     """Figures over labels of another collection would be zeros that mean nothing."""
     for gold in {id_ for question in questions for id_ in question.gold_document_ids}:
         try:
-            services.store.document(gold)
+            atlas.document(gold)
         except NotFound as error:
             raise AtlasError(f"The labels {labels} are not for this collection: {error}") from error
 
 
-def _labelled(services: Services, path: Path) -> Questions:
+def _labelled(atlas: Atlas, path: Path) -> Questions:
     labels = load_labels(path, Split.DEV)
-    check_labels_fit(services, labels, path)
+    check_labels_fit(atlas, labels, path)
     return labelled(labels)
 
 

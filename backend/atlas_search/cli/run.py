@@ -27,7 +27,7 @@ def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
     serving = Serving(settings)
     if settings.embedding_provider == "local":
-        serving().searcher.embedder.embed_query("The first call compiles kernels.")
+        serving().services.searcher.embedder.embed_query("The first call compiles kernels.")
     app = create_app(serving, problem=lambda: serving.problem)
     try:
         try:

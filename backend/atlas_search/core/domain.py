@@ -1,9 +1,9 @@
 """The nouns: documents, passages and what is said about them. Standard library only."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 MetadataValue = str | int | float | tuple[str, ...]
 Metadata = Mapping[str, MetadataValue]
@@ -61,6 +61,18 @@ class Document:
     pages: tuple[int, ...] = (0,)
     segments: tuple[Segment, ...] = ()
 
+    def to_dict(self, passages: Sequence["Passage"] = ()) -> dict[str, Any]:
+        """Plain values, with its `passages`."""
+        return {
+            "document_id": self.id,
+            "corpus": self.corpus,
+            "title": self.title,
+            "text": self.text,
+            "metadata": plain_metadata(self.metadata),
+            "source": self.source,
+            "passages": [passage.to_dict() for passage in passages],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -92,6 +104,26 @@ class Passage:
     def marker(self) -> str:
         """The citation token an answer must use for this passage."""
         return f"[{self.document_id} p{self.page}]"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as the API sends them; None where the source does not say."""
+        return {
+            "passage_id": self.id,
+            "document_id": self.document_id,
+            "corpus": self.corpus,
+            "title": self.title,
+            "text": self.text,
+            "start": self.start,
+            "end": self.end,
+            "page": self.page,
+            "line": self.line,
+            "section": self.section or None,
+            "speaker": self.speaker or None,
+            "date": self.date or None,
+            "url": self.url or None,
+            "metadata": plain_metadata(self.metadata),
+            "marker": self.marker,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +164,17 @@ class CheckedPassage:
         """The passage itself."""
         return self.ranked.passage
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: those of the passage, and why it is where it is."""
+        return self.passage.to_dict() | {
+            "score": self.ranked.score,
+            "signals": dict(self.ranked.signals),
+            "valid": self.valid,
+            "overlap": self.overlap,
+            "highlights": [{"start": h.start, "end": h.end} for h in self.highlights],
+            "duplicates": list(self.ranked.duplicates),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ChatTurn:
@@ -151,6 +194,23 @@ class Citation:
     end: int
     quote: str
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """What makes two citations the same."""
+        return self.marker, self.start, self.end
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: where the quote stands, and what the document is."""
+        about = self.passage.to_dict()
+        for name in ("text", "line"):
+            del about[name]
+        return about | {
+            "marker": self.marker,
+            "start": self.start,
+            "end": self.end,
+            "quote": self.quote,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedSentence:
@@ -166,3 +226,21 @@ class CheckedSentence:
     caveat: bool = False
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, with the citation tokens that hold."""
+        return {
+            "text": self.text,
+            "markers": [citation.marker for citation in self.citations],
+            "grounded": self.grounded,
+            "caveat": self.caveat,
+            "errors": list(self.errors),
+            "warnings": list(self.warnings),
+        }
+
+
+def plain_metadata(metadata: Metadata) -> dict[str, Any]:
+    """Metadata as JSON has it: several values are a list."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in metadata.items()
+    }

@@ -27,9 +27,9 @@ from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status, StatusCode
 
-from atlas_search import __version__
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import Cancelled
+from atlas_search.core.version import __version__
 
 Kind = Literal["CHAIN", "EMBEDDING", "RETRIEVER", "RERANKER", "LLM", "GUARDRAIL"]
 AttributeValue = str | int | float | bool

@@ -9,12 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from atlas_search.answer.decide import evidence_of
+from atlas_search.atlas import Atlas
 from atlas_search.core.errors import RequestError, SourceError
-from atlas_search.core.targets import Target
 from atlas_search.evaluation.questions import Basis, Questions
-from atlas_search.search.flow import search
-from atlas_search.search.request import SearchRequest
-from atlas_search.services import Services
 from atlas_search.stores.manifest import Calibration, Manifest
 from atlas_search.stores.tokens import FloatArray
 from atlas_search.stores.versions import go_live, locked
@@ -38,9 +35,9 @@ class Choice:
 
 
 def calibrate(
-    services: Services,
+    atlas: Atlas,
     questions: Questions,
-    target: Target,
+    target: str,
     lose: float,
     now: datetime,
     told: Callable[[int, int], None],
@@ -52,7 +49,7 @@ def calibrate(
     total = len(questions.good) + len(questions.off_topic)
     found = []
     for question in (*questions.good, *questions.off_topic):
-        found.append(_evidence(services, question, target, now.date()))
+        found.append(_evidence(atlas, question, target, now.date()))
         told(len(found), total)
     good, off_topic = found[: len(questions.good)], found[len(questions.good) :]
     choice = choose(good, off_topic, questions.basis, lose)
@@ -63,7 +60,7 @@ def calibrate(
         off_topic=len(off_topic),
         lost=round(choice.lost, 4),
         rejected=round(choice.rejected, 4),
-        content_digest=services.store.manifest.content_digest,
+        content_digest=atlas.services.store.manifest.content_digest,
         created=now.isoformat(timespec="seconds"),
     )
 
@@ -136,15 +133,8 @@ def keep(folder: Path, version: str, calibration: Calibration) -> Manifest:
         return calibrated
 
 
-def _evidence(services: Services, question: str, target: Target, today: date) -> float:
-    request = SearchRequest(
-        question=question,
-        corpora=services.default_corpora,
-        every_corpus=True,
-        limit=target.search_k,
-        today=today,
-    )
-    return evidence_of(search(services.searcher, request, target))
+def _evidence(atlas: Atlas, question: str, target: str, today: date) -> float:
+    return evidence_of(atlas.search(question, target=target, as_of=today))
 
 
 def _below(values: FloatArray, threshold: float) -> float:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from rich.table import Column, Table
 
-from atlas_search.evaluation.runner import Outcome, Summary, summarise
+from atlas_search.evaluation.runner import LabelScore, Summary, summarise
 from atlas_search.stores.manifest import Calibration
 
 COLUMNS = {
@@ -36,7 +36,7 @@ _CAPTION = (
 )
 
 
-def by_category(outcomes: Sequence[Outcome]) -> dict[str, Summary]:
+def by_category(outcomes: Sequence[LabelScore]) -> dict[str, Summary]:
     """The summary of `all`, and of each category in order of appearance."""
     groups = {"all": list(outcomes)}
     for outcome in outcomes:

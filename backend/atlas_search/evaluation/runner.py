@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.flow import ask
-from atlas_search.answer.request import AskRequest
+from atlas_search.atlas import Atlas
 from atlas_search.core.domain import MARKER
-from atlas_search.core.stop import Stop
 from atlas_search.evaluation.labelset import Label
 from atlas_search.evaluation.metrics import (
     contains_reference,
@@ -19,8 +17,6 @@ from atlas_search.evaluation.metrics import (
     token_f1,
 )
 from atlas_search.providers.embedding import Embedder
-from atlas_search.search.request import SearchRequest
-from atlas_search.services import Services
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LabelScore:
     """How one question went.
 
     Scores of retrieval are 0 for an unanswerable question, those of the answer without one.
@@ -95,20 +91,20 @@ class Summary:
     grounded: float | None
 
 
-def run(
-    services: Services, labels: Iterable[Label], target_name: str, today: date
-) -> list[Outcome]:
+def run(atlas: Atlas, labels: Iterable[Label], target: str, today: date) -> list[LabelScore]:
     """Ask every question of `labels` with the target."""
-    return [
-        judge(label, _told(_ask(services, label, target_name, today)), services.searcher.embedder)
+    embedder = atlas.services.searcher.embedder
+    answers = (
+        (label, atlas.ask(label.question, target=target, as_of=today, qa_id=f"eval-{label.id}"))
         for label in labels
-    ]
+    )
+    return [judge(label, _told(answer), embedder) for label, answer in answers]
 
 
-def judge(label: Label, told: Told, embedder: Embedder) -> Outcome:
+def judge(label: Label, told: Told, embedder: Embedder) -> LabelScore:
     """Compare what came back with what is known."""
     gold, text = label.gold_document_ids, without_markers(told.text)
-    return Outcome(
+    return LabelScore(
         label=label,
         decision=told.decision,
         reason=told.reason,
@@ -125,7 +121,7 @@ def judge(label: Label, told: Told, embedder: Embedder) -> Outcome:
     )
 
 
-def summarise(outcomes: Sequence[Outcome]) -> Summary:
+def summarise(outcomes: Sequence[LabelScore]) -> Summary:
     """Means over `outcomes`."""
     answerable = [outcome for outcome in outcomes if outcome.label.answerable]
     rest = [outcome for outcome in outcomes if not outcome.label.answerable]
@@ -153,27 +149,6 @@ def without_markers(answer: str) -> str:
     return " ".join(MARKER.sub(" ", answer).split())
 
 
-def _ask(services: Services, label: Label, target_name: str, today: date) -> Answer:
-    name, target = services.target(target_name)
-    search = SearchRequest(
-        question=label.question,
-        corpora=services.default_corpora,
-        every_corpus=True,
-        limit=target.search_k,
-        today=today,
-        freshness_days=target.freshness_days,
-    )
-    request = AskRequest(
-        search=search,
-        target_name=name,
-        target=target,
-        run_name=services.composite_target(name),
-        qa_id=f"eval-{label.id}",
-        session_id="eval",
-    )
-    return ask(services.answerer, request, lambda _: None, Stop())
-
-
 def _told(answer: Answer) -> Told:
     checked = answer.verification
     return Told(
@@ -187,7 +162,7 @@ def _told(answer: Answer) -> Told:
     )
 
 
-def _mean(outcomes: Sequence[Outcome], value: Callable[[Outcome], float]) -> float | None:
+def _mean(outcomes: Sequence[LabelScore], value: Callable[[LabelScore], float]) -> float | None:
     if not outcomes:
         return None
     return round(sum(float(value(outcome)) for outcome in outcomes) / len(outcomes), 4)

@@ -8,8 +8,8 @@ from bibtexparser.entrypoint import write_string
 from bibtexparser.library import Library
 from bibtexparser.model import Entry, Field
 
+from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating, Parts
-from atlas_search.output.document import AnswerDocument
 from atlas_search.output.references import Reference, references
 
 # BibTeX counts braces even after a backslash, so a brace in a text is never written as one

@@ -11,11 +11,11 @@ from typing import Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from atlas_search import __version__
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import Mode
 from atlas_search.core.domain import Decision
 from atlas_search.core.errors import SourceError
+from atlas_search.core.version import __version__
 from atlas_search.stores.filters import Condition
 from atlas_search.stores.manifest import Manifest
 

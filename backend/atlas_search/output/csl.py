@@ -6,8 +6,8 @@ https://github.com/citation-style-language/schema, `schemas/input/csl-data.json`
 import json
 from collections.abc import Mapping, Sequence
 
+from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating
-from atlas_search.output.document import AnswerDocument
 from atlas_search.output.references import Kind, Reference, references
 
 TYPES: Mapping[Kind, str] = {

@@ -4,12 +4,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from atlas_search.core.errors import RequestError
+from atlas_search.output.answer_document import AnswerDocument, read_answer
 from atlas_search.output.bibtex import bibtex
 from atlas_search.output.csl import csl_json
-from atlas_search.output.document import AnswerDocument, read_answer
 from atlas_search.output.markdown import markdown
 from atlas_search.output.ris import ris
 from atlas_search.output.table import table
@@ -87,7 +88,7 @@ def _in_order(documents: Sequence[Document]) -> list[tuple[AnswerDocument, Docum
     if not documents:
         raise RequestError("There is nothing to export. Give at least one answer.")
     read = [(read_answer(each, number), each) for number, each in enumerate(documents, start=1)]
-    return sorted(read, key=lambda pair: (pair[0].created, pair[0].qa_id))
+    return sorted(read, key=lambda pair: (datetime.fromisoformat(pair[0].created), pair[0].qa_id))
 
 
 def _json(documents: Sequence[Document]) -> str:

@@ -4,7 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from atlas_search.core.domain import MARKER
-from atlas_search.output.document import AnswerDocument, Cited, Point, Side, permalink
+from atlas_search.output.answer_document import (
+    AnswerDocument,
+    CitationOut,
+    PointOut,
+    SideOut,
+    permalink,
+)
 from atlas_search.output.references import one_line
 
 Numbers = Mapping[int, int]
@@ -38,8 +44,7 @@ def _answer(answer: AnswerDocument, base_url: str) -> str:
     blocks = [
         *_asked(answer),
         *_text(answer, numbers),
-        *_points("Agreements", answer.comparison.agreements, numbers),
-        *_points("Differences", answer.comparison.differences, numbers),
+        *_comparison(answer, numbers),
         *_conflicts(answer, base_url),
         *_sources(answer, numbers, base_url),
         _footer(answer),
@@ -76,7 +81,13 @@ def _cited(text: str, citations: Sequence[int], numbers: Numbers) -> str:
     return f"{escaped(text)} {marks}".rstrip()
 
 
-def _points(heading: str, points: Sequence[Point], numbers: Numbers) -> Iterator[str]:
+def _comparison(answer: AnswerDocument, numbers: Numbers) -> Iterator[str]:
+    if answer.comparison:
+        yield from _points("Agreements", answer.comparison.agreements, numbers)
+        yield from _points("Differences", answer.comparison.differences, numbers)
+
+
+def _points(heading: str, points: Sequence[PointOut], numbers: Numbers) -> Iterator[str]:
     if points:
         yield f"## {heading}"
         texts = ((_MARKER.sub("", point.text), point.citations) for point in points)
@@ -94,7 +105,7 @@ def _conflicts(answer: AnswerDocument, base_url: str) -> Iterator[str]:
         )
 
 
-def _side(side: Side, base_url: str) -> str:
+def _side(side: SideOut, base_url: str) -> str:
     facts = ", ".join(escaped(fact) for fact in (side.title, side.date) if fact)
     link = _link(permalink(base_url, side.passage_id))
     return f"{facts}: “{escaped(side.quote)}” [passage]({link})"
@@ -107,7 +118,7 @@ def _sources(answer: AnswerDocument, numbers: Numbers, base_url: str) -> Iterato
         yield _source(number, answer.citations[index], base_url)
 
 
-def _source(number: int, cited: Cited, base_url: str) -> str:
+def _source(number: int, cited: CitationOut, base_url: str) -> str:
     facts = [cited.title, cited.date, f"p. {cited.page}", cited.section, cited.speaker]
     links = [f"[passage]({_link(permalink(base_url, cited.passage_id))})"]
     if cited.url:
@@ -128,7 +139,7 @@ def _footer(answer: AnswerDocument) -> str:
             f"{escaped(answer.collection_version)}",
             f"- Target: {escaped(answer.target)}",
             f"- Written by: {escaped(' '.join(filter(None, (usage.provider, usage.model))))}",
-            f"- Date: {answer.created.isoformat()}",
+            f"- Date: {answer.created}",
             f"- Answer: {escaped(answer.qa_id)}",
         )
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from atlas_search.core.domain import MetadataValue
+from atlas_search.output.answer_document import AnswerDocument, CitationOut, permalink
 from atlas_search.output.dating import Dating, dating
-from atlas_search.output.document import AnswerDocument, Cited, permalink
 
 Kind = Literal["case", "statute", "debate", "book", "document"]
 
@@ -43,7 +43,7 @@ class Reference:
 
 def references(answers: Sequence[AnswerDocument], base_url: str) -> list[Reference]:
     """One for every document cited in `answers`, in order of its first citation."""
-    documents: dict[str, list[Cited]] = {}
+    documents: dict[str, list[CitationOut]] = {}
     for answer in answers:
         for cited in answer.citations:
             documents.setdefault(cited.document_id, []).append(cited)
@@ -56,7 +56,7 @@ def one_line(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
-def kind_of(cited: Cited) -> Kind:
+def kind_of(cited: CitationOut) -> Kind:
     """What `cited` is: what its metadata states as `kind`, else what metadata and title show."""
     metadata, title = cited.metadata, cited.title
     stated = _text(metadata.get("kind", "")).lower()
@@ -72,7 +72,7 @@ def kind_of(cited: Cited) -> Kind:
     return "book" if metadata.keys() & {"publisher", "isbn"} else "document"
 
 
-def _reference(citations: Sequence[Cited], base_url: str) -> Reference:
+def _reference(citations: Sequence[CitationOut], base_url: str) -> Reference:
     first = citations[0]
     metadata = first.metadata
     kind = kind_of(first)
@@ -82,15 +82,15 @@ def _reference(citations: Sequence[Cited], base_url: str) -> Reference:
         kind=kind,
         title=one_line(first.title),
         authors=tuple(_texts(metadata.get("author"))),
-        dating=dating(one_line(first.date)),
+        dating=dating(one_line(first.date or "")),
         body=next(filter(None, bodies), ""),
         source=_text(metadata.get("source")),
-        url=one_line(first.url),
+        url=one_line(first.url or ""),
         quotes=tuple(dict.fromkeys(_quote(cited, base_url) for cited in citations)),
     )
 
 
-def _quote(cited: Cited, base_url: str) -> str:
+def _quote(cited: CitationOut, base_url: str) -> str:
     place = ", ".join(filter(None, (f"p. {cited.page}", cited.section, cited.speaker)))
     return one_line(f"{place}: “{cited.quote}” {permalink(base_url, cited.passage_id)}")
 

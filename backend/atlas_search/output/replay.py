@@ -7,15 +7,16 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.text import Text
 
-from atlas_search import __version__
 from atlas_search.answer.compare import search_each
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.core.errors import NotFound, SourceError
 from atlas_search.core.targets import Target
+from atlas_search.core.version import __version__
 from atlas_search.output.bundle import RunBundle
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.rerankers.open import SECOND_STAGES
+from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS
 from atlas_search.stores.store import Store
@@ -86,7 +87,7 @@ def replay(searcher: Searcher, bundle: RunBundle) -> Replay:
     SourceError for a target that cannot be used, and what the search raises.
     """
     target, about_target = _target(bundle)
-    found = _search(searcher, _request(searcher, bundle), target, bundle)
+    found = _search(SearchRun(searcher, _request(searcher, bundle), target), bundle)
     notes = [*_notes(searcher, bundle), *about_target, *_missing_stage(searcher, target)]
     return _compared(searcher.store, bundle, found, notes)
 
@@ -135,14 +136,12 @@ def _request(searcher: Searcher, bundle: RunBundle) -> SearchRequest:
     )
 
 
-def _search(
-    searcher: Searcher, request: SearchRequest, target: Target, bundle: RunBundle
-) -> list[CheckedPassage]:
-    if not request.corpora:
+def _search(run: SearchRun, bundle: RunBundle) -> list[CheckedPassage]:
+    if not run.request.corpora:
         return []
     if bundle.asked.mode == "answer":
-        return list(search(searcher, request, target).passages)
-    results = search_each(searcher, request, target).values()
+        return list(search(run).passages)
+    results = search_each(run).values()
     found = [item for result in results for item in result.passages]
     return sorted(found, key=lambda item: (-item.ranked.score, item.passage.row))
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import rispy
 
+from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating
-from atlas_search.output.document import AnswerDocument
 from atlas_search.output.references import Kind, Reference, references
 
 TYPES: Mapping[Kind, str] = {

@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
-from atlas_search.output.document import AnswerDocument, Cited, Sentence, permalink
+from atlas_search.output.answer_document import AnswerDocument, CitationOut, SentenceOut, permalink
 
 COLUMNS = {
     "created": "When the question was answered",
@@ -69,7 +69,7 @@ def inert(value: object) -> object:
 def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
     about = _about(answer)
     if not answer.sentences:
-        yield about | {"sentence": answer.answer}
+        yield about | {"sentence": answer.answer or ""}
     for number, sentence in enumerate(answer.sentences, start=1):
         said = about | _said(number, sentence)
         if not sentence.citations:
@@ -81,7 +81,7 @@ def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
 def _about(answer: AnswerDocument) -> Row:
     own = answer.model_dump(include=COLUMNS.keys() - {"created"})
     return own | {
-        "created": answer.created.isoformat(),
+        "created": answer.created,
         "reason": answer.reason.code,
         "message": answer.reason.message,
         "provider": answer.usage.provider,
@@ -89,11 +89,11 @@ def _about(answer: AnswerDocument) -> Row:
     }
 
 
-def _said(number: int, sentence: Sentence) -> Row:
+def _said(number: int, sentence: SentenceOut) -> Row:
     grounded = "true" if sentence.grounded else "false"
     return {"sentence_number": number, "sentence": sentence.text, "grounded": grounded}
 
 
-def _cited(cited: Cited, base_url: str) -> Row:
+def _cited(cited: CitationOut, base_url: str) -> Row:
     own = cited.model_dump(include=set(COLUMNS))
     return own | {"permalink": permalink(base_url, cited.passage_id)}

@@ -47,3 +47,8 @@ class FilesReader:
         name = path.name.lower()
         reader = next(r for r in self.readers if name.endswith(tuple(r.suffixes)))
         return reader.read(path, encoding)
+
+
+def files_reader() -> FilesReader:
+    """Reads files of every format, each by what its name ends in."""
+    return FilesReader([reader() for reader in READERS])

@@ -2,14 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atlas_search.core.domain import Leg
 from atlas_search.search.query import Query
-from atlas_search.search.retrieve import CorpusHits
 from atlas_search.search.signals.measure import SignalTable
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.store import Hits
+from atlas_search.stores.tokens import FloatArray, IntArray, sorted_unique
+
+
+@dataclass(frozen=True)
+class CorpusHits:
+    """What both legs found in one corpus."""
+
+    corpus: str
+    dense: Hits
+    lexical: Hits
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """The passages either leg found, ascending."""
+        return sorted_unique(np.concatenate([self.dense.rows, self.lexical.rows]))
+
+    def leg(self, leg: Leg) -> Hits:
+        """The hits of one leg."""
+        return self.dense if leg == "dense" else self.lexical
 
 
 @dataclass(frozen=True)

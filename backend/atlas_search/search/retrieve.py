@@ -1,65 +1,40 @@
 """Candidates: the same depth from every corpus, by meaning and by words."""
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from contextvars import copy_context
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.domain import Leg
-from atlas_search.core.tracing import FULL_TEXTS, Span, TracedDocument, Tracer
+from atlas_search.core.tracing import FULL_TEXTS, Span, TracedDocument
+from atlas_search.search.candidates import CorpusHits
 from atlas_search.search.query import Query
-from atlas_search.stores.store import Hits, Scope, Store
-from atlas_search.stores.tokens import IntArray, sorted_unique
+from atlas_search.search.run import SearchRun
+from atlas_search.stores.tokens import IntArray
 
 
-@dataclass(frozen=True)
-class CorpusHits:
-    """What both legs found in one corpus."""
-
-    corpus: str
-    dense: Hits
-    lexical: Hits
-
-    @cached_property
-    def rows(self) -> IntArray:
-        """The passages either leg found, ascending."""
-        return sorted_unique(np.concatenate([self.dense.rows, self.lexical.rows]))
-
-    def leg(self, leg: Leg) -> Hits:
-        """The hits of one leg."""
-        return self.dense if leg == "dense" else self.lexical
-
-
-def retrieve(
-    store: Store,
-    tracer: Tracer,
-    executor: Executor,
-    query: Query,
-    vector: NDArray[np.float32],
-    corpora: Sequence[str],
-    depth: int,
-    scope: Scope | None,
-) -> list[CorpusHits]:
-    """Up to `depth` passages per corpus and leg, all under the same `scope`, corpora in order."""
+def retrieve(run: SearchRun, query: Query, vector: NDArray[np.float32]) -> list[CorpusHits]:
+    """Up to `run.depth` passages per corpus and leg, all under the same scope, corpora in order."""
+    store = run.store
+    language = {corpus.id: corpus.language for corpus in store.corpora}
 
     def from_corpus(corpus: str) -> CorpusHits:
-        with tracer.span(f"retrieve {corpus}", "RETRIEVER") as span:
+        with run.tracer.span(f"retrieve {corpus}", "RETRIEVER") as span:
+            spelt = query.in_language(language[corpus]).spelt
             hits = CorpusHits(
                 corpus,
-                dense=store.nearest(corpus, vector, depth, scope),
-                lexical=store.matching(corpus, read[corpus].spelt, depth, scope),
+                dense=store.nearest(corpus, vector, run.depth, scope),
+                lexical=store.matching(corpus, spelt, run.depth, scope),
             )
-            _describe(span, store, query, hits, depth)
+            _describe(span, run, query, hits)
             return hits
 
-    language = {corpus.id: corpus.language for corpus in store.corpora}
-    read = {corpus: query.in_language(language[corpus]) for corpus in corpora}
+    scope = run.scope
     # a copy of the context each, so the spans hang below the caller's
-    tasks = [executor.submit(copy_context().run, from_corpus, corpus) for corpus in corpora]
+    tasks = [
+        run.searcher.executor.submit(copy_context().run, from_corpus, corpus)
+        for corpus in run.request.corpora
+    ]
     return [task.result() for task in tasks]
 
 
@@ -68,11 +43,11 @@ def pooled(hits: Sequence[CorpusHits]) -> IntArray:
     return np.concatenate([corpus.rows for corpus in hits]) if hits else np.empty(0, dtype=np.int64)
 
 
-def _describe(span: Span, store: Store, query: Query, hits: CorpusHits, depth: int) -> None:
+def _describe(span: Span, run: SearchRun, query: Query, hits: CorpusHits) -> None:
     span.set(
         corpus=hits.corpus,
         search_type="hybrid",
-        large_retrieval_size=depth,
+        large_retrieval_size=run.depth,
         dense=len(hits.dense.rows),
         lexical=len(hits.lexical.rows),
         candidates=len(hits.rows),
@@ -88,7 +63,7 @@ def _describe(span: Span, store: Store, query: Query, hits: CorpusHits, depth: i
         if row not in dense
     ]
     rows = [int(row) for row, _ in found]
-    full = store.passages(rows[:FULL_TEXTS])
+    full = run.store.passages(rows[:FULL_TEXTS])
     span.retrieved(
         [
             TracedDocument(
@@ -98,7 +73,7 @@ def _describe(span: Span, store: Store, query: Query, hits: CorpusHits, depth: i
                 "dense" if row in dense else "lexical",
             )
             for index, (id_, (row, score)) in enumerate(
-                zip(store.passage_ids(rows), found, strict=True)
+                zip(run.store.passage_ids(rows), found, strict=True)
             )
         ]
     )

@@ -5,34 +5,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from atlas_search.core.domain import RankedPassage
-from atlas_search.core.targets import Target
 from atlas_search.search.balance import Pool, choose, type_caps
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.duplicates import groups
 from atlas_search.search.mmr import mmr_order
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.rerank import Ranking
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import SearchRun
 from atlas_search.stores.store import Store
 
 
-def select(
-    searcher: Searcher,
-    candidates: Candidates,
-    ranking: Ranking,
-    request: SearchRequest,
-    target: Target,
-) -> list[RankedPassage]:
+def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[RankedPassage]:
     """The passages to keep, best first, each with the ids of others that say the same."""
-    with searcher.tracer.span("balance", "CHAIN") as span:
-        store = searcher.store
-        ranking = _varied(store, ranking, request, target)
+    with run.tracer.span("balance", "CHAIN") as span:
+        store, request, target = run.store, run.request, run.target
+        ranking = _varied(run, ranking)
         best = ranking.rows[: _considered(request)]
         heads = groups(best, store.tokens, target.near_duplicate)
-        pool = _pool(store, candidates, ranking, heads, target)
+        pool = _pool(run, candidates, ranking, heads)
         caps = type_caps(candidates.query, target)
         chosen = choose(pool, len(request.corpora), request.limit, caps, target)
-        passages = store.passages([int(row) for row in ranking.rows[chosen]])
+        passages = run.passages(ranking.rows[chosen])
         span.set(
             policy=target.balance,
             diversity=target.diversity,
@@ -52,25 +45,21 @@ def select(
         ]
 
 
-def _varied(store: Store, ranking: Ranking, request: SearchRequest, target: Target) -> Ranking:
+def _varied(run: SearchRun, ranking: Ranking) -> Ranking:
     """The ranking, its best candidates in the order that the target's diversity wants."""
+    request, target = run.request, run.target
     if target.diversity == "none":
         return ranking
     best = ranking.rows[: _considered(request)]
     merit = ranking.scores[: len(best)]
     if ranking.relevance:
         merit = np.array([ranking.relevance.get(int(p), 0.0) for p in ranking.order[: len(best)]])
-    places = mmr_order(merit, store.vectors(best), target.mmr_share, request.limit)
+    places = mmr_order(merit, run.store.vectors(best), target.mmr_share, request.limit)
     return ranking.in_order(np.concatenate([places, np.arange(len(best), len(ranking.order))]))
 
 
-def _pool(
-    store: Store,
-    candidates: Candidates,
-    ranking: Ranking,
-    heads: Sequence[int],
-    target: Target,
-) -> Pool:
+def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Sequence[int]) -> Pool:
+    store = run.store
     rows = ranking.rows
     place = np.empty(len(rows), dtype=np.int64)
     place[ranking.order] = np.arange(len(rows))
@@ -78,7 +67,7 @@ def _pool(
         corpora=store.corpus_of(rows).tolist(),
         documents=store.tokens.document_of[rows].tolist(),
         groups=[*heads, *range(len(heads), len(rows))],
-        types=store.content_types(rows) if target.content_type_caps else [""] * len(rows),
+        types=store.content_types(rows) if run.target.content_type_caps else [""] * len(rows),
         parts=[
             place[np.searchsorted(candidates.table.rows, part.rows)].tolist()
             for part in candidates.parts

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.core.errors import NotAllowed
 from atlas_search.core.targets import RANKING_KEYS
-from atlas_search.services import Serve, Services
+from atlas_search.server.serving import Serve
+from atlas_search.services import Services
 
 
 class RerankerBody(BaseModel):
@@ -44,7 +45,7 @@ def admin_blueprint(serve: Serve) -> APIBlueprint:
         "/config/reranker", summary="Change how a target ranks", responses={200: RerankerOut}
     )
     def put_reranker(body: RerankerBody) -> dict[str, object]:
-        services = serve()
+        services = serve().services
         require_administrator(services)
         name, _ = services.target(body.target)
         changes = {key.lower(): value for key, value in body.settings.items()}
@@ -54,7 +55,7 @@ def admin_blueprint(serve: Serve) -> APIBlueprint:
 
     @blueprint.post("/cache/clear", summary="Forget kept answers", responses={200: ClearedOut})
     def post_cache_clear() -> dict[str, object]:
-        return ClearedOut(cleared=serve().answerer.cache.clear()).model_dump(mode="json")
+        return ClearedOut(cleared=serve().services.answerer.cache.clear()).model_dump(mode="json")
 
     return blueprint
 

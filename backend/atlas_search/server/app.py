@@ -10,9 +10,9 @@ from flask_openapi3.openapi import OpenAPI
 from werkzeug.exceptions import BadRequest
 from werkzeug.routing import BaseConverter
 
-from atlas_search import __version__
 from atlas_search.core.places import bundled
 from atlas_search.core.settings import Settings
+from atlas_search.core.version import __version__
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
 from atlas_search.server.catalogue import catalogue_blueprint
@@ -20,8 +20,8 @@ from atlas_search.server.export import export_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
+from atlas_search.server.serving import Serve
 from atlas_search.server.validate import validate_blueprint
-from atlas_search.services import Serve
 
 FRONTEND = bundled("frontend")
 SPARE_THREADS = 4  # for everything but answers
@@ -62,7 +62,7 @@ def create_app(
     app.register_error_handler(Exception, problem_response)
     app.before_request(_parse_json_early)
     app.after_request(_secure)
-    settings = serve().settings
+    settings = serve().services.settings
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
     app.register_api(ask_blueprint(serve, runs))

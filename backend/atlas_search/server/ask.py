@@ -1,7 +1,6 @@
 """`/api/ask`: an answer at once or as it comes about, stopped, read again and taken home."""
 
 from collections.abc import Callable
-from datetime import date
 from functools import partial
 
 from flask import Response, json, request, stream_with_context
@@ -9,16 +8,15 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel
 
-from atlas_search.answer.flow import ask
 from atlas_search.answer.request import AskRequest
+from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound, RequestError
+from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
 from atlas_search.server.problems import problem_of
 from atlas_search.server.runs import Run, Runs
-from atlas_search.server.schemas.answer_schemas import AnswerOut
-from atlas_search.server.schemas.answers import answer_out
-from atlas_search.server.schemas.requests import AskBody, Identifier, ask_request
-from atlas_search.services import Serve, Services
+from atlas_search.server.schemas.requests import AskBody, Identifier, asked
+from atlas_search.server.serving import Serve
 
 LONGEST_NUMBER = 9  # digits of an event's number
 
@@ -38,7 +36,7 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
-    @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerOut})
+    @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerDocument})
     def post_ask(body: AskBody) -> dict[str, object]:
         run = _start(runs, serve(), body)
         return _whole(run, _gone(), include_context=body.include_context)
@@ -65,7 +63,7 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     def get_ask_stream(path: ByAnswer) -> Response:
         return _stream(runs.get(path.qa_id), _last_event(), _gone())
 
-    @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerOut})
+    @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerDocument})
     def get_ask(path: ByAnswer) -> dict[str, object]:
         return finished(runs.get(path.qa_id)).document
 
@@ -88,31 +86,31 @@ def finished(run: Run) -> Run:
     return run
 
 
-def _start(runs: Runs, services: Services, body: AskBody) -> Run:
+def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
     """Check the request and begin its answer."""
-    asked = ask_request(body, services, date.today())
+    question = asked(body, atlas.services)
     work = partial(
         _work,
-        services=services,
-        asked=asked,
+        atlas=atlas,
+        question=question,
         include_context=body.include_context,
         path=request.path,
     )
-    return runs.start(asked.qa_id, asked.session_id, work)
+    return runs.start(question.qa_id, question.session_id, work)
 
 
 def _work(
-    run: Run, *, services: Services, asked: AskRequest, include_context: bool, path: str
+    run: Run, *, atlas: Atlas, question: AskRequest, include_context: bool, path: str
 ) -> None:
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
-        answer = ask(services.answerer, asked, lambda event: write_event(run, event), run.stop)
-        document = answer_out(answer, services).model_dump(mode="json")
+        answer = atlas.answer(question, lambda event: write_event(run, event), run.stop)
+        document = answer.to_dict()
     except Exception as error:
         run.error = error
         run.write("error", problem_of(error, path).model_dump_json(exclude_none=True))
     else:
-        run.answer, run.document, run.manifest = answer, document, services.store.manifest
+        run.answer, run.document, run.manifest = answer, document, atlas.services.store.manifest
         run.write("complete", json.dumps(_sent(document, include_context=include_context)))
 
 

@@ -7,12 +7,11 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
-from atlas_search import __version__
 from atlas_search.core.domain import LEGS
+from atlas_search.core.version import __version__
+from atlas_search.output.search_document import DocumentOut, PassageOut
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS
-from atlas_search.server.schemas.responses import document_out, passage_out
-from atlas_search.server.schemas.schemas import DocumentOut, PassageOut
-from atlas_search.services import Serve
+from atlas_search.server.serving import Serve
 from atlas_search.stores.manifest import Field as FieldStatistics
 from atlas_search.stores.manifest import Origin
 
@@ -111,7 +110,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
 
     @blueprint.get("/corpora", summary="Corpora to choose from", responses={200: CorporaOut})
     def get_corpora() -> dict[str, object]:
-        services = serve()
+        services = serve().services
         manifest = services.store.manifest
         return CorporaOut(
             collection=manifest.collection,
@@ -131,7 +130,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
 
     @blueprint.get("/targets", summary="Targets to choose from", responses={200: TargetsOut})
     def get_targets() -> dict[str, object]:
-        services = serve()
+        services = serve().services
         return TargetsOut(
             default=services.settings.test_target,
             targets=[
@@ -146,7 +145,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
 
     @blueprint.get("/config", summary="What runs", responses={200: ConfigOut})
     def get_config() -> dict[str, object]:
-        services = serve()
+        services = serve().services
         manifest, settings = services.store.manifest, services.settings
         _, target = services.target(None)
         return ConfigOut(
@@ -167,7 +166,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
 
     @blueprint.get("/health", summary="Whether it can answer", responses={200: HealthOut})
     def get_health() -> dict[str, object]:
-        services = serve()
+        services = serve().services
         manifest = services.store.manifest
         providers = services.provider_health()
         _, target = services.target(None)
@@ -188,14 +187,12 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
 
     @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})
     def get_passage(path: ById) -> dict[str, object]:
-        return passage_out(serve().store.passage(path.id)).model_dump(mode="json")
+        return serve().passage(path.id).to_dict()
 
     @blueprint.get("/documents/<any_id:id>", summary="One document", responses={200: DocumentOut})
     def get_document(path: ById) -> dict[str, object]:
-        services = serve()
-        document = services.store.document(path.id)
-        passages = services.store.document_passages(path.id)
-        return document_out(document, passages).model_dump(mode="json")
+        atlas = serve()
+        return atlas.document(path.id).to_dict(atlas.passages(path.id))
 
     return blueprint
 

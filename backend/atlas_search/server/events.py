@@ -6,8 +6,6 @@ from flask import json
 
 from atlas_search.answer.answer import Checked, Event, References, Restart, Section, Token
 from atlas_search.server.runs import Run
-from atlas_search.server.schemas.answers import checked_sentence_out
-from atlas_search.server.schemas.responses import ranked_passage_out
 
 HEARTBEAT_SECONDS = 10.0  # proxies close a connection that stays silent for 30 to 60 s
 POLL_SECONDS = 0.5  # how soon a client that went away is noticed while nothing is sent
@@ -15,20 +13,18 @@ LAST = {"complete", "error"}
 
 
 def write_event(run: Run, event: Event) -> None:
-    """Add a step of an answer to its events. Raises Cancelled if it is not wanted any more."""
-    run.stop.check()
+    """Add a step of an answer to its events."""
     match event:
         case Token(text):
             _write(run, "token", {"text": text})
         case Checked(number, sentence):
-            out = checked_sentence_out(sentence).model_dump(mode="json")
-            _write(run, "sentence", {"number": number, **out})
+            _write(run, "sentence", {"number": number, **sentence.to_dict()})
         case Restart(reason):
             _write(run, "restart", {"reason": reason})
         case Section(corpus):
             _write(run, "section", {"corpus": corpus})
         case References(passages):
-            sent = [ranked_passage_out(item).model_dump(mode="json") for item in passages]
+            sent = [item.to_dict() for item in passages]
             _write(run, "references", {"qa_id": run.qa_id, "passages": sent})
 
 

@@ -15,7 +15,8 @@ from atlas_search.output.formats import Exported, Format, export, known_format
 from atlas_search.server.ask import finished
 from atlas_search.server.runs import Runs
 from atlas_search.server.schemas.requests import Identifier
-from atlas_search.services import Serve, Services
+from atlas_search.server.serving import Serve
+from atlas_search.services import Services
 
 MAX_ANSWERS = 500
 
@@ -63,7 +64,7 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
 
     @blueprint.post("/export", summary="Answers as a file", responses=_FILE)
     def post_export(body: ExportBody) -> Response:
-        return _file(export(body.answers, body.format, _base(serve())))
+        return _file(export(body.answers, body.format, _base(serve().services)))
 
     @blueprint.get("/ask/<qa_id>/export", summary="A recent answer as a file", responses=_FILE)
     def get_answer(path: ByAnswer, query: AnswerFormatQuery) -> Response:
@@ -72,7 +73,7 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
             bundle = bundle_of(run.answer, run.manifest)
             name = f"atlas-run-{path.qa_id}.json"
             return _file(Exported(bundle.to_json(), "application/json", name))
-        return _file(export([run.document], known_format(query.format), _base(serve())))
+        return _file(export([run.document], known_format(query.format), _base(serve().services)))
 
     @blueprint.get(
         "/sessions/<session_id>/export",
@@ -83,7 +84,7 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         documents = [run.document for run in runs.of_session(path.session_id)]
         if not documents:
             raise NotFound(f"No answer of the session {path.session_id} is kept any more.")
-        return _file(export(documents, query.format, _base(serve())))
+        return _file(export(documents, query.format, _base(serve().services)))
 
     return blueprint
 

@@ -3,19 +3,25 @@
 import logging
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
+from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
-from atlas_search.services import Services, open_services, serve_version
+from atlas_search.services import open_services, serve_version
 from atlas_search.stores.manifest import FILE_NAME
+
+Serve = Callable[[], Atlas]
+"""Gives the collection as of now. Called once per request, so that it sees one version
+throughout."""
 
 log = logging.getLogger(__name__)
 CHECK_SECONDS = 1.0
 
 
 class Serving:
-    """The services as of now; call it once per request, so that the whole request sees one version.
+    """The collection as of now; call it once per request, so that all of it sees one version.
 
     A request goes on with the version it began with: that is closed when the last one is done. A
     version that cannot be served leaves the one before in place and is named in `problem`.
@@ -24,14 +30,14 @@ class Serving:
     def __init__(self, settings: Settings, embedder: Embedder | None = None):
         self._manifest = settings.collection_folder / FILE_NAME
         self._seen = _state(self._manifest)
-        self._services = open_services(settings, embedder)
+        self._atlas = Atlas(open_services(settings, embedder))
         self.problem = ""
         self._stopped = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="follow-store", daemon=True)
 
-    def __call__(self) -> Services:
-        """The services over the live version."""
-        return self._services
+    def __call__(self) -> Atlas:
+        """The live version, open."""
+        return self._atlas
 
     def follow(self) -> None:
         """Begin to look for new versions."""
@@ -43,7 +49,7 @@ class Serving:
         if state in (self._seen, None):
             return
         try:
-            self._services = serve_version(self._services)
+            self._atlas = Atlas(serve_version(self._atlas.services))
         except Exception as error:  # a damaged file can raise anything
             if _state(self._manifest) == state:  # else a newer one came meanwhile: look again
                 self._seen = state
@@ -52,7 +58,7 @@ class Serving:
             return
         self._seen = state
         self.problem = ""
-        log.info("Serving version %s.", self._services.store.manifest.version)
+        log.info("Serving version %s.", self._atlas.services.store.manifest.version)
 
     def _watch(self) -> None:
         while not self._stopped.wait(CHECK_SECONDS):
@@ -66,7 +72,7 @@ class Serving:
         self._stopped.set()
         if self._watcher.is_alive():
             self._watcher.join()
-        self._services.close()
+        self._atlas.close()
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:

@@ -10,7 +10,7 @@ from atlas_search.server.schemas.validation import (
     given_passages,
     validated_out,
 )
-from atlas_search.services import Serve
+from atlas_search.server.serving import Serve
 
 
 def validate_blueprint(serve: Serve) -> APIBlueprint:
@@ -25,7 +25,7 @@ def validate_blueprint(serve: Serve) -> APIBlueprint:
         responses={200: ValidatedAnswerOut, 404: Problem},
     )
     def post_validate(body: ValidateBody) -> dict[str, object]:
-        services = serve()
+        services = serve().services
         _, target = services.target(None)
         limit = body.citation_limit or target.citation_limit
         given = given_passages(body, services.store)

@@ -21,7 +21,7 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ConflictPlace:
     """What one passage says: the document's text from `start` to `end`."""
 
     passage: Passage
@@ -38,8 +38,8 @@ class Conflict:
     """
 
     kind: Kind
-    first: Side
-    second: Side
+    first: ConflictPlace
+    second: ConflictPlace
     detail: str
     stated: bool = False
 
@@ -104,7 +104,7 @@ def concealed(conflicts: Sequence[Conflict], verification: Verification) -> tupl
     )
 
 
-def _is_cited(side: Side, citations: Iterable[Citation]) -> bool:
+def _is_cited(side: ConflictPlace, citations: Iterable[Citation]) -> bool:
     return any(
         citation.passage.document_id == side.passage.document_id
         and citation.start < side.end
@@ -117,14 +117,14 @@ def _places(conflict: Conflict) -> tuple[tuple[str, int, int], tuple[str, int, i
     return _place(conflict.first), _place(conflict.second)
 
 
-def _place(side: Side) -> tuple[str, int, int]:
+def _place(side: ConflictPlace) -> tuple[str, int, int]:
     return side.passage.document_id, side.start, side.end
 
 
 def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
     """Sentences on one matter whose numbers differ, or one of which denies the other."""
     asked = content_terms(question)
-    sides: dict[tuple[str, int, int], Side] = {}
+    sides: dict[tuple[str, int, int], ConflictPlace] = {}
     for item in passages:
         for side in _speaking_sides(item.passage, asked):
             sides.setdefault(_place(side), side)
@@ -132,7 +132,7 @@ def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict
     return [conflict for conflict in pairs if conflict]
 
 
-def _contradiction(a: Side, b: Side) -> Conflict | None:
+def _contradiction(a: ConflictPlace, b: ConflictPlace) -> Conflict | None:
     one, other = a.passage, b.passage
     if one.document_id == other.document_id:
         return None
@@ -144,7 +144,7 @@ def _contradiction(a: Side, b: Side) -> Conflict | None:
     return Conflict(found.kind, a, b, found.detail) if found else None
 
 
-def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Side]:
+def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[ConflictPlace]:
     """The sentences of a passage that still holds which share a word with the question."""
     if passage.language != DEFAULT_LANGUAGE or "superseded_by" in passage.metadata:
         return []
@@ -156,9 +156,9 @@ def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Side]:
     ]
 
 
-def _side(passage: Passage, span: Span) -> Side:
+def _side(passage: Passage, span: Span) -> ConflictPlace:
     start, end = passage.start + span.start, passage.start + span.end
-    return Side(passage, start, end, passage.text[span.start : span.end])
+    return ConflictPlace(passage, start, end, passage.text[span.start : span.end])
 
 
 def _repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
@@ -194,7 +194,7 @@ def _slug(name: str) -> str:
     return _SLUG.sub("-", name.lower()).strip("-")
 
 
-def _speaking(question: str, passage: Passage) -> Side | None:
+def _speaking(question: str, passage: Passage) -> ConflictPlace | None:
     """The sentence of a passage that shares most words with the question; the first of several.
 
     None if they are too few to speak to it.

@@ -1,17 +1,16 @@
 """Rewriting a follow-up into a question that can be searched for by itself."""
 
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 
-from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.prompts import prompt
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.run import AnswerRun
+from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.memory import remember
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
-from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import ChatModel, Message, Options, Usage
+from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.query import parse_query
 
 MAX_CHARACTERS = 1000
@@ -28,61 +27,48 @@ _LEANS = re.compile(
 
 @dataclass(frozen=True)
 class Standalone:
-    """The question a follow-up became, empty if it was left as it is; `note` says why it was.
-
-    `usage` is what rewriting took.
-    """
+    """The question a follow-up became, empty if it was left as it is; `note` says why it was."""
 
     question: str = ""
     note: str = ""
-    usage: Usage = field(default_factory=Usage)
 
 
-def condense(answerer: Answerer, request: AskRequest, stop: Stop) -> Standalone:
+def condense(run: AnswerRun) -> Standalone:
     """The follow-up as a question of its own, where the target wants that.
 
     Whatever goes wrong leaves the question as it was asked, with a note.
     """
-    if not (request.target.condense_followups and request.history):
+    if not (run.target.condense_followups and run.request.history):
         return Standalone()
-    with answerer.searcher.tracer.span("condense", "CHAIN") as span:
-        span.input(request.search.question)
-        model = answerer.models.get(request.target.llm_provider)
-        found = _by_model(model, answerer, request, stop) if model else _by_rule(request)
-        span.output(found.question or request.search.question)
+    with run.tracer.span("condense", "CHAIN") as span:
+        span.input(run.question)
+        found = _by_model(run, run.model) if run.model else _by_rule(run)
+        span.output(found.question or run.question)
         if found.note:
             span.warn(found.note)
         return found
 
 
-def _by_rule(request: AskRequest) -> Standalone:
+def _by_rule(run: AnswerRun) -> Standalone:
     """The last question before it, put in front of one that leans on it."""
-    question = request.search.question
-    earlier = [turn.content.strip() for turn in request.history if turn.role == "user"]
-    if not earlier or not _LEANS.search(question):
+    earlier = [turn.content.strip() for turn in run.request.history if turn.role == "user"]
+    if not earlier or not _LEANS.search(run.question):
         return Standalone(note="The question stands alone.")
-    return _checked(f"{earlier[-1]} {question}", question)
+    return _checked(f"{earlier[-1]} {run.question}", run.question)
 
 
-def _by_model(model: ChatModel, answerer: Answerer, request: AskRequest, stop: Stop) -> Standalone:
-    target, question = request.target, request.search.question
-    memory = remember(request.history, target.chat_memory_tokens, count_tokens)
+def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
+    memory = remember(run.request.history, run.target.chat_memory_tokens, count_tokens)
     said = "\n".join(f"{turn.role}: {turn.content}" for turn in memory.turns)
     messages = (
         Message("system", prompt("condense").template),
-        Message("user", f"{said}\n\nLast question: {question}"),
+        Message("user", f"{said}\n\nLast question: {run.question}"),
     )
-    options = Options(answerer.model_name(target), 0.0, MAX_TOKENS, target.llm_seconds)
-    with answerer.searcher.tracer.span("generate", "LLM") as span:
-        span.model(model.name, options.model, [asdict(message) for message in messages])
-        try:
-            answer = model.complete(messages, options, stop)
-        except (ModelUnavailable, ModelRefused) as error:
-            return Standalone(note=f"The question was not rewritten: {error}")
-        usage = answer.ended.usage
-        span.usage(usage.prompt_tokens, usage.completion_tokens)
-        span.output(answer.text)
-    return replace(_checked(answer.text, question), usage=usage)
+    try:
+        done = call_model(run, model, messages, max_tokens=MAX_TOKENS, temperature=0.0)
+    except (ModelUnavailable, ModelRefused) as error:
+        return Standalone(note=f"The question was not rewritten: {error}")
+    return _checked(done.text, run.question)
 
 
 def _checked(written: str, question: str) -> Standalone:

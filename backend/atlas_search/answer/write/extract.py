@@ -4,29 +4,30 @@ from dataclasses import replace
 
 from atlas_search.answer.answer import Fallback
 from atlas_search.answer.conflicts import Conflict
-from atlas_search.answer.job import Job, Written, judged
+from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.extractive import Extract, Opposed
 from atlas_search.answer.write.relay import Relay
+from atlas_search.answer.written import Written, judge_text
 
 
-def extract(job: Job, fallback: Fallback | None = None) -> Written:
+def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None) -> Written:
     """The best sentences, each with its token; `fallback` says why they stand in for a model's."""
-    writer, task = job.answerer.extractive, _context(job)
-    relay = Relay(job.emit, job.evidence, job.request.target.citation_limit, may_refuse=False)
-    with job.tracer.span("generate", "LLM") as span:
-        span.model(writer.name, writer.model, [{"role": "user", "content": job.question}])
+    writer, task = run.answerer.extractive, _context(run, evidence)
+    relay = Relay(run.tell, evidence.passages, run.target.citation_limit, may_refuse=False)
+    with run.tracer.span("generate", "LLM") as span:
+        span.model(writer.name, writer.model, [{"role": "user", "content": run.question}])
         for sentence in writer.write(task):
-            job.stop.check()
+            run.stop.check()
             relay.add(sentence)
         relay.finish()
         span.output(relay.text)
-    by = replace(job.writer(writer.name, writer.model), fallback=fallback)
-    return judged(job, relay, by)
+    by = replace(run.writer(writer.name, writer.model, attempts=1), fallback=fallback)
+    return judge_text(run, evidence, relay, by)
 
 
-def _context(job: Job) -> Extract:
-    with job.tracer.span("context", "CHAIN") as span:
-        task = _task(job)
+def _context(run: AnswerRun, evidence: Evidence) -> Extract:
+    with run.tracer.span("context", "CHAIN") as span:
+        task = _task(run, evidence)
         span.set(
             passages=len(task.passages),
             sentence_limit=task.sentence_limit,
@@ -37,14 +38,14 @@ def _context(job: Job) -> Extract:
         return task
 
 
-def _task(job: Job) -> Extract:
-    result, target = job.result, job.request.target
+def _task(run: AnswerRun, evidence: Evidence) -> Extract:
+    result, target = evidence.result, run.target
     return Extract(
-        question=job.question,
-        passages=tuple(item for item in result.passages if item.valid),
+        question=run.question,
+        passages=result.valid,
         term_weights=result.term_weights,
         sentence_limit=min(target.answer_sentences, target.citation_limit),
-        opposed=tuple(_opposed(c) for c in job.conflicts if c.kind != "repealed"),
+        opposed=tuple(_opposed(c) for c in evidence.conflicts if c.kind != "repealed"),
         parts=result.sub_questions,
         question_vector=result.vector,
     )
@@ -52,7 +53,7 @@ def _task(job: Job) -> Extract:
 
 def _opposed(conflict: Conflict) -> Opposed:
     first, second = (
-        (side.passage.document_id, side.start, side.end)
-        for side in (conflict.first, conflict.second)
+        (place.passage.document_id, place.start, place.end)
+        for place in (conflict.first, conflict.second)
     )
     return Opposed(first, second)

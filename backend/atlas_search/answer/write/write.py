@@ -1,29 +1,28 @@
 """Writing an answer with what the target names."""
 
 from atlas_search.answer.answer import Fallback, Restart
-from atlas_search.answer.job import Job, Written
+from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.extract import extract
 from atlas_search.answer.write.generate import generate
+from atlas_search.answer.written import Written
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 
 
-def write(job: Job) -> Written:
+def write(run: AnswerRun, evidence: Evidence) -> Written:
     """Write, verify, decide.
 
     Raises ModelRefused or ModelUnavailable if a model is to write that cannot be used, unless the
     target has a fallback.
     """
-    target = job.request.target
-    model = job.answerer.models.get(target.llm_provider)
-    if model is None:
-        return extract(job)
+    if run.model is None:
+        return extract(run, evidence)
     try:
-        return generate(job, model)
+        return generate(run, evidence, run.model)
     except (ModelRefused, ModelUnavailable) as error:
-        if target.llm_fallback != "extractive":
+        if run.target.llm_fallback != "extractive":
             raise
-        job.emit(Restart("fallback"))
-        return extract(job, fallback_for(error))
+        run.tell(Restart("fallback"))
+        return extract(run, evidence, fallback_for(error))
 
 
 def fallback_for(error: ModelRefused | ModelUnavailable) -> Fallback:

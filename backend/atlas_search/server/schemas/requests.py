@@ -1,24 +1,31 @@
-"""What requests look like, and the questions they become."""
+"""What requests look like."""
 
-import uuid
-from dataclasses import replace
 from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.asking import MAX_QUESTION, Where, ask_request
 from atlas_search.core.domain import ChatTurn
-from atlas_search.core.errors import InvalidQuestion, RequestError
 from atlas_search.core.targets import MAX_DAYS
-from atlas_search.search.query import parse_query
-from atlas_search.search.request import SearchRequest
-from atlas_search.server.schemas.conditions import FilterValue, conditions, known_fields
-from atlas_search.services import Services, known_corpora
+from atlas_search.search.conditions import Filter
+from atlas_search.services import Services
 
-MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway
 MAX_HISTORY = 200
 Identifier = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._:-]+$")]
+
+
+class RangeFilter(BaseModel):
+    """Values from `from` to `to`, both included; dates may be partial (`1957`, `1957-06`)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    low: str | float | None = Field(None, alias="from")
+    high: str | float | None = Field(None, alias="to")
+
+
+FilterValue = bool | str | float | list[bool | str | float] | RangeFilter
 
 
 class _Request(BaseModel):
@@ -77,65 +84,31 @@ class AskBody(SearchBody):
     include_context: bool = False
 
 
-def search_request(body: SearchBody, services: Services, today: date) -> SearchRequest:
-    """Check a request against the collection. Raises RequestError."""
-    question = body.question.strip()
-    if not question or not any(character.isalnum() for character in question):
-        raise InvalidQuestion("The question is empty. Ask something in words.")
-    if len(question) > MAX_QUESTION:
-        raise InvalidQuestion(
-            f"The question has {len(question)} characters; at most {MAX_QUESTION} are read. "
-            "Shorten it."
-        )
-    if not parse_query(question).words:
-        raise InvalidQuestion("The question only says what to leave out. Say what to look for.")
-    _, target = services.target(body.target)
-    every = body.corpus_filter == "all"
-    chosen = [body.corpus_filter] if isinstance(body.corpus_filter, str) else body.corpus_filter
-    if not chosen:
-        raise RequestError('corpus_filter is an empty list. Name a corpus, or give "all".')
-    corpora = (
-        services.default_corpora
-        if every
-        else tuple(corpus.id for corpus in known_corpora(services.store, chosen))
-    )
-    return SearchRequest(
-        question=question,
-        corpora=corpora,
-        every_corpus=every,
-        limit=body.k or target.search_k,
-        today=body.as_of or today,
-        filters=conditions(body.filters, services.store.manifest.fields),
-        fuzzy=target.fuzzy if body.fuzzy is None else body.fuzzy,
-        freshness_days=(
-            target.freshness_days if body.freshness_days is None else body.freshness_days
-        ),
+def where(body: SearchBody) -> Where:
+    """What a body says of where and how to search."""
+    filters: dict[str, Filter] = {
+        field: value.model_dump(by_alias=True) if isinstance(value, RangeFilter) else value
+        for field, value in body.filters.items()
+    }
+    return Where(
+        corpora=body.corpus_filter,
+        filters=filters,
+        k=body.k,
+        target=body.target,
+        fuzzy=body.fuzzy,
+        freshness_days=body.freshness_days,
+        as_of=body.as_of,
     )
 
 
-def find_request(body: FindBody, services: Services, today: date) -> SearchRequest:
-    """Check a search against the collection. Raises RequestError."""
-    return replace(search_request(body, services, today), exact=body.exact)
-
-
-def facet_fields(body: FindBody, services: Services) -> list[str]:
-    """The fields to count. Raises UnknownFilterField."""
-    known = list(services.store.manifest.fields)
-    if isinstance(body.facets, bool):
-        return known if body.facets else []
-    return known_fields(body.facets, known)
-
-
-def ask_request(body: AskBody, services: Services, today: date) -> AskRequest:
+def asked(body: AskBody, services: Services) -> AskRequest:
     """Check a question against the collection. Raises RequestError."""
-    name, target = services.target(body.target)
-    return AskRequest(
-        search=search_request(body, services, today),
-        target_name=name,
-        target=target,
-        run_name=services.composite_target(name),
-        qa_id=body.qa_id or uuid.uuid4().hex,
-        session_id=body.session_id or uuid.uuid4().hex,
-        history=tuple(ChatTurn(turn.role, turn.content) for turn in body.chat_history),
+    return ask_request(
+        services,
+        body.question,
+        history=[ChatTurn(turn.role, turn.content) for turn in body.chat_history],
         mode=body.mode,
+        session_id=body.session_id,
+        qa_id=body.qa_id,
+        **where(body),
     )

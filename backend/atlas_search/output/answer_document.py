@@ -1,11 +1,16 @@
-"""What answers look like."""
+"""The one form of an answer: what the API sends and its description says, what is exported."""
 
-from typing import Literal
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from atlas_search.core.domain import MetadataValue
-from atlas_search.server.schemas.schemas import RankedPassageOut, RetrievalOut
+from atlas_search.core.errors import RequestError
+from atlas_search.output.search_document import RankedPassageOut, RetrievalOut
 
 
 class CitationOut(BaseModel):
@@ -143,8 +148,16 @@ class ComparisonOut(BaseModel):
     differences: list[PointOut]
 
 
-class AnswerOut(BaseModel):
+def _moment(text: str) -> str:
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError("a time zone is missing")
+    return text
+
+
+class AnswerDocument(BaseModel):
     """The answer to a question; `answer` is null unless the decision is ANSWER."""
+
+    model_config = ConfigDict(title="AnswerOut")
 
     qa_id: str
     session_id: str
@@ -153,7 +166,9 @@ class AnswerOut(BaseModel):
     composite_target: str
     collection: str
     collection_version: str
-    created: str = Field(description="When it was answered first, in UTC (ISO 8601)")
+    created: Annotated[str, AfterValidator(_moment)] = Field(
+        description="When it was answered first, in UTC (ISO 8601)"
+    )
     question: str
     mode: Literal["answer", "compare"]
     standalone_question: str | None = Field(
@@ -175,3 +190,73 @@ class AnswerOut(BaseModel):
     timings_ms: dict[str, float]
     usage: UsageOut
     cache_hit: bool
+
+    @property
+    def said(self) -> tuple[SentenceOut | PointOut, ...]:
+        """All that cites something, in reading order."""
+        points = self.comparison
+        if points is None:
+            return tuple(self.sentences)
+        return (*self.sentences, *points.agreements, *points.differences)
+
+
+# what answers of earlier versions may lack, and what that means
+_ANSWER_LACKS: Mapping[str, object] = {
+    "mode": "answer",
+    "standalone_question": None,
+    "standalone_note": None,
+    "comparison": None,
+    "conflicts": [],
+    "fallback": None,
+    "passages": None,
+}
+_CITATION_LACKS: Mapping[str, object] = {
+    "section": None,
+    "speaker": None,
+    "date": None,
+    "url": None,
+    "metadata": {},
+}
+
+
+def permalink(base_url: str, passage_id: str) -> str:
+    """Where the server at `base_url` shows a passage."""
+    return f"{base_url}/?passage={quote(passage_id, safe='')}"
+
+
+def read_answer(document: Mapping[str, Any], number: int) -> AnswerDocument:
+    """The answer in `document`, the `number`th given. Raises RequestError if it is none."""
+    try:
+        # half a character or NaN, which Python reads from JSON, could not be written again
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"Document {number} is not JSON in UTF-8: {error}.") from error
+    try:
+        answer = AnswerDocument.model_validate(_completed(document))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "as a whole"
+        raise RequestError(
+            f"Document {number} is not an answer: {field}: {first['msg']}. "
+            "Export what POST /api/ask returned, unchanged."
+        ) from error
+    beyond = [
+        index
+        for said in answer.said
+        for index in said.citations
+        if not 0 <= index < len(answer.citations)
+    ]
+    if beyond:
+        raise RequestError(
+            f"Document {number} is not an answer: it refers to citation {beyond[0]}, and "
+            f"there are {len(answer.citations)} from 0. "
+            "Export what POST /api/ask returned, unchanged."
+        )
+    return answer
+
+
+def _completed(document: Mapping[str, Any]) -> dict[str, Any]:
+    citations = document.get("citations")
+    if isinstance(citations, list):
+        citations = [{**_CITATION_LACKS, **c} if isinstance(c, dict) else c for c in citations]
+    return {**_ANSWER_LACKS, **document, "citations": citations}

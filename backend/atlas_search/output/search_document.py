@@ -1,4 +1,4 @@
-"""What passages, documents and search results look like."""
+"""The form of passages, documents and search results, as the API sends and describes them."""
 
 from pydantic import BaseModel, Field
 

@@ -1,28 +1,23 @@
-"""Filters as they are sent, and the conditions they mean."""
+"""Filters as people write them, and the conditions they mean."""
 
 from collections.abc import Collection, Iterable, Mapping
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.core.errors import RequestError, UnknownFilterField
 from atlas_search.language.dates import bounds
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS, Condition, Range
 
+Value = str | float | bool
+Filter = Value | Iterable[Value] | Mapping[str, Value | None]
+"""A value, several of which one must match, or `{"from": ..., "to": ...}` with both included."""
 
-class RangeFilter(BaseModel):
-    """Values from `from` to `to`, both included; dates may be partial (`1957`, `1957-06`)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    low: str | float | None = Field(None, alias="from")
-    high: str | float | None = Field(None, alias="to")
+_ENDS = frozenset({"from", "to"})
 
 
-FilterValue = bool | str | float | list[bool | str | float] | RangeFilter
+def conditions(filters: Mapping[str, Filter], fields: Collection[str]) -> dict[str, Condition]:
+    """The conditions that `filters` mean; dates may be partial (`1957`, `1957-06`).
 
-
-def conditions(filters: Mapping[str, FilterValue], fields: Collection[str]) -> dict[str, Condition]:
-    """The conditions that `filters` mean. Raises RequestError; a field must be one of `fields`."""
+    Raises RequestError; a field must be one of `fields`, or of every passage.
+    """
     asked = known_fields(filters, {*fields, DOCUMENT_ID, *PASSAGE_FIELDS})
     return {field: _condition(field, filters[field]) for field in asked}
 
@@ -38,20 +33,25 @@ def known_fields(asked: Iterable[str], known: Collection[str]) -> list[str]:
     return list(asked)
 
 
-def _condition(field: str, value: FilterValue) -> Condition:
-    if isinstance(value, RangeFilter):
-        if value.low is None and value.high is None:
-            raise RequestError(f'filters.{field}: give "from", "to" or both.')
-        first, low = _end(field, value.low, last=False)
-        last, high = _end(field, value.high, last=True)
-        return Range(first_day=first, last_day=last, low=low, high=high)
-    values = value if isinstance(value, list) else [value]
+def _condition(field: str, value: Filter) -> Condition:
+    if isinstance(value, Mapping):
+        return _range(field, value)
+    values = [value] if isinstance(value, str | float | int) else list(value)
     if not values:
         raise RequestError(f"filters.{field} is an empty list, which nothing can match.")
     return tuple(_text(item) for item in values)
 
 
-def _end(field: str, value: str | float | None, *, last: bool) -> tuple[str | None, float | None]:
+def _range(field: str, ends: Mapping[str, Value | None]) -> Range:
+    low, high = ends.get("from"), ends.get("to")
+    if not ends.keys() <= _ENDS or (low is None and high is None):
+        raise RequestError(f'filters.{field}: give "from", "to" or both.')
+    first_day, low_number = _end(field, low, last=False)
+    last_day, high_number = _end(field, high, last=True)
+    return Range(first_day=first_day, last_day=last_day, low=low_number, high=high_number)
+
+
+def _end(field: str, value: Value | None, *, last: bool) -> tuple[str | None, float | None]:
     """One end of a range as a day and as a number: `1957` can be meant as either."""
     if value is None:
         return None, None
@@ -69,7 +69,7 @@ def _end(field: str, value: str | float | None, *, last: bool) -> tuple[str | No
     return days[last] if days else None, number
 
 
-def _text(value: str | float | bool) -> str:
+def _text(value: Value) -> str:
     """A value as the store compares it."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -1,0 +1,99 @@
+"""A question on its way to an answer: the one object that all stages share."""
+
+from dataclasses import dataclass, field, replace
+
+from atlas_search.answer.answer import Emit, Event, Writer
+from atlas_search.answer.answerer import Answerer
+from atlas_search.answer.conflicts import Conflict
+from atlas_search.answer.request import AskRequest
+from atlas_search.core.domain import Passage
+from atlas_search.core.stop import Stop
+from atlas_search.core.targets import Target
+from atlas_search.core.tracing import Tracer
+from atlas_search.providers.chat import ChatModel, Usage
+from atlas_search.search.clock import Clock
+from atlas_search.search.request import SearchRequest
+from atlas_search.search.result import SearchResult
+from atlas_search.search.run import SearchRun
+
+
+@dataclass(frozen=True)
+class AnswerRun:
+    """What is asked, who answers, who listens and who may stop it. Nothing of it changes but the
+    clock and what was spent."""
+
+    answerer: Answerer
+    request: AskRequest
+    emit: Emit
+    stop: Stop
+    clock: Clock = field(default_factory=Clock)
+    spent: list[Usage] = field(default_factory=list)
+    """What every call to a language model took, also of those that came to nothing."""
+
+    @property
+    def target(self) -> Target:
+        """How it is answered."""
+        return self.request.target
+
+    @property
+    def question(self) -> str:
+        """The question as it is searched for."""
+        return self.request.search.question
+
+    @property
+    def tracer(self) -> Tracer:
+        """Opens the spans."""
+        return self.answerer.searcher.tracer
+
+    @property
+    def threshold(self) -> float:
+        """The evidence an answer needs."""
+        return self.answerer.threshold(self.target)
+
+    @property
+    def model(self) -> ChatModel | None:
+        """The target's language model; None if it answers in the sources' own sentences."""
+        return self.answerer.models.get(self.target.llm_provider)
+
+    @property
+    def model_name(self) -> str:
+        """The model the target writes with."""
+        return self.answerer.model_name(self.target)
+
+    def tell(self, event: Event) -> None:
+        """Pass an event on. Raises Cancelled if nobody wants the answer any more."""
+        self.stop.check()
+        self.emit(event)
+
+    def search_run(self, request: SearchRequest | None = None) -> SearchRun:
+        """The search for the question, or for another `request`."""
+        return SearchRun(self.answerer.searcher, request or self.request.search, self.target)
+
+    def asking(self, question: str) -> "AnswerRun":
+        """The same run with another question."""
+        search = replace(self.request.search, question=question)
+        return replace(self, request=replace(self.request, search=search))
+
+    def writer(self, provider: str = "", model: str = "", attempts: int = 0) -> Writer:
+        """Who wrote, with all that was spent so far; without arguments who would have written."""
+        usage = sum(self.spent, Usage())
+        cost = self.target.cost(usage.prompt_tokens, usage.completion_tokens)
+        provider = provider or self.target.llm_provider
+        return Writer(provider, model or self.model_name, attempts, usage, cost)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one text is to be written from: what was found, and its contradictions."""
+
+    result: SearchResult
+    conflicts: tuple[Conflict, ...]
+
+    @property
+    def passages(self) -> list[Passage]:
+        """The passages that passed the check, best first."""
+        return [item.passage for item in self.result.valid]
+
+
+def emit_nothing(_: Event) -> None:
+    """For whom only the answer counts."""

@@ -1,0 +1,61 @@
+"""One call of the target's language model: its span, what it took, and its text as it comes."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import asdict
+
+from atlas_search.answer.run import AnswerRun
+from atlas_search.core.errors import ModelUnavailable
+from atlas_search.providers.chat import ChatModel, Completion, Ended, Message, Options, Usage
+
+CHARACTERS_PER_TOKEN = 8  # of a text with more, the server does not heed MAX_TOKENS
+
+
+def call_model(
+    run: AnswerRun,
+    model: ChatModel,
+    messages: Sequence[Message],
+    *,
+    attempt: int = 1,
+    max_tokens: int = 0,
+    temperature: float | None = None,
+    pass_on: Callable[[str], None] = lambda _: None,
+) -> Completion:
+    """What the model writes; `pass_on` gets each piece as it comes. What it took counts as spent.
+
+    `max_tokens` and `temperature` are the target's unless given. Raises ModelRefused,
+    ModelUnavailable and Cancelled.
+    """
+    target = run.target
+    options = Options(
+        run.model_name,
+        target.temperature if temperature is None else temperature,
+        max_tokens or target.max_tokens,
+        target.llm_seconds,
+    )
+    with run.tracer.span("generate", "LLM") as span:
+        span.model(model.name, options.model, [asdict(message) for message in messages])
+        span.set(attempt=attempt)
+        with closing(model.stream(messages, options, run.stop)) as stream:
+            done = _read(stream, options, pass_on)
+        run.spent.append(done.ended.usage)
+        span.usage(done.ended.usage.prompt_tokens, done.ended.usage.completion_tokens)
+        span.set(finish_reason=done.ended.reason)
+        span.output(done.text)
+        return done
+
+
+def _read(
+    stream: Iterable[str | Ended], options: Options, pass_on: Callable[[str], None]
+) -> Completion:
+    pieces: list[str] = []
+    length = 0
+    for item in stream:
+        if isinstance(item, Ended):
+            return Completion("".join(pieces), item)
+        pieces.append(item)
+        length += len(item)
+        pass_on(item)
+        if length > CHARACTERS_PER_TOKEN * options.max_tokens:
+            return Completion("".join(pieces), Ended(Usage(), options.model, "length"))
+    raise ModelUnavailable("The language model's answer ended without an end. Try again.")

@@ -1,0 +1,51 @@
+"""What came of writing one text, verified as a whole."""
+
+from dataclasses import dataclass, field
+
+from atlas_search.answer.answer import Context, Writer
+from atlas_search.answer.check.citations import Verification
+from atlas_search.answer.conflicts import concealed
+from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing
+from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.write.relay import Relay
+
+NOTHING = Verification((), (), ())
+
+
+@dataclass(frozen=True)
+class Written:
+    """A text and the decision about it. `text` is empty unless the decision is ANSWER."""
+
+    text: str
+    verification: Verification
+    outcome: Outcome
+    writer: Writer
+    context: Context = field(default_factory=Context)
+
+
+def not_written(run: AnswerRun, outcome: Outcome) -> Written:
+    """Nothing was written, and nobody asked to."""
+    return Written("", NOTHING, outcome, run.writer())
+
+
+def judge_text(
+    run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer, fault: TextFault | None = None
+) -> Written:
+    """What was passed on, verified as a whole, with the decision about it.
+
+    A `fault` makes a text unusable though it cannot be seen from it.
+    """
+    text = relay.text
+    if not text.strip():
+        return Written("", NOTHING, after_writing(text, NOTHING, (), None), writer)
+    with run.tracer.span("verify", "GUARDRAIL") as span:
+        span.input(text)
+        checked = relay.verification
+        outcome = after_writing(text, checked, concealed(evidence.conflicts, checked), fault)
+        span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})
+        span.set(
+            citation_valid=checked.valid,
+            sentence_groundedness=checked.sentence_groundedness,
+            citations=len(checked.citations),
+        )
+    return Written(text.strip() if outcome is ANSWERED else "", checked, outcome, writer)

@@ -1,0 +1,122 @@
+"""From what a caller asks to a request that the stages trust: the one place that checks it."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import TypedDict
+
+from typing_extensions import Unpack
+
+from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.core.domain import ChatTurn
+from atlas_search.core.errors import InvalidQuestion, RequestError
+from atlas_search.core.targets import MAX_DAYS
+from atlas_search.search.conditions import Filter, conditions, known_fields
+from atlas_search.search.query import parse_query
+from atlas_search.search.request import SearchRequest
+from atlas_search.services import Services, known_corpora
+
+MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway
+
+
+class Where(TypedDict, total=False):
+    """Where and how to search. What is left out, or None, is as the target says.
+
+    corpora         "all", the id of a corpus, or several ids
+    filters         metadata every passage must have: a value, several of which one must match, or
+                    `{"from": ..., "to": ...}`; `document_id`, `speaker` and `section` too
+    k               passages wanted, 1 to 100
+    target          name of a target; the configured one
+    fuzzy           whether words count that are spelt a little otherwise
+    freshness_days  days after which a source counts as stale; 0 never
+    as_of           the day its age is counted from; today
+    """
+
+    corpora: str | Sequence[str]
+    filters: Mapping[str, Filter]
+    k: int | None
+    target: str | None
+    fuzzy: bool | None
+    freshness_days: int | None
+    as_of: date | None
+
+
+def search_request(services: Services, question: str, **where: Unpack[Where]) -> SearchRequest:
+    """A question to the collection. Raises RequestError."""
+    _, target = services.target(where.get("target"))
+    corpora, every = _corpora(services, where.get("corpora", "all"))
+    fuzzy, days, k = (where.get(name) for name in ("fuzzy", "freshness_days", "k"))
+    return SearchRequest(
+        question=_checked(question),
+        corpora=corpora,
+        every_corpus=every,
+        limit=target.search_k if k is None else _within(k, "k", 1, 100),
+        today=where.get("as_of") or date.today(),
+        filters=conditions(where.get("filters") or {}, services.store.manifest.fields),
+        fuzzy=target.fuzzy if fuzzy is None else bool(fuzzy),
+        freshness_days=target.freshness_days
+        if days is None
+        else _within(days, "freshness_days", 0, MAX_DAYS),
+    )
+
+
+def ask_request(
+    services: Services,
+    question: str,
+    *,
+    history: Sequence[ChatTurn] = (),
+    mode: Mode = "answer",
+    session_id: str | None = None,
+    qa_id: str | None = None,
+    **where: Unpack[Where],
+) -> AskRequest:
+    """A question to be answered. Raises RequestError."""
+    name, target = services.target(where.get("target"))
+    return AskRequest(
+        search=search_request(services, question, **where),
+        target_name=name,
+        target=target,
+        run_name=services.composite_target(name),
+        qa_id=qa_id or uuid.uuid4().hex,
+        session_id=session_id or uuid.uuid4().hex,
+        history=tuple(history),
+        mode=mode,
+    )
+
+
+def facet_fields(services: Services, facets: bool | Sequence[str]) -> list[str]:
+    """The fields to count: all, none, or some. Raises UnknownFilterField."""
+    known = list(services.store.manifest.fields)
+    if isinstance(facets, bool):
+        return known if facets else []
+    return known_fields(facets, known)
+
+
+def _checked(question: str) -> str:
+    question = question.strip()
+    if not any(character.isalnum() for character in question):
+        raise InvalidQuestion("The question is empty. Ask something in words.")
+    if len(question) > MAX_QUESTION:
+        raise InvalidQuestion(
+            f"The question has {len(question)} characters; at most {MAX_QUESTION} are read. "
+            "Shorten it."
+        )
+    if not parse_query(question).words:
+        raise InvalidQuestion("The question only says what to leave out. Say what to look for.")
+    return question
+
+
+def _corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """The ids of the corpora to search, and whether none was chosen."""
+    if chosen == "all":
+        return services.default_corpora, True
+    ids = [chosen] if isinstance(chosen, str) else list(chosen)
+    if not ids:
+        raise RequestError('corpus_filter is an empty list. Name a corpus, or give "all".')
+    return tuple(corpus.id for corpus in known_corpora(services.store, ids)), False
+
+
+def _within(value: object, name: str, least: int, most: int) -> int:
+    if not isinstance(value, int) or not least <= value <= most:
+        raise RequestError(f"{name}={value!r}: give a whole number from {least} to {most}.")
+    return value

@@ -1,0 +1,239 @@
+"""The front door: one collection, open for questions."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+
+from typing_extensions import Unpack
+
+from atlas_search.answer.answer import Answer, Emit, Event
+from atlas_search.answer.flow import answer_question
+from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.answer.run import AnswerRun, emit_nothing
+from atlas_search.asking import Where, ask_request, facet_fields, search_request
+from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.locate import locate
+from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
+from atlas_search.core.errors import Cancelled
+from atlas_search.core.settings import Settings, load_settings
+from atlas_search.core.stop import Stop
+from atlas_search.providers.embedding import Embedder
+from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.readers import Reader
+from atlas_search.readers.files import files_reader
+from atlas_search.search.explain import explained
+from atlas_search.search.facets import facets as count_facets
+from atlas_search.search.flow import search
+from atlas_search.search.request import SearchRequest
+from atlas_search.search.result import SearchResult, WholeResult
+from atlas_search.search.run import SearchRun
+from atlas_search.services import Services, open_services
+
+
+class Atlas:
+    """A built collection: search it, ask it, read its documents. Safe to use from several threads.
+
+    A context manager: leaving the block closes the store. How it searches and answers is said by
+    a target; see `Where` for what each question may say besides.
+    """
+
+    def __init__(self, services: Services):
+        self.services = services
+
+    @classmethod
+    def open(
+        cls, collection: str | Path = "", *, embedder: Embedder | None = None, **settings: Any
+    ) -> Self:
+        """Open a collection by its name, or by its folder; the configured one without either.
+
+        `settings` are those of the environment in small letters (`chroma_persist_directory`,
+        `test_target`, `mistral_api_key`), and go before it. An `embedder` at hand saves loading
+        the model again. Raises ConfigurationError that says what to mend: MissingStore names the
+        command that builds the collection.
+        """
+        return cls(open_services(settings_for(collection, **settings), embedder))
+
+    @staticmethod
+    def build(
+        source: str | Path | Sequence[str | Path],
+        collection: str | Path,
+        *,
+        reader: Reader | None = None,
+        corpora: Path | None = None,
+        corpus: str = "",
+        embedder: Embedder | None = None,
+        **settings: Any,
+    ) -> BuildReport:
+        """Build a collection from files or folders of sources, or bring it up to date.
+
+        Each sub-folder is a corpus, unless there is a `corpora.toml` (or `corpora` names such a
+        mapping), or all is of one `corpus`. Without a `reader` each file is read by what its name
+        ends in. Only what changed is read and embedded again. Raises SourceError if nothing can be
+        built; files that cannot be read are remarks in the report.
+        """
+        chosen = settings_for(collection, **settings)
+        reader = reader or files_reader()
+        paths = [source] if isinstance(source, str | Path) else source
+        sources = locate([Path(path) for path in paths], reader, corpora=corpora, corpus=corpus)
+        options = Options(chosen.chroma_collection_name, "files")
+        return build(
+            chosen.collection_folder,
+            sources,
+            reader,
+            embedder or open_embedder(chosen),
+            options,
+            lambda *_: None,
+        )
+
+    @property
+    def corpora(self) -> tuple[Corpus, ...]:
+        """The corpora of the collection."""
+        return self.services.store.corpora
+
+    def search(
+        self,
+        question: str,
+        *,
+        exact: bool = False,
+        facets: bool | Sequence[str] = False,
+        explain: bool = False,
+        **where: Unpack[Where],
+    ) -> SearchResult:
+        """The passages that speak to a question, best first, with every signal.
+
+        With `exact` every vector is compared instead of asking the index; `facets` counts the
+        metadata of the documents found (all fields, or some); `explain` lists every candidate.
+        Raises RequestError.
+        """
+        started = time.perf_counter()
+        fields = facet_fields(self.services, facets)
+        request = search_request(self.services, question, **where)
+        name, _ = self.services.target(where.get("target"))
+        found = self.find(replace(request, exact=exact), name)
+        store, ranking = self.services.store, found.ranking
+        return replace(
+            found.kept_only(),
+            target_name=name,
+            facets=count_facets(store, ranking, fields) if facets else None,
+            explained=explained(store, found.candidates, ranking) if explain else None,
+            timings_ms={
+                **found.timings_ms,
+                "total": round((time.perf_counter() - started) * 1000, 3),
+            },
+        )
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        """The answer to a question, each sentence with verified citations, or why there is none.
+
+        `options` are those of `stream`. Raises RequestError, and ModelRefused or ModelUnavailable
+        if the target's language model cannot be used.
+        """
+        return self.answer(ask_request(self.services, question, **options))
+
+    def compare(self, question: str, **options: Any) -> Answer:
+        """The answer of every corpus for itself, and what they agree and differ about."""
+        return self.ask(question, mode="compare", **options)
+
+    def stream(
+        self,
+        question: str,
+        *,
+        history: Sequence[ChatTurn] = (),
+        mode: Mode = "answer",
+        session_id: str | None = None,
+        qa_id: str | None = None,
+        **where: Unpack[Where],
+    ) -> Iterator[Event | Answer]:
+        """The events of an answer as it comes about, and last of all the answer.
+
+        `history` are earlier turns of the conversation, oldest first. Closing the iterator stops
+        the answer, and the language model with it. Raises as `ask` does.
+        """
+        request = ask_request(
+            self.services,
+            question,
+            history=history,
+            mode=mode,
+            session_id=session_id,
+            qa_id=qa_id,
+            **where,
+        )
+        return self._streamed(request)
+
+    def document(self, document_id: str) -> Document:
+        """A document with its whole text. Raises NotFound."""
+        return self.services.store.document(document_id)
+
+    def passages(self, document_id: str) -> list[Passage]:
+        """The passages of a document, in order. Raises NotFound."""
+        return self.services.store.document_passages(document_id)
+
+    def passage(self, passage_id: str) -> Passage:
+        """One passage. Raises NotFound."""
+        return self.services.store.passage(passage_id)
+
+    def find(self, request: SearchRequest, target: str | None = None) -> WholeResult:
+        """The result of a checked request, with all candidates."""
+        _, how = self.services.target(target)
+        return search(SearchRun(self.services.searcher, request, how))
+
+    def answer(
+        self, request: AskRequest, emit: Emit = emit_nothing, stop: Stop | None = None
+    ) -> Answer:
+        """The answer to a checked request; `emit` gets the events. Raises Cancelled if stopped."""
+        return answer_question(AnswerRun(self.services.answerer, request, emit, stop or Stop()))
+
+    def close(self) -> None:
+        """Release the store and send waiting spans."""
+        self.services.close()
+
+    def __enter__(self) -> Self:  # noqa: D105
+        return self
+
+    def __exit__(  # noqa: D105
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _streamed(self, request: AskRequest) -> Iterator[Event | Answer]:
+        """Answers in a thread of its own, so that each event is given as soon as it is there."""
+        stop = Stop()
+        given: SimpleQueue[Event | Answer | Exception] = SimpleQueue()
+
+        def work() -> None:
+            try:
+                given.put(self.answer(request, given.put, stop))
+            except Exception as error:
+                given.put(error)
+
+        thread = Thread(target=work, name=f"ask-{request.qa_id}", daemon=True)
+        thread.start()
+        try:
+            while not isinstance(item := given.get(), Exception):
+                yield item
+                if isinstance(item, Answer):
+                    return
+            raise item
+        finally:
+            with suppress(Cancelled):
+                stop.set("Nobody reads the stream.")
+            thread.join()
+
+
+def settings_for(collection: str | Path = "", **settings: Any) -> Settings:
+    """The settings for a collection given by name or by folder."""
+    if isinstance(collection, Path) or "/" in collection:
+        folder = Path(collection)
+        settings = {"chroma_persist_directory": folder.parent} | settings
+        collection = folder.name
+    named = {"chroma_collection_name": collection} if collection else {}
+    return load_settings(**named, **settings)

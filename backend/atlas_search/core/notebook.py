@@ -1,0 +1,56 @@
+"""Results as tables and as HTML, for notebooks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from atlas_search.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def frame(rows: Sequence[Mapping[str, Any]]) -> "DataFrame":
+    """A pandas table of `rows`. Raises ConfigurationError where pandas is not installed."""
+    try:
+        from pandas import DataFrame
+    except ImportError as error:
+        raise ConfigurationError(
+            "A table needs pandas, which Atlas does not install: `pip install pandas`."
+        ) from error
+    return DataFrame(rows)
+
+
+def passages_html(passages: Sequence[Mapping[str, Any]]) -> str:
+    """A numbered list of passages as `to_dict` gives them, their highlights marked."""
+    items = "".join(
+        f"<li><b>{escape(p['title'])}</b> <code>{escape(p['marker'])}</code> {p['score']:.3f}"
+        f"<br>{_marked(p['text'], p['highlights'])}</li>"
+        for p in passages
+    )
+    return f"<ol>{items}</ol>"
+
+
+def cited_html(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
+    """A text in paragraphs, and below it the quotes it cites."""
+    paragraphs = "".join(f"<p>{escape(part)}</p>" for part in text.splitlines() if part)
+    quotes = "".join(
+        f"<li><code>{escape(c['marker'])}</code> {escape(c['title'])}: "
+        f"<q>{escape(c['quote'])}</q></li>"
+        for c in citations
+    )
+    return f"{paragraphs}<ul>{quotes}</ul>"
+
+
+def footer_html(lines: Iterable[str]) -> str:
+    """What is told below, in small print."""
+    return f"<small>{'; '.join(escape(line) for line in lines)}</small>"
+
+
+def _marked(text: str, highlights: Sequence[Mapping[str, int]]) -> str:
+    pieces, last = [], 0
+    for highlight in highlights:
+        start, end = highlight["start"], highlight["end"]
+        pieces += [escape(text[last:start]), f"<mark>{escape(text[start:end])}</mark>"]
+        last = end
+    return "".join([*pieces, escape(text[last:])])

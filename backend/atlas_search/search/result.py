@@ -1,0 +1,132 @@
+"""What a search has found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.core.domain import LEGS, CheckedPassage, Citation
+from atlas_search.core.notebook import footer_html, frame, passages_html
+from atlas_search.core.targets import Target
+from atlas_search.search.candidates import Candidates
+from atlas_search.search.evidence import Confidence, Freshness
+from atlas_search.search.explain import Explained
+from atlas_search.search.facets import Facets
+from atlas_search.search.query import Query
+from atlas_search.search.rerank import Ranking
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class CorpusCounts:
+    """Passages of one corpus: all candidates, those of each leg for the whole question, and kept.
+
+    The parts of a question that asks for several things add candidates of their own.
+    """
+
+    candidates: int
+    dense: int
+    lexical: int
+    kept: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchResult:
+    """The kept passages, best first, with what is known about them.
+
+    `vector` is the question's, of unit length; `term_weights` are the idf of its terms,
+    `unknown_names` the names in it that no source mentions, `sub_questions` its parts that were
+    searched too, each with its vector. Timings are in milliseconds by stage. `facets` and
+    `explained` (every candidate) are there if they were asked for.
+    """
+
+    query: Query
+    vector: NDArray[np.float32]
+    passages: tuple[CheckedPassage, ...]
+    per_corpus: Mapping[str, CorpusCounts]
+    confidence: Confidence
+    freshness: Freshness
+    depth: int
+    target: Target
+    term_weights: Mapping[str, float]
+    unknown_names: tuple[str, ...]
+    sub_questions: Mapping[str, NDArray[np.float32]]
+    warnings: tuple[str, ...]
+    timings_ms: Mapping[str, float]
+    target_name: str = ""
+    facets: Facets | None = None
+    explained: Sequence[Explained] | None = None
+
+    @property
+    def valid(self) -> tuple[CheckedPassage, ...]:
+        """The passages that passed the evidence check, best first."""
+        return tuple(item for item in self.passages if item.valid)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as POST /api/search sends them."""
+        return {
+            "question": self.query.question,
+            "target": self.target_name,
+            "passages": [item.to_dict() for item in self.passages],
+            "retrieval": self.retrieval(),
+            "facets": None
+            if self.facets is None
+            else {
+                name: [{"value": v.value, "documents": v.documents} for v in values]
+                for name, values in self.facets.items()
+            },
+            "candidates": None
+            if self.explained is None
+            else [asdict(candidate) for candidate in self.explained],
+            "timings_ms": dict(self.timings_ms),
+        }
+
+    def retrieval(self, citations: Sequence[Citation] = ()) -> dict[str, Any]:
+        """How the passages were found, and how many of each corpus were cited."""
+        cited = {citation.passage.id: citation.passage.corpus for citation in citations}
+        return {
+            "legs": list(LEGS),
+            "corpora": list(self.per_corpus),
+            "depth": self.depth,
+            "reranker": self.target.reranker,
+            "balance": self.target.balance,
+            "sub_questions": list(self.sub_questions),
+            "required": [" ".join(phrase) for phrase in self.query.required],
+            "excluded": [" ".join(phrase) for phrase in self.query.excluded],
+            "spellings": {term: list(others) for term, others in self.query.spellings.items()},
+            "per_corpus": {
+                corpus: asdict(counts) | {"cited": list(cited.values()).count(corpus)}
+                for corpus, counts in self.per_corpus.items()
+            },
+            "confidence": asdict(self.confidence),
+            "freshness": asdict(self.freshness),
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas table: a row for each passage, a column for each value and signal."""
+        rows = [item.to_dict() for item in self.passages]
+        return frame([{**row, **row.pop("signals"), **row.pop("metadata")} for row in rows])
+
+    def _repr_html_(self) -> str:
+        """The passages with what speaks to the question marked, and the counts of each corpus."""
+        counts = (
+            f"{corpus}: {of.kept} of {of.candidates}" for corpus, of in self.per_corpus.items()
+        )
+        return passages_html([item.to_dict() for item in self.passages]) + footer_html(counts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeResult(SearchResult):
+    """With all `candidates` and their `ranking`, before the choice: most of the memory."""
+
+    candidates: Candidates
+    ranking: Ranking
+
+    def kept_only(self) -> SearchResult:
+        """The same without what was not kept."""
+        return SearchResult(**{f.name: getattr(self, f.name) for f in fields(SearchResult)})

@@ -1,0 +1,112 @@
+"""A question on its way through the search: the one object that all stages share."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from atlas_search.core.domain import Passage
+from atlas_search.core.targets import Target
+from atlas_search.core.tracing import Tracer
+from atlas_search.search.clock import Clock
+from atlas_search.search.query import Query, parse_query
+from atlas_search.search.request import SearchRequest
+from atlas_search.search.searcher import Searcher
+from atlas_search.search.signals.occurrences import weigh
+from atlas_search.stores.store import Scope, Store
+from atlas_search.stores.tokens import IntArray
+
+
+@dataclass(frozen=True)
+class SearchRun:
+    """What is asked, of what, and how. For one search; nothing of it changes but the clock."""
+
+    searcher: Searcher
+    request: SearchRequest
+    target: Target
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def store(self) -> Store:
+        """What is searched."""
+        return self.searcher.store
+
+    @property
+    def tracer(self) -> Tracer:
+        """Opens the spans."""
+        return self.searcher.tracer
+
+    @property
+    def depth(self) -> int:
+        """How many candidates each leg draws from each corpus."""
+        if self.request.every_corpus:
+            return self.target.large_retrieval_size_all_corpus
+        return self.target.large_retrieval_size_single_corpus
+
+    @cached_property
+    def by_language(self) -> dict[str, list[int]]:
+        """The indices of the corpora that are searched, by their language."""
+        found: dict[str, list[int]] = {}
+        for number, corpus in enumerate(self.store.corpora):
+            if corpus.id in self.request.corpora:
+                found.setdefault(corpus.language, []).append(number)
+        return found
+
+    @cached_property
+    def corpus_numbers(self) -> list[int]:
+        """The indices of the corpora that are searched."""
+        return [number for numbers in self.by_language.values() for number in numbers]
+
+    @cached_property
+    def query(self) -> Query:
+        """The whole question as it is read."""
+        return self.read(self.request.question)
+
+    def read(self, question: str) -> Query:
+        """A question in every language of the corpora, in English first if it is one of them.
+
+        With other spellings of its words, if those are wanted.
+        """
+        codes = sorted(self.by_language, key=lambda code: (code != "en", code))
+        first, *others = (self._with_spellings(parse_query(question, code)) for code in codes)
+        if not others:
+            return first
+        return replace(first, readings={query.language: query for query in others})
+
+    @cached_property
+    def scope(self) -> Scope | None:
+        """The passages the request allows; None if it allows all and need not compare every one."""
+        request, query = self.request, self.query
+        if not (request.filters or query.required or query.excluded or request.exact):
+            return None
+        rows = []
+        for language, numbers in self.by_language.items():
+            read = query.in_language(language)
+            found = self.store.scope(request.filters, read.required, read.excluded).rows
+            rows.append(found[np.isin(self.store.corpus_of(found), numbers)])
+        allowed = np.sort(np.concatenate(rows))
+        return Scope(allowed, np.unique(self.store.tokens.document_of[allowed]))
+
+    @cached_property
+    def term_weights(self) -> dict[str, float]:
+        """The weights of the question's terms as read in each language of the chosen corpora."""
+        weights: dict[str, float] = {}
+        for language in self.by_language:
+            read = self.query.in_language(language)
+            found = weigh(read, self.store.tokens, self.corpus_numbers).idf.tolist()
+            weights |= dict(zip(read.terms, found, strict=True))
+        return weights
+
+    def passages(self, rows: IntArray) -> list[Passage]:
+        """The passages of these rows, in order."""
+        return self.store.passages([int(row) for row in rows])
+
+    def texts(self, rows: IntArray) -> list[str]:
+        """Their texts."""
+        return [passage.text for passage in self.passages(rows)]
+
+    def _with_spellings(self, query: Query) -> Query:
+        if not self.request.fuzzy:
+            return query
+        found = {term: self.searcher.spellings.of(term) for term in query.terms}
+        return replace(query, spellings={term: others for term, others in found.items() if others})
