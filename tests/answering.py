@@ -8,8 +8,8 @@ from pydantic import SecretStr
 
 from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.answer.flow import ask
 from atlas_search.answer.request import AskRequest
+from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
@@ -85,7 +85,7 @@ def asked(
         mode=mode,  # type: ignore[arg-type]
     )
     events: list[Event] = []
-    return ask(services.answerer, request, emit or events.append, stop or Stop()), events
+    return Atlas(services).answer(request, emit or events.append, stop), events
 
 
 async def _at_once(seconds: float) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from atlas_search.atlas import Atlas
 from atlas_search.build.build import BuildReport, Options, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_mapping
@@ -87,7 +88,7 @@ def store(services: Services) -> EmbeddedStore:
 
 @pytest.fixture(scope="session")
 def client(services: Services) -> FlaskClient:
-    return create_app(lambda: services).test_client()
+    return create_app(lambda: Atlas(services)).test_client()
 
 
 def sample_documents() -> list[Document]:

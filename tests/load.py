@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import httpx
 from waitress.server import create_server
 
+from atlas_search.atlas import Atlas
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.chat_server import ChatServer, Part, Pause, Says
@@ -44,7 +45,7 @@ def put_under_load(
 ) -> Load:
     """Keep `streams` clients busy for so many seconds, and wait until all is over."""
     model.says(lambda request: Says(*_pieces(first_token(request))))
-    app = create_app(lambda: services)
+    app = create_app(lambda: Atlas(services))
     settings = services.settings
     server = create_server(
         app,

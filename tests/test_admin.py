@@ -7,6 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from pydantic import SecretStr
 
+from atlas_search.atlas import Atlas
 from atlas_search.core.errors import RequestError
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
@@ -23,7 +24,7 @@ def own(services: Services) -> Services:
 
 @pytest.fixture
 def client(own: Services) -> Iterator[FlaskClient]:
-    with create_app(lambda: own).test_client() as client:
+    with create_app(lambda: Atlas(own)).test_client() as client:
         yield client
 
 
@@ -68,7 +69,7 @@ def test_without_the_token_nothing_changes(
 
 
 def test_without_a_token_in_the_settings_nobody_may(services: Services) -> None:
-    with create_app(lambda: services).test_client() as client:
+    with create_app(lambda: Atlas(services)).test_client() as client:
         response = client.put("/api/config/reranker", json={"settings": {}}, headers=TOKEN)
     assert response.status_code == 403
     assert "ATLAS_ADMIN_TOKEN is not set" in response.get_json(force=True)["detail"]

@@ -15,8 +15,9 @@ from atlas_search.build.build import BuildReport
 from atlas_search.core.errors import SourceError
 from atlas_search.core.targets import Target
 from atlas_search.readers import Draft
-from atlas_search.search.find_candidates import gather
+from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.flow import search
+from atlas_search.search.run import SearchRun
 from tests.benchmarks.quality.asking import SHOWN, Rankings, ask
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.figures import MEAN, figures
@@ -189,9 +190,9 @@ def test_a_question_is_searched_alone_pooled_and_where_it_is_from(
 def test_a_leak_stops_the_benchmark(collection: Collection, sets: list[TestSet]) -> None:
     (*_, filtered) = scopes(collection, sets[1], sets[1].queries[0])
     request = filtered.request(sets[1].queries[0])
-    within = gather(collection.searcher, request, Target())
+    within = find_candidates(SearchRun(collection.searcher, request, Target()))
     check_inside(found(within), filtered)
-    beyond = gather(collection.searcher, replace(request, filters={}), Target())
+    beyond = find_candidates(SearchRun(collection.searcher, replace(request, filters={}), Target()))
     with pytest.raises(Leak, match=r"2 passages from outside of talks with filters"):
         check_inside(found(beyond), filtered)
 
@@ -217,7 +218,7 @@ def test_what_is_shown_is_what_a_search_returns(
 ) -> None:
     (alone, _, _) = ask(collection, sets[1], sets[1].queries[:1], shown=True)
     (scope, *_) = scopes(collection, sets[1], sets[1].queries[0])
-    result = search(collection.searcher, scope.request(sets[1].queries[0]), Target())
+    result = search(SearchRun(collection.searcher, scope.request(sets[1].queries[0]), Target()))
     rows = [checked.passage.row for checked in result.passages]
     assert alone.runs[SHOWN]["a"] == [collection.records[row] for row in rows] != []
 

@@ -27,6 +27,7 @@ from atlas_search.providers.chat import Message, Usage
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult
+from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.services import Services
 from atlas_search.stores.filters import Range
@@ -50,7 +51,7 @@ def answer_to(
 ) -> Answer:
     """What a model would have written from a real search."""
     found = result or search(
-        searcher, replace(request, question=standalone or request.question), target
+        SearchRun(searcher, replace(request, question=standalone or request.question), target)
     )
     passage = found.passages[0].passage
     citation = Citation(passage.marker, passage, passage.start, passage.end, passage.text)
@@ -100,9 +101,11 @@ def test_a_bundle_says_what_was_asked_found_and_answered(services: Services) -> 
     bundle = bundle_for(services, fuzzy=True, freshness_days=7)
     manifest = services.store.manifest
     best = search(
-        services.searcher,
-        request_for(services, QUESTION, fuzzy=True, freshness_days=7),
-        services.target(None)[1],
+        SearchRun(
+            services.searcher,
+            request_for(services, QUESTION, fuzzy=True, freshness_days=7),
+            services.target(None)[1],
+        )
     ).passages[0]
     content = json.loads(bundle.to_json())
     assert content["atlas_version"] == __version__
@@ -149,7 +152,9 @@ def test_a_replay_right_after_the_run_is_identical(services: Services, tmp_path:
 def test_a_comparison_is_replayed_corpus_by_corpus(services: Services) -> None:
     request, target = request_for(services, QUESTION, limit=2), services.target(None)[1]
     results = [
-        search(services.searcher, replace(request, corpora=(c,), every_corpus=False), target)
+        search(
+            SearchRun(services.searcher, replace(request, corpora=(c,), every_corpus=False), target)
+        )
         for c in request.corpora
     ]
     every = [item for result in results for item in result.passages]
@@ -172,7 +177,7 @@ def test_other_weights_are_listed_with_every_passage_they_moved(services: Servic
     settings = bundle.target.settings | dict.fromkeys(WEIGHTS, 0.0) | {"weight_title": 1.0}
     replayed = replay(services.searcher, with_settings(bundle, settings))
     target = Target.model_validate(settings)
-    now = search(services.searcher, request_for(services, QUESTION), target).passages
+    now = search(SearchRun(services.searcher, request_for(services, QUESTION), target)).passages
     then = [item.passage_id for item in bundle.ranked]
     ids = [item.passage.id for item in now]
     assert [kept.passage_id for kept in replayed.entered] == [i for i in ids if i not in then]
@@ -275,7 +280,7 @@ def test_a_later_version_of_the_collection_is_compared_with_the_one_searched(
     embedder, folder = HashEmbedder(), tmp_path / "tiny"
     build_tiny(write_sources(tmp_path / "sources", FARM), folder, embedder)
     with opened(folder, embedder) as searcher:
-        result = search(searcher, farm_request(), Target())
+        result = search(SearchRun(searcher, farm_request(), Target()))
         answer = answer_to(searcher, farm_request(), Target(), result=result)
         bundle = bundle_of(answer, searcher.store.manifest)
         assert replay(searcher, bundle).identical
@@ -298,7 +303,7 @@ def test_another_collection_embedder_or_atlas_is_noted(tmp_path: Path) -> None:
     embedder, folder = HashEmbedder(), tmp_path / "tiny"
     build_tiny(write_sources(tmp_path / "sources", FARM), folder, embedder)
     with opened(folder, embedder) as searcher:
-        result = search(searcher, farm_request(), Target())
+        result = search(SearchRun(searcher, farm_request(), Target()))
         bundle = bundle_of(
             answer_to(searcher, farm_request(), Target(), result=result), searcher.store.manifest
         )

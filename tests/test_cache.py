@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.answer.cache import AnswerCache
+from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.providers.chat import Usage
 from atlas_search.server.app import create_app
@@ -33,7 +34,7 @@ def both(services: Services) -> Iterator[Both]:
 @pytest.fixture
 def client(services: Services) -> FlaskClient:
     answerer = replace(services.answerer, cache=AnswerCache(8, 300))
-    return create_app(lambda: replace(services, answerer=answerer)).test_client()
+    return create_app(lambda: Atlas(replace(services, answerer=answerer))).test_client()
 
 
 def test_the_same_question_is_answered_from_the_cache(both: Both) -> None:

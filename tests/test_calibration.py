@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from atlas_search.atlas import Atlas
 from atlas_search.build.corpora import Rule, by_rule
 from atlas_search.cli.evaluation import LABELS, calibrate_command
 from atlas_search.core.errors import AtlasError, RequestError, SourceError
@@ -195,8 +196,7 @@ def test_a_collection_in_another_language_needs_labels(tmp_path: Path) -> None:
 def calibrated(services: Services, asked: Questions) -> Calibration:
     """Calibrate with every fifth off-topic question, which takes a fifth of the time."""
     few = replace(asked, off_topic=asked.off_topic[::5])
-    target = services.targets["k10_extractive"]
-    return calibrate(services, few, target, LOSE, NOW, lambda *_: None)
+    return calibrate(Atlas(services), few, "k10_extractive", LOSE, NOW, lambda *_: None)
 
 
 def test_the_demo_is_calibrated_from_its_labels(services: Services) -> None:
@@ -222,8 +222,10 @@ def test_the_demo_is_calibrated_from_made_questions(services: Services) -> None:
 def test_it_is_told_how_far_the_asking_has_come(services: Services) -> None:
     few = Questions("made", made(services.store, 19).good, ("How do I cook rice?",))
     told: list[tuple[int, int]] = []
-    target = services.targets["k10_extractive"]
-    calibrate(services, few, target, LOSE, NOW, lambda done, total: told.append((done, total)))
+    atlas = Atlas(services)
+    calibrate(
+        atlas, few, "k10_extractive", LOSE, NOW, lambda done, total: told.append((done, total))
+    )
     assert told == [(number, 20) for number in range(1, 21)]
 
 
@@ -298,12 +300,12 @@ def test_a_server_follows_a_calibration_without_a_restart(folder: Path) -> None:
     settings = Settings(chroma_persist_directory=folder.parent, chroma_collection_name=folder.name)
     serving = Serving(settings, HashEmbedder())
     try:
-        before = serving()
+        before = serving().services
         keep(folder, before.store.manifest.version, FOUND.model_copy(update={"threshold": 0.5}))
         serving.refresh()
         target = before.targets["k10_extractive"].model_copy(update={"answer_threshold": None})
         assert before.answerer.threshold(target) == FOUND.threshold
-        assert serving().answerer.threshold(target) == 0.5
+        assert serving().services.answerer.threshold(target) == 0.5
         assert serving.problem == ""
     finally:
         serving.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from waitress.server import create_server
 
+from atlas_search.atlas import Atlas
 from atlas_search.cli.main import main
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
@@ -15,13 +16,13 @@ from tests.conftest import free_port
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 
-Atlas = Callable[..., tuple[int, str, str]]
+Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def atlas(
     services: Services, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Atlas:
+) -> Command:
     """Runs a command with the settings of the demo collection: status, output and errors."""
     settings = services.settings
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(settings.chroma_persist_directory))
@@ -40,7 +41,7 @@ def atlas(
 def address(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server that `atlas ask` finds."""
     port = free_port()
-    server = create_server(create_app(lambda: services), host="127.0.0.1", port=port)
+    server = create_server(create_app(lambda: Atlas(services)), host="127.0.0.1", port=port)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     monkeypatch.setenv("ATLAS_PORT", str(port))
@@ -52,7 +53,7 @@ def address(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
 @pytest.fixture
 def answer(services: Services) -> dict[str, object]:
     return (
-        create_app(lambda: services)
+        create_app(lambda: Atlas(services))
         .test_client()
         .post("/api/ask", json={"question": QUESTION})
         .get_json()
@@ -62,7 +63,7 @@ def answer(services: Services) -> dict[str, object]:
 @pytest.fixture
 def bundle(services: Services, tmp_path: Path) -> Path:
     """That of an answer, as the API gives it."""
-    client = create_app(lambda: services).test_client()
+    client = create_app(lambda: Atlas(services)).test_client()
     client.post("/api/ask", json={"question": QUESTION, "qa_id": "q1"})
     response = client.get("/api/ask/q1/export?format=bundle")
     assert response.headers["Content-Disposition"] == 'attachment; filename="atlas-run-q1.json"'
@@ -71,7 +72,7 @@ def bundle(services: Services, tmp_path: Path) -> Path:
     return path
 
 
-def test_an_answer_is_printed_with_its_sources(atlas: Atlas, address: str) -> None:
+def test_an_answer_is_printed_with_its_sources(atlas: Command, address: str) -> None:
     status, out, _ = atlas("ask", QUESTION)
     assert status == 0
     text, *sources = out.splitlines()
@@ -80,7 +81,7 @@ def test_an_answer_is_printed_with_its_sources(atlas: Atlas, address: str) -> No
 
 
 def test_a_comparison_is_printed_corpus_by_corpus(
-    atlas: Atlas, address: str, services: Services
+    atlas: Command, address: str, services: Services
 ) -> None:
     _, out, _ = atlas("ask", "Which grounds make same-sex marriage lawful?", "--compare")
     beginnings = [line.split(": ")[0] for line in out.splitlines()]
@@ -90,7 +91,7 @@ def test_a_comparison_is_printed_corpus_by_corpus(
 
 
 def test_what_ask_prints_as_json_can_be_exported(
-    atlas: Atlas, address: str, tmp_path: Path
+    atlas: Command, address: str, tmp_path: Path
 ) -> None:
     run = tmp_path / "run.json"
     _, out, _ = atlas("ask", QUESTION, "--json", "--bundle", run)
@@ -107,7 +108,7 @@ def test_what_ask_prints_as_json_can_be_exported(
 
 
 def test_a_format_or_file_that_cannot_be_is_named(
-    atlas: Atlas, tmp_path: Path, answer: dict[str, object]
+    atlas: Command, tmp_path: Path, answer: dict[str, object]
 ) -> None:
     kept = tmp_path / "answer.json"
     kept.write_text(json.dumps([answer]))
@@ -118,13 +119,13 @@ def test_a_format_or_file_that_cannot_be_is_named(
     assert "holds neither an answer nor a list" in atlas("export", kept)[2]
 
 
-def test_a_run_over_the_same_collection_is_repeated(atlas: Atlas, bundle: Path) -> None:
+def test_a_run_over_the_same_collection_is_repeated(atlas: Command, bundle: Path) -> None:
     status, out, _ = atlas("replay", bundle)
     assert (status, out) == (0, out)
     assert "10" in out
 
 
-def test_a_run_that_would_go_otherwise_says_how(atlas: Atlas, bundle: Path) -> None:
+def test_a_run_that_would_go_otherwise_says_how(atlas: Command, bundle: Path) -> None:
     run = json.loads(bundle.read_text())
     first, second = run["ranked"][:2]
     run["ranked"][:2] = [second, first]
@@ -135,7 +136,7 @@ def test_a_run_that_would_go_otherwise_says_how(atlas: Atlas, bundle: Path) -> N
 
 
 def test_calibrating_without_writing_says_what_it_would_choose(
-    atlas: Atlas, services: Services
+    atlas: Command, services: Services
 ) -> None:
     labels = Path(__file__).parent.parent / "create" / "samples" / "labels.jsonl"
     status, out, _ = atlas("calibrate", "--labels", labels, "--dry-run", "--json")
@@ -146,7 +147,7 @@ def test_calibrating_without_writing_says_what_it_would_choose(
     assert services.store.manifest.calibration is None
 
 
-def test_the_doctor_ends_well_where_nothing_needed_is_missing(atlas: Atlas) -> None:
+def test_the_doctor_ends_well_where_nothing_needed_is_missing(atlas: Command) -> None:
     status, out, _ = atlas("doctor")
     assert status == 0
     assert "note  model mistral: " in out
@@ -154,7 +155,7 @@ def test_the_doctor_ends_well_where_nothing_needed_is_missing(atlas: Atlas) -> N
 
 
 def test_the_doctor_ends_with_a_status_where_something_is(
-    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
+    atlas: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHROMA_COLLECTION_NAME", "nowhere")
     status, out, _ = atlas("doctor")

@@ -7,7 +7,8 @@ import pytest
 
 from atlas_search.answer.answer import Event, References, Restart, Section
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.answer.conflicts import Conflict, Side, to_list
+from atlas_search.answer.conflicts import Conflict, ConflictPlace, to_list
+from atlas_search.atlas import Atlas
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.providers.chat import Usage
 from atlas_search.server.app import create_app
@@ -119,7 +120,7 @@ def test_if_no_corpus_answers_the_reasons_of_all_are_given(services: Services) -
 
 def test_the_api_gives_every_part_with_indices_into_the_citations(services: Services) -> None:
     answerer = replace(services.answerer, cache=AnswerCache(8, 300))
-    client = create_app(lambda: replace(services, answerer=answerer)).test_client()
+    client = create_app(lambda: Atlas(replace(services, answerer=answerer))).test_client()
     body = {"question": QUESTION, "mode": "compare"}
     answer = client.post("/api/ask", json=body).get_json()
     again = client.post("/api/ask", json=body).get_json()
@@ -145,7 +146,7 @@ def test_a_superseded_source_is_listed_only_beside_an_answer_that_cites_it(
         if item.passage.document_id != cited.document_id
     )
     away = replace(other, document_id="legal_uk.elsewhere")
-    here, there, far = (Side(passage, 0, 5, "x") for passage in (cited, other, away))
+    here, there, far = (ConflictPlace(passage, 0, 5, "x") for passage in (cited, other, away))
     beside = Conflict("repealed", here, there, "was superseded")
     apart = Conflict("repealed", far, far, "was superseded")
     number = Conflict("number", far, far, "14 or 30 days")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from atlas_search.atlas import Atlas
 from atlas_search.cli.doctor import Finding, examine
 from atlas_search.core.settings import Settings
 from atlas_search.providers.chat.health import ProviderHealth
@@ -85,14 +86,14 @@ def test_health_names_the_fault_and_asks_a_provider_once_in_a_while(
     with answered_by("openai", services) as (own, server):
         health = ProviderHealth(own.answerer.models, {"openai": frozenset({"gpt-4o-mini"})})
         served = replace(own, provider_health=health)
-        client = create_app(lambda: served).test_client()
+        client = create_app(lambda: Atlas(served)).test_client()
         first = client.get("/api/health").get_json()
         server.key = "another"
         assert client.get("/api/health").get_json() == first
         assert first["status"] == "ok"
         assert first["providers"] == {"extractive": "ready", "openai": "ready"}
         unwell = replace(served, provider_health=ProviderHealth(own.answerer.models, {}))
-        told = create_app(lambda: unwell).test_client().get("/api/health").get_json()
+        told = create_app(lambda: Atlas(unwell)).test_client().get("/api/health").get_json()
     assert told["status"] == "degraded"
     assert "OPENAI_API_KEY" in told["problem"]
     assert told["problem"] == f"openai: {told['providers']['openai']}"

@@ -13,6 +13,7 @@ from atlas_search.search.duplicates import groups
 from atlas_search.search.flow import search
 from atlas_search.search.mmr import mmr_order
 from atlas_search.search.request import SearchRequest
+from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
@@ -80,7 +81,7 @@ def test_a_reprint_takes_no_place_of_its_own_and_is_named(tmp_path: Path) -> Non
     with ThreadPoolExecutor(2) as executor:
         searcher = Searcher(store, embedder, executor, Tracer("", "", content=False), {})
         request = SearchRequest("three four five sheep", ("farm",), False, 5, date(2026, 1, 1))
-        found = search(searcher, request, Target())
+        found = search(SearchRun(searcher, request, Target()))
     store.close()
     assert len(found.passages) == 4
     (speech,) = [item for item in found.passages if "other" not in item.passage.document_id]

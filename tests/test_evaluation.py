@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from atlas_search.atlas import Atlas
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.labelset import Label, Split, load_labels
 from atlas_search.evaluation.metrics import (
@@ -22,7 +23,7 @@ from atlas_search.evaluation.metrics import (
     token_f1,
 )
 from atlas_search.evaluation.report import COLUMNS, WIDTH, by_category, evaluation_table
-from atlas_search.evaluation.runner import Outcome, Told, judge, run, summarise, without_markers
+from atlas_search.evaluation.runner import LabelScore, Told, judge, run, summarise, without_markers
 from atlas_search.services import Services
 from tests.conftest import SAMPLES, TODAY, sample_documents
 from tests.hash_embedder import HashEmbedder
@@ -177,7 +178,7 @@ WRONG = Told("ANSWER", "answered", "A week.", ("x",), frozenset({"x"}), True, 0.
 NONE = Told("ABSTAIN", "weak_evidence", "", ("d1", "x"), frozenset(), True, 0.0)
 
 
-def judged(*told: tuple[Label, Told]) -> list[Outcome]:
+def judged(*told: tuple[Label, Told]) -> list[LabelScore]:
     return [judge(label, found, HashEmbedder()) for label, found in told]
 
 
@@ -238,7 +239,7 @@ def test_the_table_has_a_row_a_category_and_fits_its_width() -> None:
 
 def test_the_bundled_questions_are_asked_for_real(services: Services) -> None:
     labels = [label for label in load_labels(LABELS, Split.DEV) if label.category == "conflicting"]
-    summary = summarise(run(services, labels, "k10_extractive", TODAY))
+    summary = summarise(run(Atlas(services), labels, "k10_extractive", TODAY))
     assert summary.questions == len(labels)
     assert summary.recall == 1.0
     assert (summary.citation_valid, summary.sentence_groundedness, summary.grounded) == (1, 1, 1)

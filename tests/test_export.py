@@ -11,7 +11,6 @@ from urllib.parse import unquote
 import bibtexparser
 import pytest
 import rispy
-from atlas_search.output.document import Cited
 from bibtexparser.middlewares import LatexDecodingMiddleware
 from flask.testing import FlaskClient
 from hypothesis import example, given, settings
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from atlas_search.core.errors import RequestError
+from atlas_search.output.answer_document import CitationOut
 from atlas_search.output.dating import dating
 from atlas_search.output.formats import FORMATS, Format, export, known_format
 from atlas_search.output.markdown import escaped
@@ -431,7 +431,7 @@ def test_a_date_is_written_as_each_format_has_it(
 def test_what_a_document_is_follows_from_metadata_and_title(
     title: str, metadata: dict[str, str], kind: str
 ) -> None:
-    assert kind_of(Cited.model_validate(citation(title=title, metadata=metadata))) == kind
+    assert kind_of(CitationOut.model_validate(citation(title=title, metadata=metadata))) == kind
 
 
 @pytest.mark.parametrize("format", list(FORMATS))
@@ -459,7 +459,7 @@ def test_every_format_takes_a_session_without_any_citation(format: Format) -> No
         ),
         (
             [answer(citation(), sentences=[{"text": "x", "citations": [-1], "grounded": True}])],
-            r"sentences\.0\.citations\.0",
+            "it refers to citation -1, and there are 1",
         ),
     ],
 )

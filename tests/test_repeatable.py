@@ -14,7 +14,7 @@ from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from atlas_search.core.settings import load_settings
 services = open_services(load_settings())
-client = create_app(lambda: services).test_client()
+client = create_app(lambda: Atlas(services)).test_client()
 for question in ("rights of a person on arrest", "Compare privacy in Britain with New Zealand"):
     for body in ({}, {"exact": True, "facets": True}, {"fuzzy": True, "filters": {"date": "1966"}}):
         found = client.post("/api/search", json={"question": question, "explain": True} | body)

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from waitress.server import create_server
 
+from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Conflict, NotFound, TooManyQuestions
 from atlas_search.server.app import create_app
 from atlas_search.server.runs import Runs
@@ -31,7 +32,7 @@ def address(services: Services, model: SlowModel) -> Iterator[str]:
     )
     own = replace(served_by(services, model), settings=settings)
     server = create_server(
-        create_app(lambda: own), host="127.0.0.1", port=0, channel_request_lookahead=1
+        create_app(lambda: Atlas(own)), host="127.0.0.1", port=0, channel_request_lookahead=1
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

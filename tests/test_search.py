@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from atlas_search.core.domain import LEGS, Passage
+from atlas_search.core.targets import Target
 from atlas_search.language.text import words
+from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.flow import search
-from atlas_search.search.query import parse_query
-from atlas_search.search.result import gather
 from atlas_search.search.retrieve import retrieve
+from atlas_search.search.run import SearchRun
 from atlas_search.services import Services
 from atlas_search.stores.filters import Range
 from tests.conftest import request_for
@@ -19,13 +20,12 @@ QUESTION = "What rights does a person have on arrest by the police?"
 
 
 def hits_of(services: Services, depth: int, corpora: tuple[str, ...], filters=None):
-    searcher = services.searcher
-    query = parse_query(QUESTION)
-    scope = searcher.store.scope(filters) if filters else None
-    vector = searcher.embedder.embed_query(QUESTION)
-    return retrieve(
-        searcher.store, searcher.tracer, searcher.executor, query, vector, corpora, depth, scope
+    target = Target(large_retrieval_size_single_corpus=depth)
+    request = request_for(
+        services, QUESTION, corpora=corpora, every_corpus=False, filters=filters or {}
     )
+    run = SearchRun(services.searcher, request, target)
+    return retrieve(run, run.query, services.searcher.embedder.embed_query(QUESTION))
 
 
 def test_all_takes_the_same_number_of_candidates_from_each_corpus_in_each_leg(
@@ -41,10 +41,10 @@ def test_the_depth_is_that_of_all_or_of_chosen_corpora(services: Services) -> No
     target = services.targets["k10_extractive"].model_copy(
         update={"large_retrieval_size_all_corpus": 7, "large_retrieval_size_single_corpus": 11}
     )
-    everything = search(services.searcher, request_for(services, QUESTION), target)
+    everything = search(SearchRun(services.searcher, request_for(services, QUESTION), target))
     assert {counts.dense for counts in everything.per_corpus.values()} == {7}
     one = request_for(services, QUESTION, corpora=("legal_us",), every_corpus=False)
-    assert search(services.searcher, one, target).per_corpus["legal_us"].dense == 11
+    assert search(SearchRun(services.searcher, one, target)).per_corpus["legal_us"].dense == 11
 
 
 @pytest.mark.parametrize("corpus", ["legal_us", "legal_uk", "legislation_nz"])
@@ -78,7 +78,9 @@ def test_quoted_phrases_and_excluded_words_bind_both_legs(
     services: Services, question: str, holds: Callable[[str], bool]
 ) -> None:
     request = request_for(services, question)
-    found = gather(services.searcher, request, services.targets["k10_extractive"])
+    found = find_candidates(
+        SearchRun(services.searcher, request, services.targets["k10_extractive"])
+    )
     rows = [row for hits in found.hits for leg in LEGS for row in hits.leg(leg).rows]
     assert rows
     passages = services.store.passages(rows)
@@ -98,7 +100,9 @@ def test_documents_sections_and_content_types_can_be_asked_for(
     services: Services, field: str, value: str, of: Callable[[Passage], str]
 ) -> None:
     request = request_for(services, QUESTION, filters={field: (value,)})
-    found = gather(services.searcher, request, services.targets["k10_extractive"])
+    found = find_candidates(
+        SearchRun(services.searcher, request, services.targets["k10_extractive"])
+    )
     rows = [row for hits in found.hits for leg in LEGS for row in hits.leg(leg).rows]
     assert rows
     assert all(value in of(passage) for passage in services.store.passages(rows))
@@ -109,21 +113,21 @@ def test_exact_search_compares_every_vector(services: Services) -> None:
         update={"large_retrieval_size_all_corpus": 20}
     )
     request = request_for(services, QUESTION, exact=True)
-    found = gather(services.searcher, request, target)
+    found = find_candidates(SearchRun(services.searcher, request, target))
     everything = np.arange(services.store.manifest.passages)
     similarity = services.store.vectors(everything) @ found.vector
     for number, hits in enumerate(found.hits):
         own = everything[services.store.corpus_of(everything) == number]
         best = own[np.argsort(-similarity[own], kind="stable")][:20]
         assert hits.dense.rows.tolist() == best.tolist()
-    quick = gather(services.searcher, request_for(services, QUESTION), target)
+    quick = find_candidates(SearchRun(services.searcher, request_for(services, QUESTION), target))
     for one, other in zip(found.hits, quick.hits, strict=True):
         assert one.lexical.rows.tolist() == other.lexical.rows.tolist()
 
 
 def test_a_filter_that_nothing_meets_gives_no_passage(services: Services) -> None:
     request = request_for(services, QUESTION, filters={"author": ("nobody",)})
-    result = search(services.searcher, request, services.targets["k10_extractive"])
+    result = search(SearchRun(services.searcher, request, services.targets["k10_extractive"]))
     assert result.passages == ()
     assert {counts.candidates for counts in result.per_corpus.values()} == {0}
     assert result.confidence.low
@@ -133,7 +137,7 @@ def test_every_candidate_has_every_signal_between_0_and_1(services: Services) ->
     target = services.targets["k10_extractive"].model_copy(update={"search_k": 100})
     for question in (QUESTION, "Brown v. Board of Education", "s59", "zzzz", "the of"):
         request = request_for(services, question, limit=100)
-        result = search(services.searcher, request, target)
+        result = search(SearchRun(services.searcher, request, target))
         assert len(result.passages) == 100
         for item in result.passages:
             assert len(item.ranked.signals) == 10
@@ -142,8 +146,8 @@ def test_every_candidate_has_every_signal_between_0_and_1(services: Services) ->
 
 def test_passages_come_best_first_and_the_same_every_time(services: Services) -> None:
     target = services.targets["k10_extractive"]
-    first = search(services.searcher, request_for(services, QUESTION), target)
-    again = search(services.searcher, request_for(services, QUESTION), target)
+    first = search(SearchRun(services.searcher, request_for(services, QUESTION), target))
+    again = search(SearchRun(services.searcher, request_for(services, QUESTION), target))
     scores = [item.ranked.score for item in first.passages]
     assert scores == sorted(scores, reverse=True)
     assert first.passages == again.passages
@@ -151,7 +155,9 @@ def test_passages_come_best_first_and_the_same_every_time(services: Services) ->
 
 def test_counts_add_up(services: Services) -> None:
     result = search(
-        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        SearchRun(
+            services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        )
     )
     assert sum(counts.kept for counts in result.per_corpus.values()) == len(result.passages) == 10
     for counts in result.per_corpus.values():
@@ -163,20 +169,24 @@ def test_a_corpus_that_gives_fewer_candidates_than_asked_for_is_reported(
     services: Services,
 ) -> None:
     result = search(
-        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        SearchRun(
+            services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        )
     )
     assert "legislation_nz: 102 of 200 candidates asked for; it holds no more." in result.warnings
 
 
 def test_quota_gives_every_corpus_the_same_number_of_places(services: Services) -> None:
     target = services.targets["k15_quota"]
-    result = search(services.searcher, request_for(services, QUESTION, limit=15), target)
+    result = search(SearchRun(services.searcher, request_for(services, QUESTION, limit=15), target))
     assert {counts.kept for counts in result.per_corpus.values()} == {5}
 
 
 def test_highlights_are_sentences_of_the_passage(services: Services) -> None:
     result = search(
-        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        SearchRun(
+            services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        )
     )
     for item in result.passages:
         for highlight in item.highlights:
@@ -186,23 +196,27 @@ def test_highlights_are_sentences_of_the_passage(services: Services) -> None:
 
 def test_freshness_counts_passages_older_than_asked_for(services: Services) -> None:
     request = request_for(services, "Katz wiretapping telephone booth", freshness_days=365 * 20)
-    result = search(services.searcher, request, services.targets["k10_extractive"])
+    result = search(SearchRun(services.searcher, request, services.targets["k10_extractive"]))
     old = [item for item in result.passages if item.valid and item.passage.date < "2006"]
     assert result.freshness.violations == len(old) > 0
 
 
 def test_names_that_no_source_mentions_are_found(services: Services) -> None:
     result = search(
-        services.searcher,
-        request_for(services, "What was decided in Shelby County v. Holder?"),
-        services.targets["k10_extractive"],
+        SearchRun(
+            services.searcher,
+            request_for(services, "What was decided in Shelby County v. Holder?"),
+            services.targets["k10_extractive"],
+        )
     )
     assert result.unknown_names == ("Shelby County v. Holder",)
 
 
 def test_a_searched_passage_has_the_cosine_of_its_vector(services: Services) -> None:
     result = search(
-        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        SearchRun(
+            services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        )
     )
     question = services.searcher.embedder.embed_query(QUESTION)
     for item in result.passages:
@@ -212,9 +226,11 @@ def test_a_searched_passage_has_the_cosine_of_its_vector(services: Services) -> 
 
 def test_a_court_whose_name_has_function_words_is_matched(services: Services) -> None:
     result = search(
-        services.searcher,
-        request_for(services, "House of Lords decisions on negligence"),
-        services.targets["k10_extractive"],
+        SearchRun(
+            services.searcher,
+            request_for(services, "House of Lords decisions on negligence"),
+            services.targets["k10_extractive"],
+        )
     )
     lords = [i for i in result.passages if i.passage.metadata.get("court") == "House of Lords"]
     assert lords
@@ -224,16 +240,18 @@ def test_a_court_whose_name_has_function_words_is_matched(services: Services) ->
 def test_a_question_of_several_things_keeps_a_place_for_each(services: Services) -> None:
     question = "Compare the death penalty in Britain with the right to silence in New Zealand"
     target = services.targets["k10_extractive"].model_copy(update={"max_passages_per_document": 1})
-    found = search(services.searcher, request_for(services, question, limit=4), target)
+    found = search(SearchRun(services.searcher, request_for(services, question, limit=4), target))
     first, second = found.candidates.parts
     kept = [item.passage.row for item in found.passages]
     assert first.rows[0] in kept
     assert second.rows[0] in kept
     assert set(first.rows) | set(second.rows) <= set(found.candidates.table.rows)
     whole = search(
-        services.searcher,
-        request_for(services, question, limit=4),
-        target.model_copy(update={"multi_hop": False}),
+        SearchRun(
+            services.searcher,
+            request_for(services, question, limit=4),
+            target.model_copy(update={"multi_hop": False}),
+        )
     )
     assert whole.candidates.parts == ()
 
@@ -241,7 +259,9 @@ def test_a_question_of_several_things_keeps_a_place_for_each(services: Services)
 def test_what_the_whole_question_excludes_no_part_finds(services: Services) -> None:
     question = "Compare privacy in Britain with privacy in New Zealand -commissioner"
     found = search(
-        services.searcher, request_for(services, question), services.targets["k10_extractive"]
+        SearchRun(
+            services.searcher, request_for(services, question), services.targets["k10_extractive"]
+        )
     )
     assert len(found.candidates.parts) == 2
     texts = (item.text for item in services.store.passages(found.candidates.table.rows))
@@ -250,7 +270,9 @@ def test_what_the_whole_question_excludes_no_part_finds(services: Services) -> N
 
 def test_a_simple_question_is_searched_once(services: Services) -> None:
     found = search(
-        services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        SearchRun(
+            services.searcher, request_for(services, QUESTION), services.targets["k10_extractive"]
+        )
     )
     assert found.candidates.parts == ()
 
@@ -258,7 +280,7 @@ def test_a_simple_question_is_searched_once(services: Services) -> None:
 def test_a_content_type_that_floods_the_results_keeps_to_its_cap(services: Services) -> None:
     def kept(question: str, caps: str) -> int:
         target = services.targets["k10_extractive"].model_copy(update={"content_type_caps": caps})
-        found = search(services.searcher, request_for(services, question), target)
+        found = search(SearchRun(services.searcher, request_for(services, question), target))
         assert len(found.passages) == 10
         return sum(item.passage.metadata["content_type"] == "md" for item in found.passages)
 

@@ -12,6 +12,7 @@ from atlas_search.core.tracing import Tracer
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult
+from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
@@ -47,7 +48,7 @@ def found(searcher: Searcher, question: str, **changes: object) -> SearchResult:
         "limit": 4,
         "today": date(2026, 1, 1),
     }
-    return search(searcher, SearchRequest(**(fields | changes)), Target())  # type: ignore[arg-type]
+    return search(SearchRun(searcher, SearchRequest(**(fields | changes)), Target()))  # type: ignore[arg-type]
 
 
 def coverage(result: SearchResult) -> dict[str, float]:

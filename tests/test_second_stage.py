@@ -11,6 +11,7 @@ from atlas_search.core.targets import Target
 from atlas_search.search.flow import search
 from atlas_search.search.rerank import Ranking
 from atlas_search.search.rerankers.second_stage import Limits, Relevance, read_again, reordered
+from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable
 from atlas_search.services import Services
 from atlas_search.stores.tokens import IntArray
@@ -117,24 +118,24 @@ def test_a_search_is_in_the_order_of_the_second_stage(services: Services) -> Non
     searcher = with_stage(services, ByLength()).searcher
     request = request_for(services, QUESTION)
     target = Target(reranker="cohere", rerank_depth=20, max_passages_per_document=100)
-    found = search(searcher, request, target)
+    found = search(SearchRun(searcher, request, target))
     lengths = [len(item.passage.text) for item in found.passages]
     assert lengths == sorted(lengths)
     for item in found.passages:
         assert item.ranked.signals["relevance"] == pytest.approx(
             1 / len(item.passage.text), abs=1e-6
         )
-    plain = search(services.searcher, request, Target())
+    plain = search(SearchRun(services.searcher, request, Target()))
     assert found.confidence.support == plain.confidence.support
-    varied = search(searcher, request, target.model_copy(update={"diversity": "mmr"}))
+    varied = search(SearchRun(searcher, request, target.model_copy(update={"diversity": "mmr"})))
     assert {"relevance"} <= varied.passages[0].ranked.signals.keys()
 
 
 def test_a_search_goes_on_without_its_second_stage_and_says_so(services: Services) -> None:
     searcher = with_stage(services, Script(error="Nobody is there.")).searcher
     request = request_for(services, QUESTION)
-    found = search(searcher, request, Target(reranker="cohere"))
-    plain = search(services.searcher, request, Target())
+    found = search(SearchRun(searcher, request, Target(reranker="cohere")))
+    plain = search(SearchRun(services.searcher, request, Target()))
     assert [i.passage.id for i in found.passages] == [i.passage.id for i in plain.passages]
     assert found.warnings[0] == (
         "The passages are in the order of the first stage. Nobody is there."

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
+from atlas_search.atlas import Atlas
 from atlas_search.build.build import BuildReport, Options, build
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Rule, Sources, by_folder, by_rule
@@ -747,7 +748,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     build_from("chroma", root / "c", chroma_sources(root, "old"))
     settings = Settings(chroma_persist_directory=root, chroma_collection_name="c")
     services = open_services(settings, HashEmbedder())
-    yield create_app(lambda: services).test_client()
+    yield create_app(lambda: Atlas(services)).test_client()
     services.close()
 
 

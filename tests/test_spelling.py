@@ -8,6 +8,7 @@ import pytest
 from atlas_search.search.flow import search
 from atlas_search.search.other_spellings import Spellings
 from atlas_search.search.query import parse_query
+from atlas_search.search.run import SearchRun
 from atlas_search.services import Services
 from tests.conftest import request_for
 from tests.three_passages import signals_of, table_of
@@ -56,7 +57,7 @@ def test_fuzzy_search_finds_what_is_misspelt_and_says_so(services: Services) -> 
     target = services.targets["k10_extractive"]
     question = "privecy of a telephone cal"
     plain, fuzzy = (
-        search(services.searcher, request_for(services, question, fuzzy=fuzzy), target)
+        search(SearchRun(services.searcher, request_for(services, question, fuzzy=fuzzy), target))
         for fuzzy in (False, True)
     )
     assert plain.query.spellings == {}

@@ -14,6 +14,7 @@ import pytest
 from waitress.server import create_server
 
 from atlas_search.answer.cache import AnswerCache
+from atlas_search.atlas import Atlas
 from atlas_search.server import events as events_api
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
@@ -42,7 +43,7 @@ def served_by(services: Services, model: SlowModel, **settings: object) -> Servi
 
 @pytest.fixture
 def address(services: Services, model: SlowModel) -> Iterator[str]:
-    app = create_app(lambda: served_by(services, model))
+    app = create_app(lambda: Atlas(served_by(services, model)))
     server = create_server(app, host="127.0.0.1", port=0, channel_request_lookahead=1)
 
     def serve() -> None:
@@ -161,14 +162,14 @@ def test_more_citations_than_the_limit_block_the_answer(
     model.go.release(20)
     limited = served_by(services, model, citation_limit=1)
     body = {"question": QUESTION}
-    text = create_app(lambda: limited).test_client().post("/api/ask/stream", json=body).text
+    text = create_app(lambda: Atlas(limited)).test_client().post("/api/ask/stream", json=body).text
     assert '"decision": "BLOCK"' in text
     assert "more than 1" in text
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files in /proc")
 def test_streams_leave_no_file_open(services: Services) -> None:
-    client = create_app(lambda: services).test_client()
+    client = create_app(lambda: Atlas(services)).test_client()
 
     def open_files_after(streams: int) -> int:
         for _ in range(streams):

@@ -35,6 +35,7 @@ from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
+from atlas_search.search.run import SearchRun
 from atlas_search.stores.filters import Condition
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import NO_TITLE, GroupReader
@@ -144,7 +145,7 @@ def _evidence(collection: Collection, asked: Asked) -> float:
         today=TODAY,
         filters=place,
     )
-    return evidence_of(search(collection.searcher, request, Target()))
+    return evidence_of(search(SearchRun(collection.searcher, request, Target())))
 
 
 def _asked(test_set: TestSet, query: Query) -> Asked:

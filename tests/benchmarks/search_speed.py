@@ -27,6 +27,7 @@ from atlas_search.search.query import parse_query
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.rerank import rerank
 from atlas_search.search.retrieve import retrieve
+from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.measure import measure
 from atlas_search.services import open_services
@@ -94,7 +95,7 @@ def print_whole(searcher: Searcher, corpora: tuple[str, ...], questions: list[st
             vector = searcher.embedder.embed_query(question)
             retrieve(searcher.store, silent, searcher.executor, query, vector, corpora, depth, None)
 
-        whole.append(best(lambda request=request: search(searcher, request, target)))
+        whole.append(best(lambda request=request: search(SearchRun(searcher, request, target))))
         legs.append(best(bare))
     ratio = median(a / b for a, b in zip(whole, legs, strict=True))
     print(

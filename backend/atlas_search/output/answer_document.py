@@ -6,14 +6,15 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from atlas_search.core.domain import MetadataValue
 from atlas_search.core.errors import RequestError
 from atlas_search.output.search_document import RankedPassageOut, RetrievalOut
+from atlas_search.output.sent import Sent
 
 
-class CitationOut(BaseModel):
+class CitationOut(Sent):
     """A verified citation: `quote` is the document's text from `start` to `end`."""
 
     marker: str
@@ -22,17 +23,17 @@ class CitationOut(BaseModel):
     corpus: str
     title: str
     page: int
-    section: str | None
-    speaker: str | None
-    date: str | None
-    url: str | None
+    section: str | None = None
+    speaker: str | None = None
+    date: str | None = None
+    url: str | None = None
     start: int
     end: int
     quote: str
-    metadata: dict[str, MetadataValue] = Field(description="The document's")
+    metadata: dict[str, MetadataValue] = Field(default_factory=dict, description="The document's")
 
 
-class CheckedSentenceOut(BaseModel):
+class CheckedSentenceOut(Sent):
     """A sentence and its verification, with the citation tokens that hold."""
 
     text: str
@@ -43,94 +44,96 @@ class CheckedSentenceOut(BaseModel):
     warnings: list[str]
 
 
-class SentenceOut(BaseModel):
+class SentenceOut(Sent):
     """A sentence of the answer; `citations` are indices into the answer's citations."""
 
     text: str
     citations: list[int]
     grounded: bool
-    caveat: bool = Field(description="It only says what the passages do not hold")
+    caveat: bool = Field(False, description="It only says what the passages do not hold")
 
 
-class ValidationOut(BaseModel):
+class ValidationOut(Sent):
     """The outcome of citation verification."""
 
-    citation_valid: bool
-    errors: list[str]
-    warnings: list[str]
-    sentence_groundedness: float
-    answer_grounded: bool
+    citation_valid: bool = False
+    errors: list[str] = []
+    warnings: list[str] = []
+    sentence_groundedness: float = 0.0
+    answer_grounded: bool = False
 
 
-class ReasonOut(BaseModel):
+class ReasonOut(Sent):
     """Why the decision fell as it did."""
 
     code: str
     message: str
-    numbers: dict[str, float] = Field(description="What was measured, and what was needed")
+    numbers: dict[str, float] = Field(
+        default_factory=dict, description="What was measured, and what was needed"
+    )
 
 
-class UsageOut(BaseModel):
+class UsageOut(Sent):
     """Who wrote, in how many attempts, and the tokens it took."""
 
     provider: str
     model: str
-    attempts: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None = Field(description="In the currency of the target's prices")
+    attempts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = Field(None, description="In the currency of the target's prices")
 
 
-class FallbackOut(BaseModel):
+class FallbackOut(Sent):
     """Why the sources' own sentences stand in for a language model's."""
 
-    code: Literal["model_refused", "model_unavailable", "model_unusable"]
+    code: Literal["model_refused", "model_unavailable", "model_unusable"] = "model_unusable"
     message: str
 
 
-class ContextOut(BaseModel):
+class ContextOut(Sent):
     """What the language model was given, and what did not fit; zeros if none was asked."""
 
-    passages: int
-    passages_dropped: int
-    passage_tokens: int
-    turns: int
-    turns_dropped: int
-    turn_tokens: int
+    passages: int = 0
+    passages_dropped: int = 0
+    passage_tokens: int = 0
+    turns: int = 0
+    turns_dropped: int = 0
+    turn_tokens: int = 0
 
 
-class SideOut(BaseModel):
+class SideOut(Sent):
     """One place of a contradiction: `quote` is the document's text from `start` to `end`."""
 
     passage_id: str
-    document_id: str
-    corpus: str
+    document_id: str = ""
+    corpus: str = ""
     title: str
-    date: str | None
-    marker: str
-    start: int
-    end: int
+    date: str | None = None
+    marker: str = ""
+    start: int = 0
+    end: int = 0
     quote: str
 
 
-class ConflictOut(BaseModel):
+class ConflictOut(Sent):
     """Two places of the passages that contradict each other."""
 
-    kind: Literal["polarity", "number", "repealed"]
+    kind: Literal["polarity", "number", "repealed"] = "number"
     detail: str
-    stated: bool = Field(description="Whether the answer cites both")
+    stated: bool = Field(False, description="Whether the answer cites both")
     first: SideOut
     second: SideOut
 
 
-class PointOut(BaseModel):
+class PointOut(Sent):
     """Something several corpora agree or differ about; indices into the answer's citations."""
 
     text: str
     citations: list[int]
 
 
-class CorpusAnswerOut(BaseModel):
+class CorpusAnswerOut(Sent):
     """What one corpus answers for itself."""
 
     corpus: str
@@ -140,12 +143,12 @@ class CorpusAnswerOut(BaseModel):
     sentences: list[SentenceOut]
 
 
-class ComparisonOut(BaseModel):
+class ComparisonOut(Sent):
     """The answers of the corpora, and what they agree and differ about."""
 
-    answers: list[CorpusAnswerOut]
-    agreements: list[PointOut]
-    differences: list[PointOut]
+    answers: list[CorpusAnswerOut] = []
+    agreements: list[PointOut] = []
+    differences: list[PointOut] = []
 
 
 def _moment(text: str) -> str:
@@ -154,42 +157,42 @@ def _moment(text: str) -> str:
     return text
 
 
-class AnswerDocument(BaseModel):
+class AnswerDocument(Sent):
     """The answer to a question; `answer` is null unless the decision is ANSWER."""
 
-    model_config = ConfigDict(title="AnswerOut")
+    model_config = Sent.model_config | ConfigDict(title="AnswerOut")
 
     qa_id: str
     session_id: str
-    trace_id: str
+    trace_id: str = ""
     target: str
-    composite_target: str
+    composite_target: str = ""
     collection: str
     collection_version: str
     created: Annotated[str, AfterValidator(_moment)] = Field(
         description="When it was answered first, in UTC (ISO 8601)"
     )
     question: str
-    mode: Literal["answer", "compare"]
+    mode: Literal["answer", "compare"] = "answer"
     standalone_question: str | None = Field(
-        description="What a follow-up was rewritten into; this was searched for"
+        None, description="What a follow-up was rewritten into; this was searched for"
     )
-    standalone_note: str | None = Field(description="Why a follow-up was not rewritten")
+    standalone_note: str | None = Field(None, description="Why a follow-up was not rewritten")
     decision: Literal["ANSWER", "ABSTAIN", "BLOCK"]
     reason: ReasonOut
     answer: str | None
     sentences: list[SentenceOut]
     citations: list[CitationOut]
-    validation: ValidationOut
-    conflicts: list[ConflictOut]
-    comparison: ComparisonOut | None = Field(description="In the mode `compare` only")
-    fallback: FallbackOut | None
-    retrieval: RetrievalOut
-    passages: list[RankedPassageOut] | None = Field(description="With include_context only")
-    context: ContextOut
-    timings_ms: dict[str, float]
+    validation: ValidationOut = ValidationOut()
+    conflicts: list[ConflictOut] = []
+    comparison: ComparisonOut | None = Field(None, description="In the mode `compare` only")
+    fallback: FallbackOut | None = None
+    retrieval: RetrievalOut = Field(default_factory=RetrievalOut)
+    passages: list[RankedPassageOut] | None = Field(None, description="With include_context only")
+    context: ContextOut = ContextOut()
+    timings_ms: dict[str, float] = {}
     usage: UsageOut
-    cache_hit: bool
+    cache_hit: bool = False
 
     @property
     def said(self) -> tuple[SentenceOut | PointOut, ...]:
@@ -198,25 +201,6 @@ class AnswerDocument(BaseModel):
         if points is None:
             return tuple(self.sentences)
         return (*self.sentences, *points.agreements, *points.differences)
-
-
-# what answers of earlier versions may lack, and what that means
-_ANSWER_LACKS: Mapping[str, object] = {
-    "mode": "answer",
-    "standalone_question": None,
-    "standalone_note": None,
-    "comparison": None,
-    "conflicts": [],
-    "fallback": None,
-    "passages": None,
-}
-_CITATION_LACKS: Mapping[str, object] = {
-    "section": None,
-    "speaker": None,
-    "date": None,
-    "url": None,
-    "metadata": {},
-}
 
 
 def permalink(base_url: str, passage_id: str) -> str:
@@ -232,7 +216,7 @@ def read_answer(document: Mapping[str, Any], number: int) -> AnswerDocument:
     except (TypeError, ValueError) as error:
         raise RequestError(f"Document {number} is not JSON in UTF-8: {error}.") from error
     try:
-        answer = AnswerDocument.model_validate(_completed(document))
+        answer = AnswerDocument.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "as a whole"
@@ -253,10 +237,3 @@ def read_answer(document: Mapping[str, Any], number: int) -> AnswerDocument:
             "Export what POST /api/ask returned, unchanged."
         )
     return answer
-
-
-def _completed(document: Mapping[str, Any]) -> dict[str, Any]:
-    citations = document.get("citations")
-    if isinstance(citations, list):
-        citations = [{**_CITATION_LACKS, **c} if isinstance(c, dict) else c for c in citations]
-    return {**_ANSWER_LACKS, **document, "citations": citations}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 from atlas_search.core.domain import MARKER
 from atlas_search.output.answer_document import (
@@ -139,7 +140,7 @@ def _footer(answer: AnswerDocument) -> str:
             f"{escaped(answer.collection_version)}",
             f"- Target: {escaped(answer.target)}",
             f"- Written by: {escaped(' '.join(filter(None, (usage.provider, usage.model))))}",
-            f"- Date: {answer.created}",
+            f"- Date: {datetime.fromisoformat(answer.created).isoformat()}",
             f"- Answer: {escaped(answer.qa_id)}",
         )
     )

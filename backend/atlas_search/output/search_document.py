@@ -3,6 +3,7 @@
 from pydantic import BaseModel, Field
 
 from atlas_search.core.domain import MetadataValue
+from atlas_search.output.sent import Sent
 
 
 class PassageOut(BaseModel):
@@ -48,45 +49,45 @@ class CorpusCountsOut(BaseModel):
     cited: int
 
 
-class ConfidenceOut(BaseModel):
+class ConfidenceOut(Sent):
     """Similarity of the kept passages, and how much of the question the collection speaks to."""
 
-    max: float
-    mean: float
-    gap: float | None
-    hit_count: int
-    support: float
-    low: bool
+    max: float = 0.0
+    mean: float = 0.0
+    gap: float | None = None
+    hit_count: int = 0
+    support: float = 0.0
+    low: bool = False
 
 
-class FreshnessOut(BaseModel):
+class FreshnessOut(Sent):
     """Dates of the kept passages."""
 
-    oldest: str | None
-    newest: str | None
-    freshness_days: int
-    violations: int
-    stale: bool
+    oldest: str | None = None
+    newest: str | None = None
+    freshness_days: int = 0
+    violations: int = 0
+    stale: bool = False
 
 
-class RetrievalOut(BaseModel):
+class RetrievalOut(Sent):
     """How the passages were found."""
 
-    legs: list[str]
-    corpora: list[str]
-    depth: int
-    reranker: str
-    balance: str
-    sub_questions: list[str] = Field(description="Parts of the question that were searched too")
-    required: list[str] = Field(description="Phrases in quotation marks, as stems")
-    excluded: list[str] = Field(description="Words and phrases after a hyphen, as stems")
+    legs: list[str] = []
+    corpora: list[str] = []
+    depth: int = 0
+    reranker: str = ""
+    balance: str = ""
+    sub_questions: list[str] = Field([], description="Parts of the question that were searched too")
+    required: list[str] = Field([], description="Phrases in quotation marks, as stems")
+    excluded: list[str] = Field([], description="Words and phrases after a hyphen, as stems")
     spellings: dict[str, list[str]] = Field(
-        description="Stems that counted as a word of the question though spelt otherwise"
+        {}, description="Stems that counted as a word of the question though spelt otherwise"
     )
-    per_corpus: dict[str, CorpusCountsOut]
-    confidence: ConfidenceOut
-    freshness: FreshnessOut
-    warnings: list[str]
+    per_corpus: dict[str, CorpusCountsOut] = {}
+    confidence: ConfidenceOut = Field(default_factory=ConfidenceOut)
+    freshness: FreshnessOut = Field(default_factory=FreshnessOut)
+    warnings: list[str] = []
 
 
 class LegOut(BaseModel):

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from atlas_search.output.answer_document import AnswerDocument, CitationOut, SentenceOut, permalink
 
@@ -81,7 +82,7 @@ def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
 def _about(answer: AnswerDocument) -> Row:
     own = answer.model_dump(include=COLUMNS.keys() - {"created"})
     return own | {
-        "created": answer.created,
+        "created": datetime.fromisoformat(answer.created).isoformat(),
         "reason": answer.reason.code,
         "message": answer.reason.message,
         "provider": answer.usage.provider,

@@ -7,8 +7,9 @@ import numpy as np
 
 from atlas_search.core.targets import Target
 from atlas_search.evaluation.beir_labels import Query
-from atlas_search.search.find_candidates import gather
+from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.flow import search
+from atlas_search.search.run import SearchRun
 from atlas_search.stores.tokens import IntArray
 from tests.benchmarks.quality.collection import Collection, record_id
 from tests.benchmarks.quality.runs import RUNS
@@ -48,7 +49,9 @@ def ask(
     asked: dict[Section, Rankings] = {}
     for query in queries:
         for scope in scopes(collection, test_set, query):
-            candidates = gather(collection.searcher, scope.request(query), Target())
+            candidates = find_candidates(
+                SearchRun(collection.searcher, scope.request(query), Target())
+            )
             check_inside(found(candidates), scope)
             orders = {name: run(candidates)[:DEPTH] for name, run in RUNS.items()}
             if shown:
@@ -62,7 +65,7 @@ def ask(
 
 
 def _shown(collection: Collection, scope: Scope, query: Query) -> IntArray:
-    result = search(collection.searcher, scope.request(query), Target())
+    result = search(SearchRun(collection.searcher, scope.request(query), Target()))
     rows = np.array([checked.passage.row for checked in result.passages], dtype=np.int64)
     check_inside(rows, scope)
     return rows

@@ -20,8 +20,9 @@ from rich.table import Table
 from atlas_search.core.targets import Target
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
-from atlas_search.search.find_candidates import gather
+from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fused
+from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable
 from atlas_search.stores.tokens import FloatArray
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
@@ -76,7 +77,9 @@ def gather_set(
         grades = {f"{test_set.name}/{r}": g for r, g in test_set.qrels[query.id].items()}
         best = sorted(grades.values(), reverse=True)[:CUT]
         for scope in scopes(collection, test_set, query):
-            found = gather(collection.searcher, scope.request(query), Target()).table
+            found = find_candidates(
+                SearchRun(collection.searcher, scope.request(query), Target())
+            ).table
             given = [grades.get(collection.records[row], 0) for row in found.rows]
             asked.setdefault((test_set.name, scope.section), []).append(
                 Asked(found, np.array(given, dtype=np.float64), _dcg(best))
