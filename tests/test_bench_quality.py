@@ -218,7 +218,11 @@ def test_what_is_shown_is_what_a_search_returns(
 ) -> None:
     (alone, _, _) = ask(collection, sets[1], sets[1].queries[:1], shown=True)
     (scope, *_) = scopes(collection, sets[1], sets[1].queries[0])
-    result = search(SearchRun(collection.searcher, scope.request(sets[1].queries[0]), Target()))
+    result = search(
+        SearchRun(
+            collection.searcher, scope.request(collection.atlas, sets[1].queries[0]), Target()
+        )
+    )
     rows = [checked.passage.row for checked in result.passages]
     assert alone.runs[SHOWN]["a"] == [collection.records[row] for row in rows] != []
 

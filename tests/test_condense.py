@@ -43,7 +43,7 @@ def test_the_rewritten_question_is_searched_for_and_shown(both: Both) -> None:
 @pytest.mark.parametrize(
     "useless",
     [
-        Reply(400, {"error": {"message": "no"}}),
+        Reply(404, {"error": {"message": "no"}}),
         Says(""),
         Says("I don't know."),
         Says("Two lines,\nno question"),

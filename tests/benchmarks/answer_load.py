@@ -20,11 +20,11 @@ import httpx
 import typer
 from waitress.server import create_server
 
-from atlas_search.core.settings import load_settings
+from atlas_search.atlas import Atlas
 from atlas_search.evaluation.labelset import load_labels
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.server.app import create_app
-from atlas_search.services import Services, open_services
+from atlas_search.services import Services
 from tests.answering import chat_model, with_model
 from tests.chat_server import ChatServer, Pause, Request, Says
 from tests.load import put_under_load
@@ -56,9 +56,8 @@ def main(
     streams: Annotated[int, typer.Option(help="At once")] = 64,
 ) -> None:
     """Measure and print."""
-    settings = load_settings(llm_concurrency=32)
-    services = open_services(settings)
-    with openai_server() as server:
+    with Atlas.open(llm_concurrency=32) as atlas, openai_server() as server:
+        services, settings = atlas.services, atlas.services.settings
         calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
         own = with_model(services, chat_model("openai", server, calls), calls, kept=False)
         try:
@@ -66,12 +65,11 @@ def main(
             _print_load(own, server, seconds, streams)
         finally:
             calls.close()
-    services.close()
 
 
 def _print_overhead(services: Services, server: ChatServer) -> None:
     server.says(_slowly)
-    app = create_app(lambda: services)
+    app = create_app(lambda: Atlas(services))
     waitress = create_server(app, host="127.0.0.1", port=0, threads=16)
     threading.Thread(target=waitress.run, daemon=True).start()
     address = f"http://127.0.0.1:{waitress.effective_port}"

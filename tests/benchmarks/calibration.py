@@ -27,16 +27,12 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, evidence_of
-from atlas_search.core.targets import Target
 from atlas_search.evaluation.beir_labels import Query, read_queries
 from atlas_search.evaluation.calibration import choose
 from atlas_search.evaluation.questions import made
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
-from atlas_search.search.flow import search
-from atlas_search.search.request import SearchRequest
-from atlas_search.search.run import SearchRun
-from atlas_search.stores.filters import Condition
+from atlas_search.search.conditions import Filter
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import NO_TITLE, GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled, split_of
@@ -47,7 +43,7 @@ HALVES = ("dev", "test")
 WIDTH = 120
 """Columns of the table where the output is no terminal."""
 
-Place = Mapping[str, Condition]
+Place = Mapping[str, Filter]
 """The filter under which a question is asked; empty for the whole collection."""
 
 Asked = tuple[str, Place]
@@ -137,15 +133,7 @@ def _rows(name: str, found: Numbers) -> Iterator[list[str]]:
 
 def _evidence(collection: Collection, asked: Asked) -> float:
     question, place = asked
-    request = SearchRequest(
-        question=question,
-        corpora=tuple(corpus.id for corpus in collection.searcher.store.corpora),
-        every_corpus=True,
-        limit=Target().search_k,
-        today=TODAY,
-        filters=place,
-    )
-    return evidence_of(search(SearchRun(collection.searcher, request, Target())))
+    return evidence_of(collection.atlas.search(question, filters=place, as_of=TODAY))
 
 
 def _asked(test_set: TestSet, query: Query) -> Asked:

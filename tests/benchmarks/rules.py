@@ -18,8 +18,8 @@ questions and half of its 95% interval; a difference within the interval is none
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,22 +33,13 @@ from rich.progress import track
 from rich.table import Table
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.answerer import Answerer
-from atlas_search.answer.flow import ask
-from atlas_search.answer.request import AskRequest
 from atlas_search.answer.write.answer_kind import ANYTHING
-from atlas_search.core.settings import Settings
-from atlas_search.core.stop import Stop
-from atlas_search.core.targets import Target
 from atlas_search.evaluation.beir_labels import read_queries
 from atlas_search.evaluation.labelset import load_labels
 from atlas_search.evaluation.metrics import token_f1
 from atlas_search.evaluation.runner import without_markers
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
-from atlas_search.search.request import SearchRequest
-from atlas_search.services import open_services
-from atlas_search.stores.filters import Condition
 from tests.benchmarks.quality.collection import (
     COLLECTION,
     build_collection,
@@ -57,10 +48,8 @@ from tests.benchmarks.quality.collection import (
 )
 from tests.benchmarks.quality.records import NO_TITLE, GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
-from tests.places import ROOT
 
 TODAY = date(2000, 1, 1)  # freshness plays no part
-SAMPLES = ROOT / "create" / "samples"
 MEASURES = ("decided", "gold", "F1", "grounded", "conflicts", "ms")
 WIDTH = 130
 
@@ -68,7 +57,7 @@ GROUPS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     "answer kinds": {"atlas_search.answer.write.extractive.asked_for": lambda _: ANYTHING},
     "mismatch": {"atlas_search.answer.write.extractive.mismatch": lambda *_: ""},
     "superseded": {"atlas_search.answer.write.extractive.asks_for_current": lambda _: False},
-    "unknown names": {"atlas_search.search.flow.unknown_names": lambda *_: ()},
+    "unknown names": {"atlas_search.search.summary.unknown_names": lambda *_: ()},
     "multi-hop": {"atlas_search.search.find_candidates.sub_questions": lambda _: ()},
     "conflicts": {"atlas_search.answer.flow.conflicts_between": lambda *_: ()},
 }
@@ -80,8 +69,8 @@ class Case:
     """A question; `gold` are the documents or records that answer it, none if nothing does."""
 
     question: str
-    corpora: tuple[str, ...]
-    filters: Mapping[str, Condition]
+    corpora: str
+    filters: Mapping[str, Filter]
     gold: frozenset[str]
     answers: tuple[str, ...]
 
@@ -92,7 +81,7 @@ class Questions:
 
     name: str
     cases: Sequence[Case]
-    answerer: Answerer
+    atlas: Atlas
     source_of: Callable[[int], str]
 
 
@@ -136,14 +125,14 @@ def main(
 
 
 def _bundled(stack: ExitStack, demo: Path, embedder: Remembering) -> Iterator[Questions]:
-    settings = Settings(chroma_persist_directory=demo, query_cache_enabled=False)
-    services = stack.enter_context(closing(open_services(settings, embedder)))
+    folder = demo / "atlas_demo"
+    atlas = stack.enter_context(Atlas.open(folder, embedder=embedder, query_cache_enabled=False))
     cases = [
-        Case(label.question, services.default_corpora, {}, label.gold_document_ids, label.answers)
-        for label in load_labels(SAMPLES / "labels.jsonl")
+        Case(label.question, "all", {}, label.gold_document_ids, label.answers)
+        for label in load_labels(bundled("samples") / "labels.jsonl")
     ]
-    passages = services.store.passages
-    yield Questions("bundled", cases, services.answerer, lambda row: passages([row])[0].document_id)
+    passages = atlas.services.store.passages
+    yield Questions("bundled", cases, atlas, lambda row: passages([row])[0].document_id)
 
 
 def _public(
@@ -152,17 +141,11 @@ def _public(
     sets = read_sets(data)
     build_collection(store, sets, embedder, GroupReader(NO_TITLE), lambda *_: None)
     collection = stack.enter_context(open_collection(store, sets, embedder))
-    settings = Settings(
-        chroma_persist_directory=store,
-        chroma_collection_name=COLLECTION,
-        query_cache_enabled=False,
-    )
-    services = stack.enter_context(closing(open_services(settings, embedder)))
+    folder = store / COLLECTION
+    atlas = stack.enter_context(Atlas.open(folder, embedder=embedder, query_cache_enabled=False))
     for test_set in sets:
         cases = list(_cases(test_set, count))
-        yield Questions(
-            test_set.name, cases, services.answerer, lambda row: collection.records[row]
-        )
+        yield Questions(test_set.name, cases, atlas, lambda row: collection.records[row])
 
 
 def _cases(test_set: TestSet, count: int) -> Iterator[Case]:
@@ -174,7 +157,7 @@ def _cases(test_set: TestSet, count: int) -> Iterator[Case]:
     repeated = 2 * len(texts) <= len(test_set.queries)  # put to each document: asked within it
     worded = not repeated
     for query in (*sampled(test_set.queries, count, "all"), *sampled(unjudged, count, "all")):
-        filters: dict[str, Condition] = (
+        filters: dict[str, Filter] = (
             {name: (str(query.metadata[name]),) for name in test_set.filter_fields}
             if repeated
             else {}
@@ -182,7 +165,7 @@ def _cases(test_set: TestSet, count: int) -> Iterator[Case]:
         gold = test_set.qrels.get(query.id, {})
         yield Case(
             query.text,
-            (test_set.name,),
+            test_set.name,
             filters,
             frozenset(record_id(test_set.name, record) for record in gold),
             query.answers if worded and gold else (),
@@ -221,7 +204,7 @@ def _without(group: str) -> Iterator[None]:
 
 def _figures(asked: Questions, case: Case, embedder: Remembering) -> list[float]:
     embedding, started = embedder.seconds, time.perf_counter()
-    answer = _answer(asked.answerer, case)
+    answer = _answer(asked.atlas, case)
     seconds = time.perf_counter() - started - (embedder.seconds - embedding)
     answered = answer.outcome.decision == "ANSWER"
     cited = {asked.source_of(c.passage.row) for c in answer.citations}
@@ -236,18 +219,8 @@ def _figures(asked: Questions, case: Case, embedder: Remembering) -> list[float]
     ]
 
 
-def _answer(answerer: Answerer, case: Case) -> Answer:
-    target = Target()
-    search = SearchRequest(
-        question=case.question,
-        corpora=case.corpora,
-        every_corpus=True,
-        limit=target.search_k,
-        today=TODAY,
-        filters=case.filters,
-    )
-    request = AskRequest(search, "default", target, "default", "rules", "rules")
-    return ask(answerer, replace(request), lambda _: None, Stop())
+def _answer(atlas: Atlas, case: Case) -> Answer:
+    return atlas.ask(case.question, corpora=case.corpora, filters=case.filters, k=10, as_of=TODAY)
 
 
 def _mean(values: NDArray[np.float64]) -> str:

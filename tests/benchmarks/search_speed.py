@@ -10,7 +10,6 @@ since machines differ:
 
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -18,19 +17,17 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from atlas_search.core.settings import load_settings
+from atlas_search.asking import search_request
+from atlas_search.atlas import Atlas
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Tracer
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.flow import search
 from atlas_search.search.query import parse_query
-from atlas_search.search.request import SearchRequest
 from atlas_search.search.rerank import rerank
 from atlas_search.search.retrieve import retrieve
 from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.measure import measure
-from atlas_search.services import open_services
 
 QUESTIONS = 40
 WORDS = 9  # of a made question
@@ -39,17 +36,12 @@ ROUNDS = 7
 
 def main(store: Annotated[Path, typer.Argument(help="Folder of a built collection")]) -> None:
     """Measure and print."""
-    settings = load_settings(
-        chroma_persist_directory=store.absolute().parent, chroma_collection_name=store.name
-    )
-    services = open_services(settings)
-    searcher = services.searcher
-    corpora = services.default_corpora
-    questions = made_questions(searcher)
-    for count in (600, 4000):
-        print_ranking(searcher, questions, count)
-    print_whole(searcher, corpora, questions)
-    services.close()
+    with Atlas.open(store) as atlas:
+        searcher = atlas.services.searcher
+        questions = made_questions(searcher)
+        for count in (600, 4000):
+            print_ranking(searcher, questions, count)
+        print_whole(atlas, questions)
 
 
 def made_questions(searcher: Searcher) -> list[str]:
@@ -81,21 +73,22 @@ def print_ranking(searcher: Searcher, questions: list[str], count: int) -> None:
     print(f"{len(rows)} candidates measured and ranked: {median(times):.1f} ms (median question)")
 
 
-def print_whole(searcher: Searcher, corpora: tuple[str, ...], questions: list[str]) -> None:
+def print_whole(atlas: Atlas, questions: list[str]) -> None:
     """A search from question to kept passages, against what nobody can do without."""
-    target = Target()
+    _, target = atlas.services.target(None)
+    searcher, corpora = atlas.services.searcher, atlas.corpora
     depth = target.large_retrieval_size_all_corpus
     silent = Tracer("", "", content=False)
     whole, legs = [], []
     for question in questions:
-        request = SearchRequest(question, corpora, True, target.search_k, date.today())
+        request = search_request(atlas.services, question)
+        quiet = replace(searcher, tracer=silent)
 
-        def bare(question=question) -> None:
-            query = parse_query(question)
-            vector = searcher.embedder.embed_query(question)
-            retrieve(searcher.store, silent, searcher.executor, query, vector, corpora, depth, None)
+        def bare(request=request) -> None:
+            run = SearchRun(quiet, request, target)
+            retrieve(run, run.query, searcher.embedder.embed_query(run.query.text))
 
-        whole.append(best(lambda request=request: search(SearchRun(searcher, request, target))))
+        whole.append(best(lambda request=request: atlas.find(request)))
         legs.append(best(bare))
     ratio = median(a / b for a, b in zip(whole, legs, strict=True))
     print(

@@ -50,7 +50,7 @@ def ask(
     for query in queries:
         for scope in scopes(collection, test_set, query):
             candidates = find_candidates(
-                SearchRun(collection.searcher, scope.request(query), Target())
+                SearchRun(collection.searcher, scope.request(collection.atlas, query), Target())
             )
             check_inside(found(candidates), scope)
             orders = {name: run(candidates)[:DEPTH] for name, run in RUNS.items()}
@@ -65,7 +65,9 @@ def ask(
 
 
 def _shown(collection: Collection, scope: Scope, query: Query) -> IntArray:
-    result = search(SearchRun(collection.searcher, scope.request(query), Target()))
+    result = search(
+        SearchRun(collection.searcher, scope.request(collection.atlas, query), Target())
+    )
     rows = np.array([checked.passage.row for checked in result.passages], dtype=np.int64)
     check_inside(rows, scope)
     return rows

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from atlas_search.atlas import Atlas
 from atlas_search.build.build import BuildReport, Options, build
 from atlas_search.build.corpora import Rule, SourceFile, Sources
 from atlas_search.core.errors import SourceError
-from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.search.searcher import Searcher
-from atlas_search.services import open_services
 from atlas_search.stores.store import Store
 from atlas_search.stores.tokens import IntArray
 from tests.benchmarks.quality.embedder import RememberedQuestions
@@ -31,9 +30,14 @@ class Collection:
     `groups` are the rows of each document, by set and key of its group.
     """
 
-    searcher: Searcher
+    atlas: Atlas
     records: Sequence[str]
     groups: Mapping[tuple[str, str], IntArray]
+
+    @property
+    def searcher(self) -> Searcher:
+        """What searches."""
+        return self.atlas.services.searcher
 
 
 def record_id(set_name: str, record: str) -> str:
@@ -60,19 +64,12 @@ def open_collection(
     store: Path, sets: Sequence[TestSet], embedder: Embedder
 ) -> Iterator[Collection]:
     """The built collection. Raises SourceError if its passages are not the records of `sets`."""
-    settings = Settings(
-        chroma_persist_directory=store,
-        chroma_collection_name=COLLECTION,
-        multi_corpus_metadata="",
-        phoenix_collector_endpoint="",
-    )
-    services = open_services(settings, embedder)
-    try:
-        searcher = replace(services.searcher, embedder=RememberedQuestions(embedder))
-        groups = _rows_by_group(services.store)
-        yield Collection(searcher, _records(services.store, sets, groups), groups)
-    finally:
-        services.close()
+    asking = RememberedQuestions(embedder)
+    settings = {"multi_corpus_metadata": "", "phoenix_collector_endpoint": ""}
+    with Atlas.open(store / COLLECTION, embedder=asking, **settings) as atlas:
+        opened = atlas.services.store
+        groups = _rows_by_group(opened)
+        yield Collection(atlas, _records(opened, sets, groups), groups)
 
 
 def _rows_by_group(store: Store) -> dict[tuple[str, str], IntArray]:

@@ -7,11 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from atlas_search.core.targets import Target
+from atlas_search.asking import search_request
+from atlas_search.atlas import Atlas
 from atlas_search.evaluation.beir_labels import Query
 from atlas_search.search.candidates import Candidates
+from atlas_search.search.conditions import Filter
 from atlas_search.search.request import SearchRequest
-from atlas_search.stores.filters import Condition
 from atlas_search.stores.tokens import IntArray
 from tests.benchmarks.quality.collection import Collection
 from tests.benchmarks.quality.sets import TestSet
@@ -36,17 +37,16 @@ class Scope:
     corpora: tuple[str, ...]
     allowed: IntArray
     every_corpus: bool = False
-    filters: Mapping[str, Condition] = field(default_factory=dict)
+    filters: Mapping[str, Filter] = field(default_factory=dict)
 
-    def request(self, query: Query) -> SearchRequest:
+    def request(self, atlas: Atlas, query: Query) -> SearchRequest:
         """The question, as it is put to this scope."""
-        return SearchRequest(
-            question=query.text,
-            corpora=self.corpora,
-            every_corpus=self.every_corpus,
-            limit=Target().search_k,
-            today=_TODAY,
+        return search_request(
+            atlas.services,
+            query.text,
+            corpora="all" if self.every_corpus else self.corpora,
             filters=self.filters,
+            as_of=_TODAY,
         )
 
 
@@ -66,7 +66,7 @@ def scopes(collection: Collection, test_set: TestSet, query: Query) -> Iterator[
             for group in test_set.groups
             if all(group.metadata.get(name) == value for name, value in wanted.items())
         ]
-        filters: dict[str, Condition] = {name: (str(value),) for name, value in wanted.items()}
+        filters: dict[str, Filter] = {name: (str(value),) for name, value in wanted.items()}
         yield Scope("filtered", (test_set.name,), _joined(inside), filters=filters)
 
 

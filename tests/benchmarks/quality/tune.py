@@ -78,7 +78,7 @@ def gather_set(
         best = sorted(grades.values(), reverse=True)[:CUT]
         for scope in scopes(collection, test_set, query):
             found = find_candidates(
-                SearchRun(collection.searcher, scope.request(query), Target())
+                SearchRun(collection.searcher, scope.request(collection.atlas, query), Target())
             ).table
             given = [grades.get(collection.records[row], 0) for row in found.rows]
             asked.setdefault((test_set.name, scope.section), []).append(
