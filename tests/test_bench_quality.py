@@ -189,7 +189,7 @@ def test_a_question_is_searched_alone_pooled_and_where_it_is_from(
 
 def test_a_leak_stops_the_benchmark(collection: Collection, sets: list[TestSet]) -> None:
     (*_, filtered) = scopes(collection, sets[1], sets[1].queries[0])
-    request = filtered.request(sets[1].queries[0])
+    request = filtered.request(collection.atlas, sets[1].queries[0])
     within = find_candidates(SearchRun(collection.searcher, request, Target()))
     check_inside(found(within), filtered)
     beyond = find_candidates(SearchRun(collection.searcher, replace(request, filters={}), Target()))

@@ -34,12 +34,15 @@ from rich.table import Table
 
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.write.answer_kind import ANYTHING
+from atlas_search.atlas import Atlas
+from atlas_search.core.places import bundled
 from atlas_search.evaluation.beir_labels import read_queries
 from atlas_search.evaluation.labelset import load_labels
 from atlas_search.evaluation.metrics import token_f1
 from atlas_search.evaluation.runner import without_markers
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.search.conditions import Filter
 from tests.benchmarks.quality.collection import (
     COLLECTION,
     build_collection,

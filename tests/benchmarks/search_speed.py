@@ -10,6 +10,7 @@ since machines differ:
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -80,9 +81,9 @@ def print_whole(atlas: Atlas, questions: list[str]) -> None:
     depth = target.large_retrieval_size_all_corpus
     silent = Tracer("", "", content=False)
     whole, legs = [], []
+    quiet = replace(searcher, tracer=silent)
     for question in questions:
         request = search_request(atlas.services, question)
-        quiet = replace(searcher, tracer=silent)
 
         def bare(request=request) -> None:
             run = SearchRun(quiet, request, target)
