@@ -1,0 +1,200 @@
+"""The front door: what a library user calls, and that the API sends the same."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+import atlas_search
+from atlas_search import Answer, Atlas, SearchResult
+from atlas_search.answer.answer import References, Token
+from atlas_search.core.domain import ChatTurn
+from atlas_search.core.errors import (
+    ConfigurationError,
+    InvalidQuestion,
+    MissingStore,
+    NotFound,
+    RequestError,
+    SourceError,
+    UnknownCorpus,
+    UnknownFilterField,
+    UnknownTarget,
+)
+from atlas_search.output.answer_document import AnswerDocument
+from atlas_search.output.search_document import SearchOut
+from atlas_search.services import Services
+from tests.hash_embedder import HashEmbedder
+
+QUESTION = "Can a local authority sue a newspaper for libel?"
+
+
+@pytest.fixture
+def atlas(services: Services) -> Atlas:
+    return Atlas(services)
+
+
+def test_the_public_names_are_these() -> None:
+    assert atlas_search.__all__ == [
+        "Answer",
+        "Atlas",
+        "BuildReport",
+        "SearchResult",
+        "Stop",
+        "Where",
+        "errors",
+    ]
+    for name in atlas_search.__all__:
+        assert getattr(atlas_search, name) is not None
+        assert name in dir(atlas_search)
+    public = {name for name in vars(Atlas) if not name.startswith("_")}
+    assert public == {
+        *("open", "build", "corpora", "search", "ask", "compare", "stream", "document"),
+        *("passages", "passage", "find", "answer", "close"),
+    }
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        atlas_search.Nothing  # noqa: B018
+
+
+def test_a_search_finds_what_the_api_sends(atlas: Atlas, client: FlaskClient) -> None:
+    body = {
+        "question": QUESTION,
+        "corpus_filter": ["legal_uk"],
+        "k": 3,
+        "filters": {"date": {"from": "1990", "to": 1999}},
+        "facets": ["court"],
+        "explain": True,
+    }
+    sent = client.post("/api/search", json=body).get_json()
+    found = atlas.search(
+        QUESTION,
+        corpora=["legal_uk"],
+        k=3,
+        filters={"date": {"from": "1990", "to": 1999}},
+        facets=["court"],
+        explain=True,
+    )
+    assert isinstance(found, SearchResult)
+    told = found.to_dict()
+    assert told | {"timings_ms": 0} == sent | {"timings_ms": 0}
+    assert told["timings_ms"].keys() == sent["timings_ms"].keys()
+    assert len(told["passages"]) == 3
+    assert SearchOut.model_validate(told).model_dump(mode="json") == told
+
+
+def test_an_answer_is_what_the_api_sends(atlas: Atlas, client: FlaskClient) -> None:
+    body = {"question": QUESTION, "qa_id": "q-1", "session_id": "s-1", "include_context": True}
+    sent = client.post("/api/ask", json=body).get_json()
+    answer = atlas.ask(QUESTION, qa_id="q-1", session_id="s-1")
+    assert isinstance(answer, Answer)
+    told = answer.to_dict()
+    differing = {"trace_id": 0, "timings_ms": 0, "created": 0}
+    assert told | differing == sent | differing
+    assert AnswerDocument.model_validate(told).model_dump(mode="json") == told
+    assert answer.to_dict(include_context=False)["passages"] is None
+
+
+def test_a_comparison_has_an_answer_of_every_corpus(atlas: Atlas) -> None:
+    told = atlas.compare("Is the death penalty allowed?").to_dict()
+    answers = told["comparison"]["answers"]
+    assert [part["corpus"] for part in answers] == [corpus.id for corpus in atlas.corpora]
+    assert AnswerDocument.model_validate(told).model_dump(mode="json") == told
+
+
+def test_a_stream_ends_with_the_answer_its_text_gives(atlas: Atlas) -> None:
+    *events, answer = atlas.stream(QUESTION, history=[ChatTurn("user", "Hello")])
+    assert isinstance(answer, Answer)
+    assert isinstance(events[0], References)
+    assert "".join(e.text for e in events if isinstance(e, Token)).strip() == answer.text
+    assert answer.request.history == (ChatTurn("user", "Hello"),)
+
+
+def test_who_stops_reading_a_stream_stops_the_answer(atlas: Atlas) -> None:
+    stream = atlas.stream(QUESTION, qa_id="left-early")
+    next(stream)
+    stream.close()
+    assert "ask-left-early" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_request_that_cannot_be_served_says_why_before_anything_runs(atlas: Atlas) -> None:
+    with pytest.raises(InvalidQuestion, match="empty"):
+        atlas.search(" ?")
+    with pytest.raises(UnknownCorpus, match="legal_us"):
+        atlas.ask(QUESTION, corpora="nowhere")
+    with pytest.raises(UnknownFilterField, match="court"):
+        atlas.stream(QUESTION, filters={"colour": "red"})
+    with pytest.raises(UnknownTarget, match="k10_extractive"):
+        atlas.compare(QUESTION, target="none")
+    with pytest.raises(RequestError, match="k=0"):
+        atlas.search(QUESTION, k=0)
+    with pytest.raises(RequestError, match='"from", "to"'):
+        atlas.search(QUESTION, filters={"date": {"since": "1990"}})
+    with pytest.raises(NotFound):
+        atlas.document("legal_uk.nothing")
+
+
+def test_documents_and_passages_are_read_by_their_ids(atlas: Atlas) -> None:
+    passage = atlas.search(QUESTION, k=1).passages[0].passage
+    document = atlas.document(passage.document_id)
+    assert document.text[passage.start : passage.end] == passage.text
+    assert atlas.passage(passage.id) == passage
+    assert passage in atlas.passages(document.id)
+
+
+def test_results_show_themselves_in_a_notebook(atlas: Atlas) -> None:
+    found = atlas.search("newspaper <libel>", k=2)
+    shown = found._repr_html_()
+    best = found.passages[0]
+    marked = best.passage.text[best.highlights[0].start : best.highlights[0].end]
+    assert f"<mark>{marked[:20]}" in shown
+    assert "legal_uk: " in shown
+    answer = atlas.ask(QUESTION)
+    assert answer.citations[0].marker in answer._repr_html_()
+    assert "ABSTAIN: " in atlas.ask("How do I cook rice?")._repr_html_()
+
+
+def test_results_become_tables(atlas: Atlas) -> None:
+    found = atlas.search(QUESTION, k=4)
+    table = found.to_frame()
+    assert list(table["passage_id"]) == [item.passage.id for item in found.passages]
+    assert table["semantic"].between(0, 1).all()
+    answer = atlas.ask(QUESTION)
+    assert set(answer.to_frame()["document_id"]) == {
+        citation.passage.document_id for citation in answer.citations
+    }
+
+
+def test_without_pandas_a_table_says_what_to_install(
+    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ConfigurationError, match="pip install pandas"):
+        atlas.search(QUESTION, k=1).to_frame()
+
+
+def test_a_folder_becomes_a_collection_that_answers(tmp_path: Path) -> None:
+    sources = tmp_path / "farm"
+    (sources / "sheep").mkdir(parents=True)
+    (sources / "sheep" / "wool.txt").write_text("Sheep give wool for fine yellow cloaks.")
+    (sources / "goats").mkdir()
+    (sources / "goats" / "milk.md").write_text("# Milk\n\nGoats give milk for white cheese.")
+    embedder = HashEmbedder()
+    report = Atlas.build(sources, tmp_path / "stores" / "farm", embedder=embedder)
+    assert (report.manifest.documents, report.embedded) == (2, 2)
+    again = Atlas.build(
+        str(sources), "farm", embedder=embedder, chroma_persist_directory=tmp_path / "stores"
+    )
+    assert again.unchanged
+    with Atlas.open(tmp_path / "stores" / "farm", embedder=embedder) as atlas:
+        assert [corpus.id for corpus in atlas.corpora] == ["goats", "sheep"]
+        assert atlas.search("Who gives wool?").passages[0].passage.corpus == "sheep"
+        assert atlas.search("Who gives milk?", corpora="goats").per_corpus.keys() == {"goats"}
+
+
+def test_what_cannot_be_opened_or_built_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(MissingStore, match="atlas create"):
+        Atlas.open(tmp_path / "nothing")
+    with pytest.raises(SourceError, match="does not exist"):
+        Atlas.build(tmp_path / "nowhere", tmp_path / "x", embedder=HashEmbedder())
+    with pytest.raises(ConfigurationError, match="ATLAS_PORT"):
+        Atlas.open(atlas_port=-1)
