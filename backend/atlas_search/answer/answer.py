@@ -128,7 +128,7 @@ class Comparison:
     differences: tuple[Point, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """The outcome of a question. `text` is empty unless the decision is ANSWER.
 
@@ -154,6 +154,10 @@ class Answer:
     collection: str = ""
     collection_version: str = ""
     cache_hit: bool = False
+
+    def __repr__(self) -> str:  # noqa: D105
+        said = self.text or self.outcome.message
+        return f"<Answer: {self.outcome.decision}: {said[:80]!r}>"
 
     @property
     def citations(self) -> tuple[Citation, ...]:

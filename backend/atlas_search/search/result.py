@@ -34,7 +34,7 @@ class CorpusCounts:
     kept: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SearchResult:
     """The kept passages, best first, with what is known about them.
 
@@ -60,6 +60,9 @@ class SearchResult:
     target_name: str = ""
     facets: Facets | None = None
     explained: Sequence[Explained] | None = None
+
+    def __repr__(self) -> str:  # noqa: D105
+        return f"<{type(self).__name__}: {len(self.passages)} passages for {self.query.question!r}>"
 
     @property
     def valid(self) -> tuple[CheckedPassage, ...]:
@@ -120,7 +123,7 @@ class SearchResult:
         return passages_html([item.to_dict() for item in self.passages]) + footer_html(counts)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class WholeResult(SearchResult):
     """With all `candidates` and their `ranking`, before the choice: most of the memory."""
 
