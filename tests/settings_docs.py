@@ -21,7 +21,7 @@ TABLES: Mapping[str, type[BaseModel]] = {"Settings": Settings, "Target keys": Ta
 
 _ROWS = r"(^## {}\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
 _REMARKS: Mapping[str, str] = {
-    "Settings": "Copy to .env and change what you need. Everything has a default; no key is needed.",
+    "Settings": "Copy to .env and change what you need. All have a default; no key is needed.",
     "Target keys": "What a target file may set can also be set here, below the target file.",
 }
 
