@@ -16,12 +16,12 @@ from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "settings.md"
 EXAMPLE = ROOT / ".env.example"
-TABLES: Mapping[str, type[BaseModel]] = {"Settings": Settings, "Target keys": Target}
+TABLES: Mapping[str, type[BaseModel]] = {"Variables": Settings, "Target keys": Target}
 """The headings of the page below which a table stands, and the class it lists."""
 
 _ROWS = r"(^## {}\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
 _REMARKS: Mapping[str, str] = {
-    "Settings": "Copy to .env and change what you need. All have a default; no key is needed.",
+    "Variables": "Copy to .env and change what you need. All have a default; no key is needed.",
     "Target keys": "What a target file may set can also be set here, below the target file.",
 }
 

@@ -55,8 +55,8 @@ def table(name: str, heading: str) -> list[list[str]]:
     """The rows of the table below a heading of a page, without its head."""
     section = re.search(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", text_of(name), re.M | re.DOTALL)
     assert section, heading
-    rows = re.findall(r"^\| (.*) \|$", section[1], re.MULTILINE)
-    return [row.split(" | ") for row in rows[1:]]
+    rows = re.findall(r"^\|(.*)\|$", section[1], re.MULTILINE)
+    return [[cell.strip() for cell in row.split("|")] for row in rows[2:]]
 
 
 def names_in(cells: Iterator[str] | Sequence[str]) -> list[str]:
@@ -74,7 +74,7 @@ def test_the_env_example_and_the_settings_page_are_written_from_the_classes() ->
 
 def test_the_settings_page_lists_every_setting_with_its_default_and_meaning() -> None:
     rows = [row for heading in TABLES for row in table("docs/settings.md", heading)]
-    listed = {row[0].strip("`"): (row[1], " | ".join(row[2:])) for row in rows}
+    listed = {name.strip("`"): (value, meaning) for name, value, meaning in rows}
     assert listed == {
         name.upper(): (f"`{default(field)}`" if default(field) else "(empty)", field.description)
         for model in (Settings, Target)
@@ -167,8 +167,7 @@ def test_the_pages_list_every_type_splitter_reranker_and_format() -> None:
 
 
 def test_the_answers_page_lists_reasons_that_are_given() -> None:
-    rows = table("docs/answers.md", "Decisions")
-    listed = {row[1].strip("`") for row in rows if len(row) == 3}
+    listed = set(names_in(row[1] for row in table("docs/answers.md", "Reasons")))
     given = Path(decide.__file__).read_text(encoding="utf-8")
     abstains = set(re.findall(r'_abstain\(\s*"(\w+)"', given))
     assert abstains
