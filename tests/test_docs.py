@@ -1,65 +1,110 @@
 """Documentation under test: what it says is what the code does."""
 
+import io
 import json
 import re
+import shlex
 import tomllib
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import chain, takewhile
 from pathlib import Path
+from typing import get_args
 
+import click
 import pytest
 import yaml
+from dotenv import dotenv_values
 from dotenv.parser import parse_stream
 from flask.testing import FlaskClient
+from rich.console import Console
+from typer.main import get_command
 
-from atlas_search.core.settings import Settings
+import atlas_search
+from atlas_search.answer import decide
+from atlas_search.build.chunking import Splitter
+from atlas_search.cli.client import print_answer
+from atlas_search.cli.main import app
+from atlas_search.core.places import bundled
+from atlas_search.core.settings import Settings, environment_target, load_settings
 from atlas_search.core.targets import Target, target_names
+from atlas_search.output.formats import FORMATS
+from atlas_search.server.problems import STATUS
 from tests.conftest import sample_documents
 from tests.places import ROOT
+from tests.settings_docs import EXAMPLE, PAGE, TABLES, default, example, page
 
-FIELDS = {
-    name.upper(): field
-    for model in (Settings, Target)
-    for name, field in model.model_fields.items()
-}
+PACKAGE = Path(atlas_search.__file__).parent
+PAGES = sorted(
+    [
+        *(ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING")),
+        *(ROOT / "docs").glob("*.md"),
+    ]
+)
+CODE = re.compile(r"^```bash\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"`([^`\n]+)`")
 
-
-def shown(default: object) -> str:
-    """A default as the documents write it."""
-    if isinstance(default, bool):
-        return str(int(default))
-    if isinstance(default, Path) and default.is_absolute():
-        return str(default.relative_to(ROOT))
-    return str(default)
+every_page = pytest.mark.parametrize("document", PAGES, ids=lambda path: path.stem)
 
 
-def test_the_env_example_lists_every_setting_with_its_default_and_meaning() -> None:
-    lines = (ROOT / ".env.example").read_text().splitlines()
-    listed = {}
-    for meaning, line in pairwise(lines):
-        if match := re.fullmatch(r"# ([A-Z0-9_]+)=(.*)", line):
-            listed[match[1]] = (match[2], meaning.removeprefix("# "))
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def table(name: str, heading: str) -> list[list[str]]:
+    """The rows of the table below a heading of a page, without its head."""
+    section = re.search(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", text_of(name), re.M | re.DOTALL)
+    assert section, heading
+    rows = re.findall(r"^\|(.*)\|$", section[1], re.MULTILINE)
+    return [[cell.strip() for cell in row.split("|")] for row in rows[2:]]
+
+
+def names_in(cells: Iterator[str] | Sequence[str]) -> list[str]:
+    """What stands in backticks in some cells."""
+    return [name for cell in cells for name in SPAN.findall(cell)]
+
+
+# settings
+
+
+def test_the_env_example_and_the_settings_page_are_written_from_the_classes() -> None:
+    assert EXAMPLE.read_text(encoding="utf-8") == example()
+    assert PAGE.read_text(encoding="utf-8") == page(PAGE.read_text(encoding="utf-8"))
+
+
+def test_the_settings_page_lists_every_setting_with_its_default_and_meaning() -> None:
+    rows = [row for heading in TABLES for row in table("docs/settings.md", heading)]
+    listed = {name.strip("`"): (value, meaning) for name, value, meaning in rows}
     assert listed == {
-        name: (shown(field.default), field.description) for name, field in FIELDS.items()
+        name.upper(): (f"`{default(field)}`" if default(field) else "(empty)", field.description)
+        for model in (Settings, Target)
+        for name, field in model.model_fields.items()
     }
 
 
-def test_the_readme_tables_list_every_setting_with_its_default_and_meaning() -> None:
-    rows = re.findall(
-        r"^\| `([A-Z0-9_]+)` \| (.*?) \| (.*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE
-    )
-    listed = {
-        name: ("" if default == "(empty)" else default.strip("`"), meaning)
-        for name, default, meaning in rows
+def test_the_env_example_sets_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = re.sub(r"^# (?=[A-Z0-9_]+=)", "", text_of(".env.example"), flags=re.MULTILINE)
+    (tmp_path / ".env").write_text(lines)
+    monkeypatch.chdir(tmp_path)
+    assert set(dotenv_values(tmp_path / ".env")) == {
+        name.upper() for model in (Settings, Target) for name in model.model_fields
     }
-    assert listed == {
-        name: (shown(field.default), field.description) for name, field in FIELDS.items()
-    }
+    assert load_settings(targets_directory=bundled("targets")) == Settings(_env_file=None)
+    assert Target.model_validate(environment_target()) == Target()
 
 
-def test_the_curl_in_the_readme_gives_the_output_shown(client: FlaskClient) -> None:
-    readme = (ROOT / "README.md").read_text()
-    body = re.search(r"/api/ask .*?-d '(\{.*?\})'", readme, re.DOTALL)
-    block = re.search(r"```json\n(.*?)```", readme, re.DOTALL)
+def test_the_settings_page_lists_every_bundled_target() -> None:
+    listed = names_in(row[0] for row in table("docs/settings.md", "Bundled targets"))
+    assert listed == target_names(ROOT / "targets")
+
+
+# what the pages show and list
+
+
+def test_the_curl_of_the_api_page_gives_the_output_shown(client: FlaskClient) -> None:
+    text = text_of("docs/api.md")
+    body = re.search(r"/api/ask .*?-d '(\{.*?\})'", text, re.DOTALL)
+    block = re.search(r"```json\n(.*?)```", text, re.DOTALL)
     assert body
     assert block
     shown_answer = json.loads(block[1])
@@ -70,22 +115,235 @@ def test_the_curl_in_the_readme_gives_the_output_shown(client: FlaskClient) -> N
     assert shown_answer["retrieval"]["per_corpus"] == answer["retrieval"]["per_corpus"]
 
 
-def test_the_architecture_is_at_most_two_pages() -> None:
-    assert len((ROOT / "ARCHITECTURE.md").read_text().split()) <= 1200
+def test_every_curl_of_the_pages_is_a_request_the_server_takes(client: FlaskClient) -> None:
+    sent = [
+        (words[words.index("-X") + 1] if "-X" in words else "POST", words)
+        for document in PAGES
+        for words in commands(document)
+        if words[0] == "curl"
+    ]
+    assert len(sent) >= 4
+    for method, words in sent:
+        address = next(word for word in words if word.startswith("http://127.0.0.1:8000/"))
+        body = json.loads(words[words.index("-d") + 1])
+        path = address.removeprefix("http://127.0.0.1:8000")
+        status = client.open(path, method=method, json=body).status_code
+        # without the administrator's token a well-formed change is refused as such
+        assert status == (403 if method == "PUT" else 200), address
 
 
-@pytest.mark.parametrize("document", ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"])
-def test_links_to_files_lead_somewhere(document: str) -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / document).read_text())
-    assert [link for link in links if not (ROOT / link).exists()] == []
+def test_the_answer_of_the_readme_is_what_the_command_prints(client: FlaskClient) -> None:
+    asked = re.search(r'^atlas ask "(.*)"$', text_of("README.md"), re.MULTILINE)
+    block = re.search(r"```text\n(.*?)```", text_of("README.md"), re.DOTALL)
+    assert asked
+    assert block
+    printed = io.StringIO()
+    answer = client.post("/api/ask", json={"question": asked[1]}).get_json()
+    print_answer(Console(file=printed, highlight=False), answer)
+    assert block[1] == printed.getvalue()
 
 
-def test_every_make_command_of_the_readme_exists() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    used = set(re.findall(r"\bmake ([a-z-]+)(?=[\s`])", (ROOT / "README.md").read_text()))
-    assert {"run", "test", "eval", "help"} <= used
+def test_the_api_page_lists_every_route(client: FlaskClient) -> None:
+    described = client.get("/api/openapi.json").get_json()["paths"]
+    routes = {f"{m.upper()} {path}" for path, methods in described.items() for m in methods}
+    assert set(names_in(row[0] for row in table("docs/api.md", "Routes"))) == routes
+
+
+def test_the_api_page_lists_every_status() -> None:
+    listed = [int(row[0]) for row in table("docs/api.md", "Problems")]
+    assert set(listed) == set(STATUS.values())
+
+
+def test_the_pages_list_every_type_splitter_reranker_and_format() -> None:
+    types = names_in(row[0] for row in table("docs/sources.md", "Formats"))
+    create, _ = atlas_command(["create"])
+    assert sorted(types) == sorted(create.list_commands(click.Context(create)))
+    splitters = names_in(row[0] for row in table("docs/sources.md", "Passages"))
+    assert sorted(splitters) == sorted(get_args(Splitter))
+    rerankers = names_in(row[0] for row in table("docs/search.md", "Rerankers"))
+    meaning = Target.model_fields["reranker"].description
+    assert set(rerankers) == set(names_in([meaning]))
+    formats = re.search(r"export\?format=` gives (.*?)\.", text_of("docs/answers.md"), re.DOTALL)
+    assert formats
+    assert SPAN.findall(formats[1]) == list(FORMATS)
+
+
+def test_the_answers_page_lists_reasons_that_are_given() -> None:
+    listed = set(names_in(row[1] for row in table("docs/answers.md", "Reasons")))
+    given = Path(decide.__file__).read_text(encoding="utf-8")
+    abstains = set(re.findall(r'_abstain\(\s*"(\w+)"', given))
+    assert abstains
+    assert abstains <= listed
+    written = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.glob("answer/**/*.py"))
+    assert [code for code in listed if f'"{code}"' not in written] == []
+
+
+def test_the_search_page_lists_every_signal(client: FlaskClient) -> None:
+    found = client.post("/api/search", json={"question": "right to a lawyer"}).get_json()
+    listed = names_in(row[0] for row in table("docs/search.md", "Signals"))
+    assert set(listed) == set(found["passages"][0]["signals"])
+
+
+def test_a_word_has_one_meaning() -> None:
+    words = [row[0] for row in table("docs/glossary.md", "Words")]
+    assert words == sorted(set(words))
+
+
+def test_the_readme_and_the_architecture_are_short() -> None:
+    assert len(text_of("README.md").splitlines()) <= 130
+    assert len(text_of("ARCHITECTURE.md").split()) <= 1200
+
+
+def test_the_architecture_lists_every_room_and_names_files_that_exist() -> None:
+    rooms = names_in(row[0] for row in table("ARCHITECTURE.md", "Rooms"))
+    held = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert set(rooms) == held | {"services"}
+    named = [
+        name
+        for name in SPAN.findall(text_of("ARCHITECTURE.md"))
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)+/?", name)
+    ]
+    missing = [name for name in named if not ((PACKAGE / name).exists() or (ROOT / name).exists())]
+    assert missing == ["atlas_search/bundled"]  # only in a wheel
+    assert len(named) > 15
+
+
+# links and commands
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+@every_page
+def test_links_lead_somewhere(document: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\((?!https?:)([^)]+)\)", document.read_text(encoding="utf-8")):
+        path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
+        if not target.exists():
+            broken.append(link)
+        elif anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            broken += [link] if anchor not in map(slug, headings) else []
+    assert broken == []
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    linked = set(re.findall(r"\]\(((?!https?:)[^)#]+\.md)\)", text_of("README.md")))
+    pages = {str(path.relative_to(ROOT)) for path in PAGES} - {"README.md"}
+    assert pages <= linked
+
+
+def commands(document: Path) -> Iterator[list[str]]:
+    """The commands of a page's blocks of shell, as words, up to a redirection or a pipe."""
+    for block in CODE.findall(document.read_text(encoding="utf-8")):
+        # single quotes may span lines, all else ends with its line
+        for line in re.findall(r"(?:'[^']*'|\\\n|[^\n'])+", block):
+            words = shlex.split(line.replace("\\\n", " "), comments=True)
+            while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
+                words.pop(0)
+            end = next((at for at, word in enumerate(words) if word in {">", "|", "&&"}), None)
+            if words:
+                yield words[:end]
+
+
+def spans(document: Path) -> Iterator[list[str]]:
+    """What stands in backticks within the lines of a page, as words."""
+    prose = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.M | re.DOTALL)
+    for span in SPAN.findall(prose):
+        yield span.split()
+
+
+def atlas_command(words: Sequence[str]) -> tuple[click.Command, list[str]]:
+    """The command that words after `atlas` name, and what is left of them."""
+    command: click.Command = get_command(app)
+    left = list(words)
+    while left and hasattr(command, "get_command"):
+        name = left.pop(0)
+        found = command.get_command(click.Context(command), name)
+        assert found, f"atlas {' '.join(words)}: there is no {name}"
+        command = found
+    return command, left
+
+
+@every_page
+def test_commands_in_blocks_are_taken_with_their_arguments(document: Path) -> None:
+    for words in commands(document):
+        if Path(words[0]).name == "atlas":
+            command, left = atlas_command(words[1:])
+            command.make_context("atlas", left)  # raises what a wrong use would print
+
+
+@every_page
+def test_commands_in_sentences_exist_with_their_options(document: Path) -> None:
+    for words in spans(document):
+        if words[0] == "atlas":
+            command, left = atlas_command([*takewhile(lambda word: not word.isupper(), words[1:])])
+            known = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+            used = {word.partition("=")[0] for word in left if word.startswith("-")}
+            assert used - {"--help"} <= known, " ".join(words)
+
+
+def test_every_option_of_the_sources_page_belongs_to_its_types() -> None:
+    types: list[str] = []
+    rows = table("docs/sources.md", "Options of single types")
+    assert len(rows) > 10
+    for first, options, _ in rows:
+        types = SPAN.findall(first) or types
+        for name, option in ((name, option) for name in types for option in SPAN.findall(options)):
+            command, _ = atlas_command(["create", name])
+            known = {each for p in command.params for each in (*p.opts, *p.secondary_opts)}
+            assert option.split()[0] in known, (name, option)
+
+
+@every_page
+def test_every_make_command_exists(document: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
+    lines = [*commands(document), *spans(document)]
+    used = {words[1] for words in lines if len(words) > 1 and words[0] == "make"}
     assert used <= targets
-    assert {"install", "check", "serve", "phoenix", "store"} <= targets
+
+
+def test_the_pages_name_the_commands_one_starts_with() -> None:
+    used = {tuple(words[:2]) for document in PAGES for words in commands(document)}
+    assert {("make", "run"), ("make", "test"), ("make", "check"), ("atlas", "ask")} <= used
+    assert {("make", "bench-quality"), ("make", "install")} <= used
+
+
+@every_page
+def test_every_module_and_script_that_python_runs_exists(document: Path) -> None:
+    for words in [*commands(document), *spans(document)]:
+        if not re.fullmatch(r"(\S*/)?python3?", words[0]) or len(words) < 2:
+            continue
+        if words[1] == "-m":
+            assert find_spec(words[2]), words
+        else:
+            assert (ROOT / words[1]).is_file(), words
+
+
+# what surrounds the code
+
+
+def test_the_hooks_are_the_checks_of_make_check() -> None:
+    recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", text_of("Makefile"), re.MULTILINE)
+    assert recipe
+    checks = {
+        line.strip().removeprefix("$(BIN)/").removesuffix(" .").replace(" --check", "")
+        for line in recipe[1].splitlines()
+    }
+    hooks = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"][0]["hooks"]
+    assert {hook["entry"].removeprefix(".venv/bin/") for hook in hooks} == checks
+
+
+def test_the_workflow_runs_everything_on_every_python_that_is_supported() -> None:
+    job = yaml.safe_load(text_of(".github/workflows/ci.yml"))["jobs"]["test"]
+    supported = tomllib.loads(text_of("pyproject.toml"))["project"]["requires-python"]
+    low, high = map(int, re.fullmatch(r">=3\.(\d+),<3\.(\d+)", supported).groups())
+    assert job["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in range(low, high)]
+    assert job["steps"][-1]["run"] == ".ci/run"
+    assert (ROOT / ".ci" / "run").is_file()
+    assert set(job["env"]) <= set(re.findall(r"^([A-Z_]+) \?=", text_of("Makefile"), re.MULTILINE))
 
 
 def test_constraints_pin_what_is_installed_and_no_nvidia_package() -> None:
@@ -96,9 +354,10 @@ def test_constraints_pin_what_is_installed_and_no_nvidia_package() -> None:
         if "==" in line
     )
     assert not [name for name in pins if name.startswith("nvidia")]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     names = {re.match(r"[A-Za-z0-9_-]+", each)[0].lower().replace("_", "-") for each in wanted}
-    assert names - {name.replace("_", "-") for name in pins} == {"torch"}
+    unpinned = names - {name.replace("_", "-") for name in pins}
+    assert unpinned - {project["name"]} == {"torch"}  # an extra may name others of this project
 
 
 def test_compose_offers_the_server_and_phoenix_from_the_dockerfile() -> None:

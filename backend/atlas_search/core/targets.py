@@ -52,7 +52,7 @@ class Target(BaseModel):
         "system",
         pattern=r"^[\w-]+$",
         description="Rules the language model is given: `NAME.prompt` beside the targets, or a "
-        "bundled one in `backend/answer/prompts`",
+        "bundled one",
     )
     condense_followups: bool = Field(
         False,

@@ -1,0 +1,78 @@
+"""`python -m tests.settings_docs` writes every setting into `docs/settings.md` and `.env.example`.
+
+Names, defaults and meanings are those of the classes; `tests/test_docs.py` holds both files to it.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from atlas_search.core.settings import Settings
+from atlas_search.core.targets import Target
+from tests.places import ROOT
+
+PAGE = ROOT / "docs" / "settings.md"
+EXAMPLE = ROOT / ".env.example"
+TABLES: Mapping[str, type[BaseModel]] = {"Variables": Settings, "Target keys": Target}
+"""The headings of the page below which a table stands, and the class it lists."""
+
+_ROWS = r"(^## {}\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
+_REMARKS: Mapping[str, str] = {
+    "Variables": "Copy to .env and change what you need. All have a default; no key is needed.",
+    "Target keys": "What a target file may set can also be set here, below the target file.",
+}
+
+
+def page(text: str) -> str:
+    """The page with the rows of its tables as the classes have them."""
+    for heading, model in TABLES.items():
+        text, tables = re.subn(
+            _ROWS.format(heading),
+            lambda found, model=model: found[1] + _table(model),
+            text,
+            flags=re.MULTILINE,
+        )
+        if tables != 1:
+            raise ValueError(f"{PAGE}: there is no one heading `## {heading}`.")
+    return text
+
+
+def example() -> str:
+    """`.env.example`: every setting with its default, commented out below its meaning."""
+    paragraphs = []
+    for heading, model in TABLES.items():
+        paragraphs.append(f"# {_REMARKS[heading]}")
+        paragraphs += [
+            f"# {field.description}\n# {name.upper()}={default(field)}"
+            for name, field in model.model_fields.items()
+        ]
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def default(field: FieldInfo) -> str:
+    """A default as it is written in `.env`; nothing stands for a secret or for no value."""
+    value = field.default
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, Path) and value.is_absolute():
+        return str(value.relative_to(ROOT))
+    return str(value)
+
+
+def _table(model: type[BaseModel]) -> str:
+    rows = [
+        f"| `{name.upper()}` | {f'`{default(field)}`' if default(field) else '(empty)'} "
+        f"| {field.description} |\n"
+        for name, field in model.model_fields.items()
+    ]
+    return "".join(["| name | default | meaning |\n", "|---|---|---|\n", *rows])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    EXAMPLE.write_text(example(), encoding="utf-8")
