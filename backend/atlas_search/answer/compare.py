@@ -27,7 +27,7 @@ from atlas_search.core.domain import CheckedSentence
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
-from atlas_search.providers.chat import ChatModel, Message, Options, Usage
+from atlas_search.providers.chat import ChatModel, ChatOptions, Message, Usage
 from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import SearchResult, WholeResult, search
 from atlas_search.search.request import SearchRequest
@@ -192,7 +192,7 @@ def _points_by_model(
 ) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
     """What the model states, each line verified like an answer; what cannot be is left out."""
     target = job.request.target
-    options = Options(
+    options = ChatOptions(
         job.answerer.model_name(target), target.temperature, target.max_tokens, target.llm_seconds
     )
     messages = (

@@ -11,7 +11,7 @@ from atlas_search.answer.write.memory import remember
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import ChatModel, Message, Options, Usage
+from atlas_search.providers.chat import ChatModel, ChatOptions, Message, Usage
 from atlas_search.search.query import parse_query
 
 MAX_CHARACTERS = 1000
@@ -72,7 +72,7 @@ def _by_model(model: ChatModel, answerer: Answerer, request: AskRequest, stop: S
         Message("system", prompt("condense").template),
         Message("user", f"{said}\n\nLast question: {question}"),
     )
-    options = Options(answerer.model_name(target), 0.0, MAX_TOKENS, target.llm_seconds)
+    options = ChatOptions(answerer.model_name(target), 0.0, MAX_TOKENS, target.llm_seconds)
     with answerer.searcher.tracer.span("generate", "LLM") as span:
         span.model(model.name, options.model, [asdict(message) for message in messages])
         try:

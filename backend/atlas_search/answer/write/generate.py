@@ -13,7 +13,7 @@ from atlas_search.answer.write.context import context_of, repair
 from atlas_search.answer.write.extract import extract
 from atlas_search.answer.write.relay import Relay
 from atlas_search.core.errors import ModelUnavailable
-from atlas_search.providers.chat import ChatModel, Ended, Message, Options, Usage
+from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
 ATTEMPTS = 2  # the answer, and one repair
 CHARACTERS_PER_TOKEN = 8  # of a text with more, the server does not heed MAX_TOKENS
@@ -71,7 +71,7 @@ def _call(
 ) -> Ended:
     """Let the model write into `relay`."""
     target = job.request.target
-    options = Options(
+    options = ChatOptions(
         job.answerer.model_name(target), target.temperature, target.max_tokens, target.llm_seconds
     )
     with job.tracer.span("generate", "LLM") as span:
@@ -86,7 +86,7 @@ def _call(
         return ended
 
 
-def _passed_on(stream: Iterable[str | Ended], relay: Relay, options: Options) -> Ended:
+def _passed_on(stream: Iterable[str | Ended], relay: Relay, options: ChatOptions) -> Ended:
     for item in stream:
         if isinstance(item, Ended):
             return item
