@@ -132,6 +132,18 @@ def http_faults() -> Iterator[None]:
         raise lost(error) from error
 
 
+@contextmanager
+def readable_environment() -> Iterator[None]:
+    """Open a client in it: what the environment says may make that fail."""
+    try:
+        yield
+    except Exception as error:  # httpx2 raises many kinds
+        raise ConfigurationError(
+            f"HTTP connections cannot be made ({type(error).__name__}: {error}). Mend HTTP_PROXY, "
+            "HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR in the environment."
+        ) from error
+
+
 def lost(error: BaseException) -> Lost:
     """What an HTTP client raised, as a Fault."""
     from httpx2 import InvalidURL, LocalProtocolError, UnsupportedProtocol

@@ -1,49 +1,30 @@
 """Fetching a list of web pages into a folder that can be read like any other.
 
-Pages are kept in a cache of HTTP: a page that was fetched is asked for again only by `refresh`,
-and then only if it has changed. A fetch that was interrupted goes on from there.
+The folder is the cache too: a page that it holds is asked for again only by `refresh`, and then
+only if it has changed. A fetch that was interrupted goes on from there. A cache of HTTP would keep
+each page twice, and leave out those that say `no-store`.
 """
 
 import hashlib
 import re
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from http.cookiejar import DefaultCookiePolicy
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from requests import RequestException, Response
-from requests_cache import AnyResponse, CachedSession
-
-from atlas_search.core.errors import SourceError
+from atlas_search.providers.http import Fault
 from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.origin import (
-    XHTML,
-    DamagedNote,
-    Origin,
-    origin_of,
-    remove_pages,
-    save_page,
-)
+from atlas_search.readers.html.origin import XHTML, Origin, held_origin, remove_pages, save_page
 from atlas_search.readers.html.robots import Robots
-from atlas_search.readers.html.session import (
-    PoliteAdapter,
-    Refused,
-    content_type,
-    fault_of,
-    headers,
-    host_limiter,
-)
+from atlas_search.readers.html.session import PoliteSession, Refused, Unchanged, reason
 from atlas_search.readers.html.urls import Failure, Listed, read_list
 
-CACHE = ".cache.sqlite"
-
 _MEDIA_TYPES = frozenset({"text/html", XHTML})
-_REDIRECTS = 10
 _Pages = dict[tuple[str, str], Path]
 """Files by their corpus and the address that they were read at."""
+_Held = tuple[bytes, Origin]
 
 
 @dataclass(frozen=True)
@@ -61,93 +42,66 @@ def fetch_urls(
 
     Whatever keeps a page from being fetched is a failure; the page fetched before is kept. Pages
     that left the list are deleted. `progress` gets the addresses done and all of them. Raises
-    SourceError for a list that cannot be understood and for a damaged cache.
+    SourceError for a list that cannot be understood.
     """
     listed, failures = read_list(list_file)
     pages: _Pages = {}
-    with _session(folder, options) as session:
+    with closing(PoliteSession(options)) as session:
+        robots = Robots(session)
         for done, item in enumerate(listed, start=1):
             page = folder / item.corpus / _name(item.url)
+            held = _held(page, folder)
             try:
-                _fetch(session, item, page, options.refresh, pages)
-            except RequestException as error:
-                failures.append(Failure(item.url, _kept(item, page, fault_of(error), pages)))
+                if options.refresh or not held:
+                    held = _fetched(session, robots, item.url, held)
+                _keep(item, page, held, pages)
+            except Fault as fault:
+                failures.append(Failure(item.url, _kept(item, page, reason(fault), pages)))
             progress(done, len(listed))
     remove_pages(folder, frozenset(pages.values()))
     return FetchReport(tuple(pages.values()), tuple(failures))
 
 
-def _fetch(session: CachedSession, item: Listed, page: Path, refresh: bool, pages: _Pages) -> None:
-    response = _response(session, item.url, refresh)
-    if response.status_code != 200:
-        raise Refused(f"HTTP {response.status_code} {response.reason or ''}".rstrip())
-    if (item.corpus, response.url) in pages:
-        raise Refused(f"another address of the corpus leads to the same page, {response.url}")
-    fetched = response.created_at.date().isoformat()
-    save_page(page, response.content, Origin(response.url, fetched, *content_type(response)))
-    pages[item.corpus, response.url] = page
+def _held(page: Path, folder: Path) -> _Held | None:
+    """A page as it was fetched before, for this corpus or for another one."""
+    for copy in (page, *sorted(folder.glob(f"*/{page.name}"))):
+        if origin := held_origin(copy):
+            return copy.read_bytes(), origin
+    return None
 
 
-def _response(session: CachedSession, url: str, refresh: bool) -> AnyResponse:
-    response = session.get(url, refresh=refresh)
-    if refresh and response.from_cache and not response.revalidated:
-        # its server gave nothing by which it could be asked for a change only
-        return session.get(url, force_refresh=True)
-    return response
+def _fetched(session: PoliteSession, robots: Robots, url: str, held: _Held | None) -> _Held:
+    """The page as it is now. Raises Fault."""
+
+    def conditions(asked: str) -> Mapping[str, str]:
+        if not held or held[1].url != asked:  # what a tag says holds for its own address only
+            return {}
+        given = {"If-None-Match": held[1].etag, "If-Modified-Since": held[1].modified}
+        return {name: value for name, value in given.items() if value and value.isascii()}
+
+    got = session.get(url, robots.check, _MEDIA_TYPES, conditions)
+    if isinstance(got, Unchanged):
+        assert held
+        return held
+    today = datetime.now(UTC).date().isoformat()
+    return got.content, Origin(got.url, today, got.media_type, got.charset, got.etag, got.modified)
+
+
+def _keep(item: Listed, page: Path, held: _Held, pages: _Pages) -> None:
+    content, origin = held
+    if (item.corpus, origin.url) in pages:
+        raise Refused(f"another address of the corpus leads to the same page, {origin.url}")
+    save_page(page, content, origin)
+    pages[item.corpus, origin.url] = page
 
 
 def _kept(item: Listed, page: Path, fault: str, pages: _Pages) -> str:
     """The fault, and that a page fetched before is kept in spite of it."""
-    try:
-        origin = origin_of(page)
-    except DamagedNote:
-        return fault
-    if not page.exists() or (item.corpus, origin.url) in pages:
+    origin = held_origin(page)
+    if not origin or (item.corpus, origin.url) in pages:
         return fault
     pages[item.corpus, origin.url] = page
     return f"{fault}; the page as it was on {origin.fetched} is kept"
-
-
-@contextmanager
-def _session(folder: Path, options: FetchOptions) -> Iterator[CachedSession]:
-    folder.mkdir(parents=True, exist_ok=True)
-    with (
-        closing(host_limiter(options.delay)) as limiter,
-        closing(Robots(limiter, options)) as robots,
-        closing(_cached_session(folder / CACHE)) as session,
-    ):
-        session.headers.update(headers(options.contact))
-        session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        session.max_redirects = _REDIRECTS
-        adapter = PoliteAdapter(limiter, options, robots.check, _accept)
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, adapter)
-        yield session
-
-
-def _cached_session(path: Path) -> CachedSession:
-    try:
-        # by default a cache leaves out parts of addresses, and is pickled: JSON runs no code
-        return CachedSession(
-            path,
-            backend="sqlite",
-            serializer="json",
-            ignored_parameters=(),
-            key_fn=lambda request, **_: str(request.url),
-        )
-    except sqlite3.DatabaseError as error:
-        raise SourceError(
-            f"{path} is damaged: {error}. Delete it; its pages are fetched again then."
-        ) from error
-
-
-def _accept(response: Response) -> None:
-    """Take web pages only. Raises Refused."""
-    media_type, _ = content_type(response)
-    if media_type not in _MEDIA_TYPES:
-        raise Refused(f"not a web page but {media_type or 'of no stated type'}")
-    # all requests have the same headers, and `Vary: *` would keep a page out of the cache
-    response.headers.pop("Vary", None)
 
 
 def _name(url: str) -> str:

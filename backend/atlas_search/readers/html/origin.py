@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 XHTML = "application/xhtml+xml"
@@ -15,13 +15,16 @@ class DamagedNote(ValueError):
 @dataclass(frozen=True)
 class Origin:
     """The address a page was read at, the day on which it was first seen as it is now (ISO), and
-    the type and the encoding its server states. All are empty for a page that was not fetched.
+    what its server states: the type, the encoding, and by what it can be asked for a change only.
+    All are empty for a page that was not fetched.
     """
 
     url: str = ""
     fetched: str = ""
     media_type: str = ""
     charset: str = ""
+    etag: str = ""
+    modified: str = ""
 
 
 def origin_of(page: Path) -> Origin:
@@ -35,19 +38,27 @@ def origin_of(page: Path) -> Origin:
         raise DamagedNote(f"{note.name} is damaged: delete it and fetch the page again") from error
 
 
-def save_page(page: Path, content: bytes, origin: Origin) -> bool:
-    """Write a page and its note unless the page has this content already; whether it was written.
+def held_origin(page: Path) -> Origin | None:
+    """The origin of a page that was fetched and is there; None too if its note is damaged."""
+    try:
+        origin = origin_of(page)
+    except DamagedNote:
+        return None
+    return origin if origin.url and page.exists() else None
 
-    An unchanged page keeps its note, so that nothing about it looks new.
-    """
-    note = _note(page)
-    if note.exists() and page.exists() and page.read_bytes() == content:
-        return False
+
+def save_page(page: Path, content: bytes, origin: Origin) -> None:
+    """Write a page and its note. A page that has this content already keeps its day."""
+    held = held_origin(page)
+    if held and page.read_bytes() == content:
+        origin = replace(origin, fetched=held.fetched)
+    else:
+        # no page stands beside a note about another: what is interrupted here is fetched again
+        page.unlink(missing_ok=True)
     page.parent.mkdir(parents=True, exist_ok=True)
-    # the note first: if the page is then not written, the next fetch writes both again
-    _replace(note, json.dumps(asdict(origin), ensure_ascii=False).encode())
-    _replace(page, content)
-    return True
+    _replace(_note(page), json.dumps(asdict(origin), ensure_ascii=False).encode())
+    if not page.exists():
+        _replace(page, content)
 
 
 def remove_pages(folder: Path, keep: frozenset[Path]) -> None:

@@ -22,6 +22,7 @@ from atlas_search.providers.http import (
     explained,
     http_faults,
     passes,
+    readable_environment,
     retry_after,
     usable_key,
     wait_as_asked,
@@ -70,7 +71,8 @@ class CohereReranker:
         self._provider = _provider(self._url, key)
         self._sleep = sleep
         self._clock = clock
-        self._client = Client(headers={"Authorization": f"Bearer {key}"})
+        with readable_environment():
+            self._client = Client(headers={"Authorization": f"Bearer {key}"})
         weakref.finalize(self, self._client.close)
 
     def relevance(self, question: str, texts: Sequence[str], seconds: float) -> Relevance:
