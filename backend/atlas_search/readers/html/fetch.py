@@ -7,24 +7,22 @@ each page twice, and leave out those that say `no-store`.
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from atlas_search.providers.http import Fault
 from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.origin import XHTML, Origin, held_origin, remove_pages, save_page
+from atlas_search.readers.html.origin import XHTML, Page, held_page, remove_pages, save_page
 from atlas_search.readers.html.robots import Robots
-from atlas_search.readers.html.session import PoliteSession, Refused, Unchanged, reason
+from atlas_search.readers.html.session import PoliteSession, Refused, reason
 from atlas_search.readers.html.urls import Failure, Listed, read_list
 
 _MEDIA_TYPES = frozenset({"text/html", XHTML})
-_Pages = dict[tuple[str, str], Path]
+_Paths = dict[tuple[str, str], Path]
 """Files by their corpus and the address that they were read at."""
-_Held = tuple[bytes, Origin]
 
 
 @dataclass(frozen=True)
@@ -45,63 +43,44 @@ def fetch_urls(
     SourceError for a list that cannot be understood.
     """
     listed, failures = read_list(list_file)
-    pages: _Pages = {}
+    paths: _Paths = {}
     with closing(PoliteSession(options)) as session:
         robots = Robots(session)
         for done, item in enumerate(listed, start=1):
-            page = folder / item.corpus / _name(item.url)
-            held = _held(page, folder)
+            path = folder / item.corpus / _name(item.url)
+            page = _held(path, folder)
             try:
-                if options.refresh or not held:
-                    held = _fetched(session, robots, item.url, held)
-                _keep(item, page, held, pages)
+                if options.refresh or not page:
+                    page = session.get(item.url, robots.check, _MEDIA_TYPES, page)
+                _keep(item, path, page, paths)
             except Fault as fault:
-                failures.append(Failure(item.url, _kept(item, page, reason(fault), pages)))
+                failures.append(Failure(item.url, _kept(item, path, reason(fault), paths)))
             progress(done, len(listed))
-    remove_pages(folder, frozenset(pages.values()))
-    return FetchReport(tuple(pages.values()), tuple(failures))
+    remove_pages(folder, frozenset(paths.values()))
+    return FetchReport(tuple(paths.values()), tuple(failures))
 
 
-def _held(page: Path, folder: Path) -> _Held | None:
+def _held(path: Path, folder: Path) -> Page | None:
     """A page as it was fetched before, for this corpus or for another one."""
-    for copy in (page, *sorted(folder.glob(f"*/{page.name}"))):
-        if origin := held_origin(copy):
-            return copy.read_bytes(), origin
-    return None
+    copies = map(held_page, (path, *sorted(folder.glob(f"*/{path.name}"))))
+    return next((page for page in copies if page), None)
 
 
-def _fetched(session: PoliteSession, robots: Robots, url: str, held: _Held | None) -> _Held:
-    """The page as it is now. Raises Fault."""
-
-    def conditions(asked: str) -> Mapping[str, str]:
-        if not held or held[1].url != asked:  # what a tag says holds for its own address only
-            return {}
-        given = {"If-None-Match": held[1].etag, "If-Modified-Since": held[1].modified}
-        return {name: value for name, value in given.items() if value and value.isascii()}
-
-    got = session.get(url, robots.check, _MEDIA_TYPES, conditions)
-    if isinstance(got, Unchanged):
-        assert held
-        return held
-    today = datetime.now(UTC).date().isoformat()
-    return got.content, Origin(got.url, today, got.media_type, got.charset, got.etag, got.modified)
+def _keep(item: Listed, path: Path, page: Page, paths: _Paths) -> None:
+    url = page.origin.url
+    if (item.corpus, url) in paths:
+        raise Refused(f"another address of the corpus leads to the same page, {url}")
+    save_page(path, *page)
+    paths[item.corpus, url] = path
 
 
-def _keep(item: Listed, page: Path, held: _Held, pages: _Pages) -> None:
-    content, origin = held
-    if (item.corpus, origin.url) in pages:
-        raise Refused(f"another address of the corpus leads to the same page, {origin.url}")
-    save_page(page, content, origin)
-    pages[item.corpus, origin.url] = page
-
-
-def _kept(item: Listed, page: Path, fault: str, pages: _Pages) -> str:
+def _kept(item: Listed, path: Path, fault: str, paths: _Paths) -> str:
     """The fault, and that a page fetched before is kept in spite of it."""
-    origin = held_origin(page)
-    if not origin or (item.corpus, origin.url) in pages:
+    page = held_page(path)
+    if not page or (item.corpus, page.origin.url) in paths:
         return fault
-    pages[item.corpus, origin.url] = page
-    return f"{fault}; the page as it was on {origin.fetched} is kept"
+    paths[item.corpus, page.origin.url] = path
+    return f"{fault}; the page as it was on {page.origin.fetched} is kept"
 
 
 def _name(url: str) -> str:

@@ -2,8 +2,10 @@
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 XHTML = "application/xhtml+xml"
 
@@ -27,6 +29,13 @@ class Origin:
     modified: str = ""
 
 
+class Page(NamedTuple):
+    """A page that was fetched."""
+
+    content: bytes
+    origin: Origin
+
+
 def origin_of(page: Path) -> Origin:
     """The origin of a page. Raises DamagedNote."""
     note = _note(page)
@@ -38,20 +47,20 @@ def origin_of(page: Path) -> Origin:
         raise DamagedNote(f"{note.name} is damaged: delete it and fetch the page again") from error
 
 
-def held_origin(page: Path) -> Origin | None:
-    """The origin of a page that was fetched and is there; None too if its note is damaged."""
-    try:
-        origin = origin_of(page)
-    except DamagedNote:
-        return None
-    return origin if origin.url and page.exists() else None
+def held_page(path: Path) -> Page | None:
+    """A page that was fetched before and is there; none if its note is damaged."""
+    with suppress(DamagedNote, FileNotFoundError):
+        origin = origin_of(path)
+        if origin.url:
+            return Page(path.read_bytes(), origin)
+    return None
 
 
 def save_page(page: Path, content: bytes, origin: Origin) -> None:
     """Write a page and its note. A page that has this content already keeps its day."""
-    held = held_origin(page)
-    if held and page.read_bytes() == content:
-        origin = replace(origin, fetched=held.fetched)
+    held = held_page(page)
+    if held and held.content == content:
+        origin = replace(origin, fetched=held.origin.fetched)
     else:
         # no page stands beside a note about another: what is interrupted here is fetched again
         page.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from httpx2 import URL
 from protego import Protego
 
 from atlas_search.providers.http import Answered, Fault, passes
-from atlas_search.readers.html.session import AGENT, Download, PoliteSession, Refused, reason
+from atlas_search.readers.html.session import AGENT, PoliteSession, Refused, reason
 
 _LONGEST_DELAY = 60  # seconds; a site that asks for more does not want to be fetched from
 _READ = 512_000  # bytes; RFC 9309 asks for 500 KiB at least
@@ -37,13 +37,10 @@ class Robots:
         """The rules, or why there can be none."""
         text = ""
         try:
-            got = self._session.get(address)
+            text = self._session.get(address).content[:_READ].decode("utf-8-sig", "replace")
         except Fault as fault:
             if not isinstance(fault, Answered) or passes(fault):
                 return f"{address} cannot be read, so nothing is allowed: {reason(fault)}"
-        else:
-            assert isinstance(got, Download)  # no conditions were set
-            text = got.content[:_READ].decode("utf-8-sig", "replace")
         rules = Protego.parse(text)
         delay = rules.crawl_delay(AGENT) or 0
         if delay > _LONGEST_DELAY:

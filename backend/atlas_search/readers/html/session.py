@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.message import Message
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
@@ -23,6 +23,7 @@ from atlas_search.providers.http import (
     wait_as_asked,
 )
 from atlas_search.readers.html.options import MEGABYTE, FetchOptions
+from atlas_search.readers.html.origin import Origin, Page
 
 AGENT = "atlas-research-search"
 """What `robots.txt` calls us."""
@@ -34,26 +35,6 @@ _REDIRECTS = 10
 
 class Refused(Fault):
     """A request that is not made, or an answer that is not taken. Says why."""
-
-
-@dataclass(frozen=True)
-class Download:
-    """What an address gave. `url` is the one at the end of all redirects, without a fragment.
-
-    The rest is what the server states, empty if it does not: the type, the encoding in lower case,
-    and by what it can be asked for a change only.
-    """
-
-    url: str
-    content: bytes
-    media_type: str
-    charset: str
-    etag: str
-    modified: str
-
-
-class Unchanged:
-    """The answer of a server whose page is as it was."""
 
 
 class PoliteSession:
@@ -71,6 +52,13 @@ class PoliteSession:
         self._delays: dict[str, float] = {}
         self._asked: dict[str, float] = {}
         """When each host was asked last."""
+        self._retrying = Retrying(
+            retry=retry_if_exception(passes),
+            wait=wait_as_asked(options.delay, _LONGEST_WAIT),
+            stop=stop_after_attempt(1 + options.retries),
+            sleep=sleep,
+            reraise=True,
+        )
         headers = _headers(options.contact)
         with readable_environment():
             self._client = Client(
@@ -92,12 +80,12 @@ class PoliteSession:
         address: str,
         check: Callable[[URL], None] = lambda _url: None,
         types: frozenset[str] = frozenset(),
-        conditions: Callable[[str], Mapping[str, str]] = lambda _url: {},
-    ) -> Download | Unchanged:
+        held: Page | None = None,
+    ) -> Page:
         """What an address gives, after all redirects. Raises Fault.
 
         `check` sees each address before it is asked, and can refuse it. `types` are the media types
-        taken, all if there are none; `conditions` gives the headers that ask for a change only.
+        taken, all if there are none. A page `held` already is given back if it has not changed.
         """
         with http_faults():
             url = URL(address)
@@ -106,43 +94,29 @@ class PoliteSession:
             if url.scheme not in ("http", "https"):
                 raise Refused("it redirects to an address that is neither http nor https")
             check(url)
-            retrying = Retrying(
-                retry=retry_if_exception(passes),
-                wait=wait_as_asked(self._options.delay, _LONGEST_WAIT),
-                stop=stop_after_attempt(1 + self._options.retries),
-                sleep=self._sleep,
-                reraise=True,
-            )
-            got: Download | Unchanged | URL
-            got = retrying(self._ask, url, types, conditions(str(url)))
-            if not isinstance(got, URL):
+            # what a tag says holds for its own address only
+            known = held if held and held.origin.url == str(url) else None
+            got: Page | URL = self._retrying(self._ask, url, types, known)
+            if isinstance(got, Page):
                 return got
             url = got
         raise Refused("it redirects again and again")
 
-    def _ask(
-        self, url: URL, types: frozenset[str], conditions: Mapping[str, str]
-    ) -> Download | Unchanged | URL:
-        """The answer of one address, or the one to which it redirects."""
+    def _ask(self, url: URL, types: frozenset[str], known: Page | None) -> Page | URL:
+        """What one address gives, or the one to which it redirects."""
         self._pause(url.netloc.decode("ascii"))
+        conditions = _conditions(known.origin) if known else {}
         with http_faults(), self._client.stream("GET", url, headers=conditions) as response:
             if response.next_request:
                 return response.next_request.url
-            if response.status_code == 304 and conditions:
-                return Unchanged()
+            if response.status_code == 304 and known:
+                return known
             if response.status_code != 200:
                 raise _refusal(response)
-            media_type, charset = _content_type(response)
-            if types and media_type not in types:
-                raise Refused(f"not a web page but {media_type or 'of no stated type'}")
-            return Download(
-                str(url),
-                self._content(response),
-                media_type,
-                charset,
-                response.headers.get("etag", ""),
-                response.headers.get("last-modified", ""),
-            )
+            origin = _origin(url, response)
+            if types and origin.media_type not in types:
+                raise Refused(f"not a web page but {origin.media_type or 'of no stated type'}")
+            return Page(self._content(response), origin)
 
     def _pause(self, host: str) -> None:
         delay = self._delays.get(host, self._options.delay)
@@ -196,8 +170,19 @@ def _headers(contact: str) -> Mapping[str, str]:
     return {"User-Agent": agent, "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
 
 
-def _content_type(response: Response) -> tuple[str, str]:
-    stated = response.headers.get("Content-Type", "")
+def _conditions(origin: Origin) -> Mapping[str, str]:
+    given = {"If-None-Match": origin.etag, "If-Modified-Since": origin.modified}
+    return {name: value for name, value in given.items() if value and value.isascii()}
+
+
+def _origin(url: URL, response: Response) -> Origin:
     message = Message()
-    message["Content-Type"] = stated
-    return message.get_content_type() if stated else "", message.get_content_charset("")
+    message["Content-Type"] = response.headers.get("content-type", "")
+    return Origin(
+        str(url),
+        fetched=datetime.now(UTC).date().isoformat(),
+        media_type=message.get_content_type() if message["Content-Type"] else "",
+        charset=message.get_content_charset(""),
+        etag=response.headers.get("etag", ""),
+        modified=response.headers.get("last-modified", ""),
+    )
