@@ -15,7 +15,7 @@ import pytest
 import atlas_search.providers.chat.remote_chat
 from atlas_search.core.errors import AtlasError, Cancelled, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import Completion, Ended, Message, Options, Usage
+from atlas_search.providers.chat import ChatOptions, Completion, Ended, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.remote_chat import ATTEMPTS, RemoteChat
 from tests.chat_server import KEY, ChatServer, Cut, Gate, Hang, Raw, Reply, Says, Silence
@@ -66,8 +66,8 @@ class ChatContract:
     """The environment variable, and its value, that makes the client log everything."""
 
     @property
-    def options(self) -> Options:
-        return Options(self.model, temperature=0.2, max_tokens=300, seconds=SOON)
+    def options(self) -> ChatOptions:
+        return ChatOptions(self.model, temperature=0.2, max_tokens=300, seconds=SOON)
 
     def ended(self, reason: Any = "stop") -> Ended:
         return Ended(Usage(11, 7), self.run_model, reason)

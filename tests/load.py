@@ -7,7 +7,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-import httpx
+import httpx2
 from waitress.server import create_server
 
 from atlas_search.atlas import Atlas
@@ -90,8 +90,8 @@ async def _clients(
 ) -> None:
     started = time.monotonic()
     end = started + seconds
-    limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(base_url=address, timeout=60, limits=limits) as client:
+    limits = httpx2.Limits(max_connections=None)
+    async with httpx2.AsyncClient(base_url=address, timeout=60, limits=limits) as client:
         watch = asyncio.create_task(_watch(load, started, seconds))
         await asyncio.gather(
             *(_client(client, load, end, random.Random(chance.random())) for _ in range(streams))
@@ -99,7 +99,9 @@ async def _clients(
         await watch
 
 
-async def _client(client: httpx.AsyncClient, load: Load, end: float, chance: random.Random) -> None:
+async def _client(
+    client: httpx2.AsyncClient, load: Load, end: float, chance: random.Random
+) -> None:
     """Ask again and again; every second time leave before the end."""
     while True:
         await _ask(client, load, leave_after=chance.choice([None, chance.randint(1, PIECES)]))
@@ -107,7 +109,7 @@ async def _client(client: httpx.AsyncClient, load: Load, end: float, chance: ran
             return
 
 
-async def _ask(client: httpx.AsyncClient, load: Load, leave_after: int | None) -> None:
+async def _ask(client: httpx2.AsyncClient, load: Load, leave_after: int | None) -> None:
     asked = time.monotonic()
     tokens = 0
     async with client.stream("POST", "/api/ask/stream", json={"question": QUESTION}) as response:

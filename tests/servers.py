@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-import httpx
+import httpx2
 
 from tests.places import ROOT
 
@@ -68,8 +68,8 @@ def wait_for(probe: Callable[[], T | None], seconds: float, what: str) -> T:
 def answers(url: str) -> bool | None:
     """True once `url` answers with success, else None: a probe for `wait_for`."""
     try:
-        return httpx.get(url, timeout=5).is_success or None
-    except httpx.TransportError:
+        return httpx2.get(url, timeout=5).is_success or None
+    except httpx2.TransportError:
         return None
 
 

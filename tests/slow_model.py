@@ -5,7 +5,7 @@ import threading
 from collections.abc import Generator, Sequence
 
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import Completion, Ended, Health, Message, Options, Usage
+from atlas_search.providers.chat import ChatOptions, Completion, Ended, Health, Message, Usage
 
 TOKEN = re.compile(r"^(\[[^\[\]\s]+ p\d+\]) ", re.MULTILINE)
 """At the beginning of a line of the prompt: those of the passages."""
@@ -26,7 +26,7 @@ class SlowModel:
         self.prompts: list[Sequence[Message]] = []
 
     def stream(
-        self, messages: Sequence[Message], options: Options, stop: Stop
+        self, messages: Sequence[Message], options: ChatOptions, stop: Stop
     ) -> Generator[str | Ended, None, None]:
         self.prompts.append(messages)
         tokens = TOKEN.findall("\n".join(message.content for message in messages))[:5]
@@ -43,7 +43,7 @@ class SlowModel:
         finally:
             self.ended.set()
 
-    def complete(self, messages: Sequence[Message], options: Options, stop: Stop) -> Completion:
+    def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
         raise NotImplementedError
 
     def health(self, model: str) -> Health:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import (
     Browser,
@@ -124,7 +124,7 @@ def latest(page: Page) -> Locator:
 def best_passage(server: str, question: str = QUESTION, corpus: str = "all") -> dict:
     """The first passage found."""
     body = {"question": question, "corpus_filter": corpus}
-    found = httpx.post(f"{server}/api/search", json=body, timeout=60)
+    found = httpx2.post(f"{server}/api/search", json=body, timeout=60)
     return found.json()["passages"][0]
 
 
@@ -146,7 +146,7 @@ def test_from_a_question_to_the_marked_words_and_the_trace(
     trace = answer.locator("a.trace").get_attribute("href")
     assert trace is not None
     assert trace.startswith(f"{phoenix}/redirects/traces/")
-    assert httpx.get(trace, follow_redirects=True).is_success
+    assert httpx2.get(trace, follow_redirects=True).is_success
 
 
 def test_the_collection_dropdown_stands_in_the_test_target_box_and_is_sent(page: Page) -> None:

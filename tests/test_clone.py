@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from atlas_search.core.settings import Settings
@@ -47,9 +47,9 @@ def test_make_run_installs_builds_and_answers(clone: Path, environment: dict[str
         ).rpartition(" ")[2]
         assert address == f"http://127.0.0.1:{ports['ATLAS_PORT']}"
         body = {"question": "Can a local authority sue a newspaper for libel?"}
-        answer = httpx.post(f"{address}/api/ask", json=body, timeout=60).json()
+        answer = httpx2.post(f"{address}/api/ask", json=body, timeout=60).json()
         assert "cannot sue for libel" in answer["answer"]
-        assert "Atlas" in httpx.get(address).text
+        assert "Atlas" in httpx2.get(address).text
         server.stop()
     assert not (clone / ".env").exists()
     changed = subprocess.run(

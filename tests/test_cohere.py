@@ -121,9 +121,7 @@ def test_a_server_that_does_not_answer_is_given_up_in_time(
     server: CohereServer, reranker: CohereReranker, waits: list[float]
 ) -> None:
     server.then(Silence())
-    with pytest.raises(
-        RerankerUnavailable, match=r"did not answer within 0\.2 seconds.*Timeout.*RERANK_SECONDS"
-    ):
+    with pytest.raises(RerankerUnavailable, match=r"did not answer.*Timeout.*RERANK_SECONDS"):
         reranker.relevance(QUESTION, TEXTS, 0.2)
     assert (len(server.requests), waits) == (1, [])
 
@@ -135,7 +133,7 @@ def test_an_answer_that_comes_too_slowly_is_given_up(server: CohereServer) -> No
     ticking = CohereReranker(
         MODEL, SecretStr(KEY), server.address, clock=map(float, count()).__next__
     )
-    with pytest.raises(RerankerUnavailable, match=r"within 1\.5 seconds .*too slowly"):
+    with pytest.raises(RerankerUnavailable, match=r"too slowly.*RERANK_SECONDS"):
         ticking.relevance(QUESTION, TEXTS[:1], 1.5)
     still = CohereReranker(MODEL, SecretStr(KEY), server.address, clock=lambda: 0.0)
     assert still.relevance(QUESTION, TEXTS[:1], 1.5).scores.tolist() == [0.5]
@@ -153,9 +151,7 @@ def test_a_connection_that_is_always_cut_is_reported(
     server: CohereServer, reranker: CohereReranker
 ) -> None:
     server.then(*[Cut()] * ATTEMPTS)
-    with pytest.raises(
-        RerankerUnavailable, match=r"did not answer .*RemoteProtocolError"
-    ) as caught:
+    with pytest.raises(RerankerUnavailable, match=r"did not answer.*RemoteProtocolError") as caught:
         reranker.relevance(QUESTION, TEXTS, SECONDS)
     assert server.address in str(caught.value)
     assert len(server.requests) == ATTEMPTS
@@ -207,7 +203,7 @@ def test_an_answer_that_makes_no_sense_is_reported_and_never_used(
     [
         (Reply(400, {"message": "query must not be empty"}), r"400: .*query must not be empty"),
         (Reply(402, {"message": "please add a payment method"}), r"402: .*payment method"),
-        (Reply(301, "", {"Location": "http://127.0.0.1:9/"}), r"301: .*COHERE_SERVER_URL"),
+        (Reply(301, "", {"Location": "http://127.0.0.1:9/"}), r"\(301\).*COHERE_SERVER_URL"),
     ],
 )
 def test_a_request_that_is_not_taken_is_not_sent_again(

@@ -7,23 +7,21 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from threading import Event, Thread
-from urllib.parse import urlsplit
 
 import pytest
-from requests import Session, Timeout
-from requests_ratelimiter.buckets import HostBucketFactory
 
 from atlas_search.cli.source_types import locate_pages as locate
-from atlas_search.core.errors import SourceError
+from atlas_search.core.errors import ConfigurationError, SourceError
 from atlas_search.readers import Draft
-from atlas_search.readers.html.fetch import CACHE, FetchReport, fetch_urls
+from atlas_search.readers.html.fetch import FetchReport, fetch_urls
 from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.origin import origin_of
+from atlas_search.readers.html.origin import Origin, origin_of
 from atlas_search.readers.html.read import HtmlReader
 from atlas_search.readers.html.robots import Robots
-from atlas_search.readers.html.session import AGENT, PoliteAdapter, host_limiter
+from atlas_search.readers.html.session import AGENT, PoliteSession, Refused
 from tests.conftest import free_port
 
 PAGE = b"<html><head><title>Minutes</title></head><body><p>The court sat.</p></body></html>"
@@ -369,19 +367,54 @@ def test_a_contact_that_cannot_be_sent_is_refused(site: Site, folder: Folder) ->
         folder.fetch(site.serves("/a", Answer()), contact="a\r\nHost: b")
 
 
-@pytest.mark.parametrize(("delay", "milliseconds"), [(0.5, 2000), (30, 30_000)])
+class Clock:
+    """A time that passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.mark.parametrize(("delay", "pause"), [(0.5, 2), (30, 30)])
 def test_the_longer_of_both_delays_holds_for_each_host(
-    site: Site, other_site: Site, delay: float, milliseconds: int
+    site: Site, other_site: Site, delay: float, pause: float
 ) -> None:
     site.serves("/robots.txt", Answer(b"User-agent: *\nCrawl-delay: 2"))
-    options = replace(OPTIONS, delay=delay)
-    with closing(host_limiter(delay)) as limiter, closing(Robots(limiter, options)) as robots:
-        robots.check(f"{site.address}/a")
-        assert isinstance(limiter.bucket_factory, HostBucketFactory)
-        host = urlsplit(site.address).netloc
-        assert [rate.interval for rate in limiter.bucket_factory[host].rates] == [milliseconds]
-        assert not limiter.try_acquire(host, blocking=False)
-        assert limiter.try_acquire(urlsplit(other_site.address).netloc, blocking=False)
+    urls = [each.serves("/a", Answer()) for each in (site, site, other_site)]
+    clock = Clock()
+    with closing(PoliteSession(replace(OPTIONS, delay=delay), clock.sleep, clock)) as session:
+        robots = Robots(session)
+        for url in urls:
+            session.get(url, robots.check)
+    # before each of two pages, then between the other site's own rules and page
+    assert clock.slept == [pause, pause, delay]
+
+
+def test_each_redirect_and_each_retry_waits_for_its_host(site: Site) -> None:
+    site.serves("/a", Answer(b"", 301, {"Location": "/b"}))
+    site.serves("/b", Answer(b"", 503, {"Retry-After": "7"}), Answer())
+    clock = Clock()
+    with closing(PoliteSession(replace(OPTIONS, delay=10), clock.sleep, clock)) as session:
+        session.get(f"{site.address}/a")
+    assert clock.slept == [10, 7, 3]  # the pause, what the server asks, what is left of the pause
+    assert site.asked() == {"/a": 1, "/b": 2}
+
+
+def test_a_page_that_never_ends_is_left(site: Site) -> None:
+    site.serves("/a", Answer(PAGE * 10_000))  # more than is received at once
+    minutes = map(float, count(0, 299))  # looked at for the pause, the beginning and each part
+    with (
+        closing(PoliteSession(OPTIONS, lambda _: None, minutes.__next__)) as session,
+        pytest.raises(Refused, match="not complete after 300 s"),
+    ):
+        session.get(f"{site.address}/a")
 
 
 def test_a_delay_of_hours_is_a_refusal(site: Site, folder: Folder) -> None:
@@ -392,22 +425,66 @@ def test_a_delay_of_hours_is_a_refusal(site: Site, folder: Folder) -> None:
     ]
 
 
-def test_each_request_for_a_page_waits_for_its_host(site: Site) -> None:
+def test_a_damaged_note_is_written_anew(site: Site, folder: Folder) -> None:
     url = site.serves("/a", Answer())
-    with closing(host_limiter(1000)) as limiter, Session() as session:
-        adapter = PoliteAdapter(limiter, OPTIONS, lambda _url: None, lambda _response: None)
-        adapter.max_delay = 0  # fail instead of waiting
-        session.mount("http://", adapter)
-        assert session.get(url).content == PAGE
-        with pytest.raises(Timeout, match="Rate limit"):
-            session.get(url)
-    assert site.asked() == {"/a": 1}
+    (page,) = folder.fetch(url).pages
+    day = origin_of(page).fetched
+    page.with_name(f".{page.name}.json").write_text("{")
+    assert folder.fetch(url).failures == ()
+    assert origin_of(page) == Origin(url, day, "text/html", "utf-8")
 
 
-def test_a_damaged_cache_is_named(site: Site, folder: Folder) -> None:
-    (folder.path / "pages").mkdir()
-    (folder.path / "pages" / CACHE).write_bytes(b"no database" * 100)
-    with pytest.raises(SourceError, match=r"is damaged: .* Delete it"):
+def test_a_page_that_was_lost_is_fetched_again_in_full(site: Site, folder: Folder) -> None:
+    url = site.serves("/a", Answer(headers=HTML | {"ETag": '"1"'}))
+    (page,) = folder.fetch(url).pages
+    page.unlink()
+    folder.fetch(url, refresh=True)
+    assert page.read_bytes() == PAGE
+
+
+def test_an_address_of_two_corpora_is_asked_for_once(site: Site, folder: Folder) -> None:
+    url = site.serves("/a", Answer())
+    report = folder.fetch(url, "[law]", url)
+    assert [page.parent.name for page in report.pages] == ["web", "law"]
+    assert [page.read_bytes() for page in folder.fetch("[acts]", url).pages] == [PAGE]
+    assert site.asked() == {"/robots.txt": 1, "/a": 1}
+
+
+def test_a_tag_is_not_sent_to_another_address(site: Site, folder: Folder) -> None:
+    tagged = HTML | {"ETag": '"1"'}
+    moved = site.serves("/moved", Answer(b"", 302, {"Location": "/a"}))
+    site.serves("/a", Answer(headers=tagged))
+    folder.fetch(moved)
+    folder.fetch(moved, refresh=True)
+    sent = [(path, headers.get("If-None-Match")) for path, headers in site.requests]
+    assert sent[-2:] == [("/moved", None), ("/a", '"1"')]
+    site.serves("/moved", Answer(b"", 302, {"Location": "/b"}))
+    site.serves("/b", Answer(LATER, headers=tagged))
+    (page,) = folder.fetch(moved, refresh=True).pages
+    assert page.read_bytes() == LATER
+    assert origin_of(page).url == f"{site.address}/b"
+
+
+def test_a_date_of_change_is_sent_back(site: Site, folder: Folder) -> None:
+    date = "Wed, 21 Oct 2015 07:28:00 GMT"
+    url = site.serves("/a", Answer(headers=HTML | {"Last-Modified": date}), Answer(b"", 304))
+    first = folder.fetch(url)
+    assert folder.fetch(url, refresh=True) == first
+    assert site.requests[-1][1]["If-Modified-Since"] == date
+
+
+def test_addresses_that_differ_in_form_only_are_one_page(site: Site, folder: Folder) -> None:
+    root = site.serves("/", Answer()).removesuffix("/")
+    report = folder.fetch(root, f"{root}/", root.replace("http", "HTTP"))
+    assert [origin_of(page).url for page in report.pages] == [f"{root}/"]
+    assert len(report.failures) == 2
+
+
+def test_a_proxy_that_cannot_be_one_is_reported(
+    site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "nonsense://proxy")
+    with pytest.raises(ConfigurationError, match=r"nonsense.*Mend HTTP_PROXY"):
         folder.fetch(site.serves("/a", Answer()))
 
 

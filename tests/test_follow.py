@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
@@ -299,13 +299,13 @@ def test_a_running_server_serves_what_a_build_makes(
 
             def sea() -> bool | None:
                 body = {"question": "Who gives wool?"}
-                search = httpx.post(f"{address}/api/search", json=body, timeout=30)
+                search = httpx2.post(f"{address}/api/search", json=body, timeout=30)
                 assert search.is_success
-                corpora = httpx.get(f"{address}/api/corpora", timeout=30).raise_for_status().json()
+                corpora = httpx2.get(f"{address}/api/corpora", timeout=30).raise_for_status().json()
                 return "sea" in {corpus["id"] for corpus in corpora["corpora"]} or None
 
             wait_for(sea, 60, "the new corpus")
             building.result()
         assert answers(f"{address}/api/documents/sea.ship")
-        health = httpx.get(f"{address}/api/health", timeout=30).json()
+        health = httpx2.get(f"{address}/api/health", timeout=30).json()
         assert (health["status"], health["documents"]) == ("ok", 4)

@@ -311,9 +311,9 @@ def test_the_key_is_not_logged_even_if_the_sdk_is_told_to_debug(
 
 def test_more_requests_than_the_rate_allows_wait(server: MistralServer) -> None:
     api = MistralApi(account(server, requests_per_minute=1))
-    assert api.call(lambda _client: "first", patience=0.0) == "first"
+    assert api.call("mistral-embed", lambda _client: "first", patience=0.0) == "first"
     with pytest.raises(EmbeddingUnavailable, match="MISTRAL_REQUESTS_PER_MINUTE=1"):
-        api.call(lambda _client: "second", patience=0.0)
+        api.call("mistral-embed", lambda _client: "second", patience=0.0)
 
 
 def test_the_settings_choose_mistral(

@@ -2,7 +2,7 @@
 
 import json
 
-import httpx
+import httpx2
 import pytest
 
 from tests.servers import wait_for
@@ -29,7 +29,7 @@ def spans_of(phoenix: str, trace_id: str, count: int) -> dict[str, dict]:
     """The spans of a trace by name, once `count` of them have arrived."""
 
     def arrived() -> list[dict] | None:
-        found = httpx.get(
+        found = httpx2.get(
             f"{phoenix}/v1/projects/atlas-test/spans",
             params={"trace_id": trace_id, "limit": 100},
         )
@@ -45,7 +45,7 @@ def spans_of(phoenix: str, trace_id: str, count: int) -> dict[str, dict]:
 @pytest.fixture(scope="module")
 def answer(server: str) -> dict:
     body = {"question": QUESTION, "session_id": "conversation-1", "include_context": True}
-    return httpx.post(f"{server}/api/ask", json=body, timeout=60).json()
+    return httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_a_question_without_an_answer_is_traced_without_a_model_call(
     phoenix: str, server: str
 ) -> None:
     body = {"question": "How long should I roast a chicken?"}
-    answer = httpx.post(f"{server}/api/ask", json=body, timeout=60).json()
+    answer = httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
     names = set(TREE) - {"context", "generate", "verify"}
     spans = spans_of(phoenix, answer["trace_id"], len(names))
     assert set(spans) == names
@@ -136,7 +136,7 @@ def test_a_question_without_an_answer_is_traced_without_a_model_call(
 def test_a_browsers_traceparent_does_not_take_the_trace_over(phoenix: str, server: str) -> None:
     foreign = "0af7651916cd43dd8448eb211c80319c"
     header = {"traceparent": f"00-{foreign}-b7ad6b7169203331-01"}
-    answer = httpx.post(
+    answer = httpx2.post(
         f"{server}/api/ask", json={"question": QUESTION}, headers=header, timeout=60
     ).json()
     assert answer["trace_id"] != foreign
@@ -144,7 +144,7 @@ def test_a_browsers_traceparent_does_not_take_the_trace_over(phoenix: str, serve
 
 
 def test_a_streamed_answer_is_one_whole_trace(phoenix: str, server: str) -> None:
-    with httpx.stream(
+    with httpx2.stream(
         "POST", f"{server}/api/ask/stream", json={"question": QUESTION}, timeout=60
     ) as response:
         last = [line for line in response.iter_lines() if line.startswith("data: ")][-1]
@@ -155,9 +155,9 @@ def test_a_streamed_answer_is_one_whole_trace(phoenix: str, server: str) -> None
 def test_phoenix_opens_the_trace_at_the_link_the_page_shows(
     phoenix: str, server: str, answer: dict, spans: dict[str, dict]
 ) -> None:
-    config = httpx.get(f"{server}/api/config").json()
+    config = httpx2.get(f"{server}/api/config").json()
     assert config["tracing"] is True
     assert config["phoenix_url"] == phoenix
-    assert httpx.get(
+    assert httpx2.get(
         f"{phoenix}/redirects/traces/{answer['trace_id']}", follow_redirects=True
     ).is_success

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
-import httpx
+import httpx2
 import pytest
 from waitress.server import create_server
 
@@ -42,7 +42,7 @@ def address(services: Services, model: SlowModel) -> Iterator[str]:
     thread.join(10)
 
 
-def events(response: httpx.Response, count: int = 1000) -> list[tuple[int, str]]:
+def events(response: httpx2.Response, count: int = 1000) -> list[tuple[int, str]]:
     """Numbers and names of up to `count` events."""
     found: list[tuple[int, str]] = []
     for line in response.iter_lines():
@@ -57,16 +57,16 @@ def events(response: httpx.Response, count: int = 1000) -> list[tuple[int, str]]
 
 def test_a_broken_stream_goes_on_where_it_broke(address: str, model: SlowModel) -> None:
     url = f"{address}/api/ask/stream"
-    with httpx.stream("POST", url, json=BODY, timeout=30) as response:
+    with httpx2.stream("POST", url, json=BODY, timeout=30) as response:
         model.go.release()
         assert events(response, 2) == [(1, "references"), (2, "token")]
     model.go.release(10)
     resumed = f"{address}/api/ask/q1/stream"
-    with httpx.stream("GET", resumed, headers={"Last-Event-ID": "2"}, timeout=30) as response:
+    with httpx2.stream("GET", resumed, headers={"Last-Event-ID": "2"}, timeout=30) as response:
         rest = events(response)
     assert [number for number, _ in rest] == list(range(3, 3 + len(rest)))
     assert rest[-1][1] == "complete"
-    again = httpx.post(url, json=BODY, headers={"Last-Event-ID": "2"}, timeout=30)
+    again = httpx2.post(url, json=BODY, headers={"Last-Event-ID": "2"}, timeout=30)
     assert [line for line in again.text.splitlines() if line.startswith("id: ")] == [
         f"id: {number}" for number, _ in rest
     ]
@@ -74,35 +74,35 @@ def test_a_broken_stream_goes_on_where_it_broke(address: str, model: SlowModel) 
 
 
 def test_an_answer_that_is_deleted_stops_its_model(address: str, model: SlowModel) -> None:
-    with httpx.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as response:
+    with httpx2.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as response:
         events(response, 1)
         wait_for(lambda: model.prompts or None, 10, "the model's call")
-        deleted = httpx.delete(f"{address}/api/ask/q1")
+        deleted = httpx2.delete(f"{address}/api/ask/q1")
         assert deleted.json() == {"qa_id": "q1", "stopped": True}
         assert model.ended.wait(10)
 
 
 def test_the_stream_of_a_deleted_answer_ends_with_an_error(address: str, model: SlowModel) -> None:
-    with httpx.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as response:
+    with httpx2.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as response:
         lines = response.iter_lines()
         for line in lines:
             if line == "event: references":
-                httpx.delete(f"{address}/api/ask/q1")
+                httpx2.delete(f"{address}/api/ask/q1")
                 break
         rest = "\n".join(lines)
     assert "event: error" in rest
     assert '"status":409' in rest.replace(" ", "")
-    assert httpx.get(f"{address}/api/ask/q1").status_code == 409
+    assert httpx2.get(f"{address}/api/ask/q1").status_code == 409
 
 
 def test_an_answer_at_once_can_be_deleted_too(address: str, model: SlowModel) -> None:
-    responses: list[httpx.Response] = []
+    responses: list[httpx2.Response] = []
     thread = threading.Thread(
-        target=lambda: responses.append(httpx.post(f"{address}/api/ask", json=BODY, timeout=30))
+        target=lambda: responses.append(httpx2.post(f"{address}/api/ask", json=BODY, timeout=30))
     )
     thread.start()
     wait_for(lambda: model.prompts or None, 10, "the model's call")
-    httpx.delete(f"{address}/api/ask/q1")
+    httpx2.delete(f"{address}/api/ask/q1")
     thread.join(10)
     assert responses[0].status_code == 409
 
@@ -112,13 +112,13 @@ def test_no_more_answers_are_begun_than_there_are_places(address: str, model: Sl
     for number in range(2):
         body = BODY | {"qa_id": f"q{number}"}
         thread = threading.Thread(
-            target=lambda body=body: httpx.post(f"{address}/api/ask", json=body, timeout=30)
+            target=lambda body=body: httpx2.post(f"{address}/api/ask", json=body, timeout=30)
         )
         thread.start()
         threads.append(thread)
     wait_for(lambda: len(model.prompts) == 2 or None, 10, "two answers")
-    refused = httpx.post(f"{address}/api/ask", json=BODY | {"qa_id": "q3"})
-    taken = httpx.post(f"{address}/api/ask", json=BODY | {"qa_id": "q1"})
+    refused = httpx2.post(f"{address}/api/ask", json=BODY | {"qa_id": "q3"})
+    taken = httpx2.post(f"{address}/api/ask", json=BODY | {"qa_id": "q1"})
     model.go.release(100)
     for thread in threads:
         thread.join(20)
@@ -130,8 +130,8 @@ def test_no_more_answers_are_begun_than_there_are_places(address: str, model: Sl
 
 def test_a_finished_answer_is_kept_for_a_while(address: str, model: SlowModel) -> None:
     model.go.release(10)
-    answer = httpx.post(f"{address}/api/ask", json=BODY, timeout=30).json()
-    kept = httpx.get(f"{address}/api/ask/q1").json()
+    answer = httpx2.post(f"{address}/api/ask", json=BODY, timeout=30).json()
+    kept = httpx2.get(f"{address}/api/ask/q1").json()
     assert answer["passages"] is None
     assert {**kept, "passages": None} == answer
     assert len(kept["passages"]) > 0
@@ -139,11 +139,11 @@ def test_a_finished_answer_is_kept_for_a_while(address: str, model: SlowModel) -
 
 def test_an_unknown_answer_is_not_found(address: str) -> None:
     for response in (
-        httpx.get(f"{address}/api/ask/q9"),
-        httpx.get(f"{address}/api/ask/q9/stream"),
-        httpx.delete(f"{address}/api/ask/q9"),
-        httpx.get(f"{address}/api/ask/q9/export"),
-        httpx.get(f"{address}/api/sessions/s9/export"),
+        httpx2.get(f"{address}/api/ask/q9"),
+        httpx2.get(f"{address}/api/ask/q9/stream"),
+        httpx2.delete(f"{address}/api/ask/q9"),
+        httpx2.get(f"{address}/api/ask/q9/export"),
+        httpx2.get(f"{address}/api/sessions/s9/export"),
     ):
         assert response.status_code == 404
         assert response.json()["type"] == "urn:atlas:problem:not-found"
@@ -154,23 +154,23 @@ def test_a_last_event_id_that_is_no_number_is_refused(
     address: str, model: SlowModel, number: str
 ) -> None:
     model.go.release(10)
-    httpx.post(f"{address}/api/ask", json=BODY, timeout=30)
-    response = httpx.get(f"{address}/api/ask/q1/stream", headers={"Last-Event-ID": number})
+    httpx2.post(f"{address}/api/ask", json=BODY, timeout=30)
+    response = httpx2.get(f"{address}/api/ask/q1/stream", headers={"Last-Event-ID": number})
     assert response.status_code == 400
     assert "is not the number of an event" in response.json()["detail"]
 
 
 def test_who_has_seen_all_events_is_told_the_last_again(address: str, model: SlowModel) -> None:
     model.go.release(10)
-    httpx.post(f"{address}/api/ask", json=BODY, timeout=30)
-    response = httpx.get(f"{address}/api/ask/q1/stream", headers={"Last-Event-ID": "500"})
+    httpx2.post(f"{address}/api/ask", json=BODY, timeout=30)
+    response = httpx2.get(f"{address}/api/ask/q1/stream", headers={"Last-Event-ID": "500"})
     assert response.text.count("event: ") == response.text.count("event: complete") == 1
 
 
 def test_one_reader_may_leave_while_another_stays(address: str, model: SlowModel) -> None:
-    with httpx.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as first:
+    with httpx2.stream("POST", f"{address}/api/ask/stream", json=BODY, timeout=30) as first:
         events(first, 1)
-        with httpx.stream("GET", f"{address}/api/ask/q1/stream", timeout=30) as second:
+        with httpx2.stream("GET", f"{address}/api/ask/q1/stream", timeout=30) as second:
             first.close()
             model.go.release(10)
             assert events(second)[-1][1] == "complete"

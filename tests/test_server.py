@@ -7,7 +7,7 @@ import socket
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from atlas_search.build.build import BuildReport
@@ -28,7 +28,7 @@ def plain(stores: Path, demo: BuildReport, tmp_path_factory) -> str:
 
 
 def test_the_stream_arrives_in_pieces(plain: str) -> None:
-    with httpx.stream(
+    with httpx2.stream(
         "POST", f"{plain}/api/ask/stream", json={"question": QUESTION}, timeout=60
     ) as response:
         arrivals = [(time.monotonic(), chunk) for chunk in response.iter_raw() if chunk]
@@ -43,7 +43,7 @@ def test_many_questions_at_once_get_their_own_answers(plain: str) -> None:
 
     def ask(number: int) -> dict:
         body = {"question": QUESTION, "qa_id": f"q{number}", "k": number % 10 + 1}
-        return httpx.post(f"{plain}/api/ask", json=body, timeout=120).json()
+        return httpx2.post(f"{plain}/api/ask", json=body, timeout=120).json()
 
     with ThreadPoolExecutor(12) as executor:
         documents = list(executor.map(ask, range(24)))
@@ -63,7 +63,7 @@ def test_a_client_that_goes_away_leaves_the_server_well(plain: str) -> None:
                 + f"Content-Length: {len(body)}\r\n\r\n".encode()
                 + body
             )
-    assert httpx.post(f"{plain}/api/ask", json={"question": QUESTION}, timeout=60).is_success
+    assert httpx2.post(f"{plain}/api/ask", json={"question": QUESTION}, timeout=60).is_success
 
 
 def test_the_command_line_asks_the_running_server(plain: str, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_run_starts_phoenix_too_and_a_signal_stops_both(
     with running(*command, environment=environment, folder=tmp_path) as server:
         own = server.address("Phoenix")
         # the server answers whether or not Phoenix is there yet
-        assert httpx.get(f"{server.address('Atlas')}/api/health").is_success
+        assert httpx2.get(f"{server.address('Atlas')}/api/health").is_success
         wait_for(lambda: answers(f"{own}/healthz"), 120, "Phoenix")
         assert server.stop() == 0
         assert answers(f"{own}/healthz") is None
@@ -120,7 +120,7 @@ def test_run_starts_phoenix_too_and_a_signal_stops_both(
 def test_run_without_phoenix_serves_alone(stores: Path, demo: BuildReport, tmp_path: Path) -> None:
     environment = {"CHROMA_PERSIST_DIRECTORY": str(stores), "ATLAS_PORT": "0", "PHOENIX": "0"}
     with running(*ATLAS, "run", environment=environment, folder=tmp_path) as server:
-        config = httpx.get(f"{server.address('Atlas')}/api/config").json()
+        config = httpx2.get(f"{server.address('Atlas')}/api/config").json()
         assert config["tracing"] is False
         assert not any("Phoenix" in line for line in server.lines)
 
@@ -167,7 +167,7 @@ def test_settings_come_from_a_dotenv_file(stores: Path, demo: BuildReport, tmp_p
         f"CHROMA_PERSIST_DIRECTORY={stores}\nATLAS_PORT=0\nTEST_TARGET=k15_quota\nSEARCH_K=7\n"
     )
     with running(*ATLAS, "serve", environment={}, folder=tmp_path) as server:
-        targets = httpx.get(f"{server.address('Atlas')}/api/targets").json()
+        targets = httpx2.get(f"{server.address('Atlas')}/api/targets").json()
     assert targets["default"] == "k15_quota"
     search_k = {target["name"]: target["settings"]["SEARCH_K"] for target in targets["targets"]}
     # a target file goes before the environment
@@ -181,7 +181,7 @@ def test_settings_come_from_a_dotenv_file(stores: Path, demo: BuildReport, tmp_p
 
 
 def test_the_page_and_its_parts_are_served(plain: str) -> None:
-    page = httpx.get(plain)
+    page = httpx2.get(plain)
     assert "Content-Security-Policy" in page.headers
     for path in (ROOT / "frontend").iterdir():
-        assert httpx.get(f"{plain}/static/{path.name}").is_success, path.name
+        assert httpx2.get(f"{plain}/static/{path.name}").is_success, path.name

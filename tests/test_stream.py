@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from waitress.server import create_server
 
@@ -62,7 +62,7 @@ def streamed(address: str, read: Callable[[str], None]) -> list[str]:
     """The lines of a stream, each given to `read` as it arrives."""
     lines = []
     url = f"{address}/api/ask/stream"
-    with httpx.stream("POST", url, json={"question": QUESTION}, timeout=30) as response:
+    with httpx2.stream("POST", url, json={"question": QUESTION}, timeout=30) as response:
         for line in response.iter_lines():
             lines.append(line)
             read(line)

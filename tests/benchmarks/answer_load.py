@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Annotated
 
-import httpx
+import httpx2
 import typer
 from waitress.server import create_server
 
@@ -75,7 +75,7 @@ def _print_overhead(services: Services, server: ChatServer) -> None:
     address = f"http://127.0.0.1:{waitress.effective_port}"
     questions = load_labels(ROOT / "create" / "samples" / "labels.jsonl")
     asked = [label.question for label in questions if label.answerable][: QUESTIONS + 5]
-    with httpx.Client(base_url=address, timeout=30) as client:
+    with httpx2.Client(base_url=address, timeout=30) as client:
         timed = [found for question in asked if (found := _timed(client, question))][5:]
     waitress.close()
     overheads = sorted(found.overhead for found in timed)
@@ -90,7 +90,7 @@ def _slowly(request: Request) -> Says:
     return Says(Pause(MODEL_SECONDS), "The court ", "held so ", f"{first_token(request)}.")
 
 
-def _timed(client: httpx.Client, question: str) -> Timed | None:
+def _timed(client: httpx2.Client, question: str) -> Timed | None:
     """Nothing if the question was declined before anything was written."""
     started = time.perf_counter()
     first = 0.0

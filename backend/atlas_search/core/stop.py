@@ -13,7 +13,7 @@ class Stop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._reason = ""
-        self._callbacks: list[Callable[[], None]] = []
+        self._callbacks: list[Callable[[], object]] = []
 
     @property
     def is_set(self) -> bool:
@@ -34,7 +34,7 @@ class Stop:
             raise Cancelled(self._reason)
 
     @contextmanager
-    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+    def calling(self, callback: Callable[[], object]) -> Iterator[None]:
         """Call `callback`, from the thread that stops, if that happens while the block runs.
 
         At once if it has happened already.

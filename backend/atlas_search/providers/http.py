@@ -1,28 +1,166 @@
-"""What every provider that is reached over HTTP needs."""
+"""What every service that is reached over HTTP needs: its key, its faults, when to try again.
+
+    Fault           what a provider's file raises; `explained` makes the error for people of it
+    ├── Answered    with an HTTP status that is no success
+    ├── Lost        no connection, or one that broke
+    └── Garbled     an answer that cannot be read, or that broke off
+
+What a status means stands here alone: in `passes` and in `explained`.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from pydantic import SecretStr
+from tenacity import RetryCallState
 
-from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.errors import AtlasError, ConfigurationError, Unavailable
 
 
-def usable_key(secret: SecretStr, setting: str, missing: str) -> str:
-    """The key without blanks around it.
+class Fault(Exception):
+    """Root of the tree; `str` says what happened. It may hold what a server said, and so a key."""
 
-    Raises ConfigurationError: with `missing` if there is none, and for one that cannot be a key.
+    retry_after = 0.0
+    """The seconds the server asks to wait; 0 if it does not say."""
+
+
+class Answered(Fault):
+    """The server answered that it will not, with an HTTP status."""
+
+    def __init__(self, status: int, body: str, retry_after: float):
+        super().__init__(status)  # not the body, which `repr` would show
+        self.status = status
+        self.body = " ".join(body.split())
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        """The status and what came with it."""
+        return f"{self.status}: {self.body}" if self.body else str(self.status)
+
+
+class Lost(Fault):
+    """No connection, or one that broke. Unless `passing`, the same request can never be sent."""
+
+    def __init__(self, said: str, *, passing: bool = True):
+        super().__init__(said)
+        self.passing = passing
+
+
+class Garbled(Fault):
+    """An answer that cannot be read, or that broke off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider as people know it: `server` names it, `_setting`s are those to check.
+
+    `sizes` says what must be within bounds for a request to be taken. The last three are the errors
+    for a key that is refused, a request that is refused, and whatever later may go well.
     """
-    key = secret.get_secret_value().strip()
-    if not key:
-        raise ConfigurationError(missing)
-    if not (key.isascii() and key.isprintable()):  # the HTTP client's error would show the key
+
+    server: str
+    key: str = field(repr=False)
+    key_setting: str
+    address_setting: str
+    model_setting: str
+    refused_key: type[AtlasError]
+    refused: type[AtlasError]
+    unavailable: type[Unavailable]
+    rate_setting: str = ""
+    seconds_setting: str = ""
+    sizes: str = ""
+
+
+def passes(fault: BaseException) -> bool:
+    """Whether the same request may well succeed in a moment."""
+    if isinstance(fault, Answered):
+        no_credit = "insufficient_quota" in fault.body  # OpenAI's 429 for an empty account
+        return fault.status in (408, 429, *range(500, 600)) and not no_credit
+    return isinstance(fault, Lost) and fault.passing
+
+
+def explained(fault: Fault, provider: Provider, model: str) -> AtlasError:
+    """The error for people."""
+    said = excerpt(str(fault).replace(provider.key, "[key]"))
+    server, address = provider.server, provider.address_setting
+    match fault:
+        case Answered(status=401 | 403):
+            return provider.refused_key(
+                f"{server} refuses the key ({said}). Set {provider.key_setting} in the environment "
+                "or .env to a valid one."
+            )
+        case Answered(status=429):
+            rate = provider.rate_setting
+            lower = f", or lower {rate} to what your plan allows" if rate else ""
+            return provider.unavailable(
+                f"{server} takes no more requests for now ({said}). Try again later{lower}.",
+                fault.retry_after,
+            )
+        case Answered(status=status) if status in range(400, 500) and not passes(fault):
+            sizes = f", and that {provider.sizes}" if provider.sizes else ""
+            return provider.refused(
+                f"{server} refuses the request for the model {model} ({said}). Check "
+                f"{provider.model_setting} and {address}{sizes}."
+            )
+        case Lost():
+            seconds = provider.seconds_setting
+            longer = f", or raise {seconds}" if seconds else ""
+            return provider.unavailable(
+                f"{server} did not answer, or the connection broke ({said}). Check the network and "
+                f"{address}{longer}; then try again."
+            )
+    return provider.unavailable(
+        f"{server} gives no usable answer ({said}). Try again later, or check {address}.",
+        fault.retry_after,
+    )
+
+
+@contextmanager
+def http_faults() -> Iterator[None]:
+    """Turn what httpx2 raises into a Fault."""
+    from httpx2 import DecodingError, HTTPError, InvalidURL  # only who makes a request pays
+
+    try:
+        yield
+    except DecodingError as error:
+        raise Garbled(f"{type(error).__name__}: {error}") from error
+    except (HTTPError, InvalidURL, OSError) as error:  # broken TLS comes as the last
+        raise lost(error) from error
+
+
+@contextmanager
+def readable_environment() -> Iterator[None]:
+    """Open a client in it: what the environment says may make that fail."""
+    try:
+        yield
+    except Exception as error:  # httpx2 raises many kinds
         raise ConfigurationError(
-            f"{setting} holds characters that no key has. Copy it again from its provider."
-        )
-    return key
+            f"HTTP connections cannot be made ({type(error).__name__}: {error}). Mend HTTP_PROXY, "
+            "HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR in the environment."
+        ) from error
+
+
+def lost(error: BaseException) -> Lost:
+    """What an HTTP client raised, as a Fault."""
+    from httpx2 import InvalidURL, LocalProtocolError, UnsupportedProtocol
+
+    never = isinstance(error, InvalidURL | LocalProtocolError | UnsupportedProtocol)
+    return Lost(f"{type(error).__name__}: {error}", passing=not never)
+
+
+def wait_as_asked(first: float, longest: float) -> Callable[[RetryCallState], float]:
+    """The seconds before the next try: what the server asks for, or else a backoff."""
+
+    def wait(state: RetryCallState) -> float:
+        fault = state.outcome and state.outcome.exception()
+        asked = fault.retry_after if isinstance(fault, Fault) else 0.0
+        return asked or min(first * 2.0 ** (state.attempt_number - 1), longest)
+
+    return wait
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
@@ -39,9 +177,19 @@ def retry_after(headers: Mapping[str, str]) -> float:
         return 0.0
 
 
-def backoff(attempt: int, first: float, longest: float) -> float:
-    """The seconds to wait after an attempt, counted from 1: each time twice as long."""
-    return min(first * 2.0 ** (attempt - 1), longest)
+def usable_key(secret: SecretStr, setting: str, missing: str) -> str:
+    """The key without blanks around it.
+
+    Raises ConfigurationError: with `missing` if there is none, and for one that cannot be a key.
+    """
+    key = secret.get_secret_value().strip()
+    if not key:
+        raise ConfigurationError(missing)
+    if not (key.isascii() and key.isprintable()):  # the HTTP client's error would show the key
+        raise ConfigurationError(
+            f"{setting} holds characters that no key has. Copy it again from its provider."
+        )
+    return key
 
 
 def excerpt(body: str) -> str:

@@ -4,7 +4,8 @@ The SDK's own retries wait for as long as a server asks and do not count against
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -16,21 +17,21 @@ from mistralai.client.sdkconfiguration import SERVER_GLOBAL, SERVERS
 from mistralai.client.utils.logger import NoOpLogger
 from pydantic import SecretStr
 from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBucket, TokenBucket
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_before_delay,
-)
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
-from atlas_search.core.errors import (
-    AtlasError,
-    ConfigurationError,
-    EmbeddingRefused,
-    EmbeddingUnavailable,
+from atlas_search.core.errors import ConfigurationError, EmbeddingRefused, EmbeddingUnavailable
+from atlas_search.providers.http import (
+    Answered,
+    Fault,
+    Garbled,
+    Provider,
+    explained,
+    http_faults,
+    passes,
+    retry_after,
+    usable_key,
+    wait_as_asked,
 )
-from atlas_search.providers.http import backoff, excerpt, retry_after, usable_key
 
 ATTEMPTS = 8
 LONGEST_BACKOFF = 60.0
@@ -99,15 +100,15 @@ class MistralApi:
             "Try again in a minute, or raise it if your Mistral plan allows more."
         )
 
-    def call(self, request: Callable[[Mistral], Result], patience: float) -> Result:
-        """What `request` gives, tried again while Mistral is busy or out of reach.
+    def call(self, model: str, request: Callable[[Mistral], Result], patience: float) -> Result:
+        """What `request` for `model` gives, tried again while Mistral is busy or out of reach.
 
         No try begins after `patience` seconds. Raises EmbeddingUnavailable where trying later can
         help, EmbeddingRefused or another ConfigurationError where it cannot.
         """
         retrying = Retrying(
-            retry=retry_if_exception(_passes),
-            wait=_wait,
+            retry=retry_if_exception(passes),
+            wait=wait_as_asked(1.0, LONGEST_BACKOFF),
             stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(patience),
             sleep=self._sleep,
             reraise=True,
@@ -115,39 +116,43 @@ class MistralApi:
         try:
             result: Result = retrying(self._attempt, request, patience)
             return result
-        except MistralError as error:
-            raise self._answered(error) from error
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise EmbeddingUnavailable(
-                f"{self.server} did not answer ({type(error).__name__}: {error}). Check the "
-                "network and MISTRAL_SERVER_URL, or raise MISTRAL_TIMEOUT_SECONDS; then try again."
-            ) from error
+        except Fault as fault:
+            raise explained(fault, self._embeddings, model) from fault
 
     def _attempt(self, request: Callable[[Mistral], Result], patience: float) -> Result:
         if not self._limiter.try_acquire(timeout=patience):
             raise EmbeddingUnavailable(self.rate_used_up, self.seconds_per_request)
-        return request(self._client)
+        with self.faults():
+            return request(self._client)
 
-    def _answered(self, error: MistralError) -> AtlasError:
-        status, body = error.status_code, excerpt(error.body)
-        if status in (401, 403):
-            return ConfigurationError(
-                f"{self.server} refuses the key ({status}: {body}). Set MISTRAL_API_KEY in the "
-                "environment or .env to a valid one."
-            )
-        if status == 429:
-            return EmbeddingUnavailable(
-                f"{self.server} takes no more requests for now (429: {body}). Try again later, "
-                "or lower MISTRAL_REQUESTS_PER_MINUTE to what your Mistral plan allows."
-            )
-        if 400 <= status < 500:
-            return EmbeddingRefused(
-                f"{self.server} refuses the request ({status}: {body}). Check EMBEDDING_MODEL "
-                "and MISTRAL_SERVER_URL, and that no passage is longer than the model reads."
-            )
-        return EmbeddingUnavailable(
-            f"{self.server} gives no usable answer ({status}: {body}). Try again later, or check "
-            "MISTRAL_SERVER_URL."
+    @staticmethod
+    @contextmanager
+    def faults() -> Iterator[None]:
+        """Turn what a client of the account raises into a Fault."""
+        try:
+            with http_faults():
+                yield
+        except MistralError as error:
+            if error.status_code == 200:
+                raise Garbled(f"200: {error.body}") from error
+            raise Answered(error.status_code, error.body, retry_after(error.headers)) from error
+        except UnicodeDecodeError as error:
+            raise Garbled(str(error)) from error
+
+    @property
+    def _embeddings(self) -> Provider:
+        return Provider(
+            self.server,
+            self.key,
+            key_setting="MISTRAL_API_KEY",
+            address_setting="MISTRAL_SERVER_URL",
+            model_setting="EMBEDDING_MODEL",
+            refused_key=ConfigurationError,
+            refused=EmbeddingRefused,
+            unavailable=EmbeddingUnavailable,
+            rate_setting="MISTRAL_REQUESTS_PER_MINUTE",
+            seconds_setting="MISTRAL_TIMEOUT_SECONDS",
+            sizes="no passage is longer than the model reads",
         )
 
     @property
@@ -162,18 +167,3 @@ def _limiter(requests_per_minute: int) -> Limiter:
         [Rate(requests_per_minute, Duration.MINUTE, burst=burst)], algorithm=TokenBucket()
     )
     return Limiter(SingleBucketFactory(bucket, schedule_leak=False))
-
-
-def _passes(error: BaseException) -> bool:
-    """Whether the fault is one that goes away by itself."""
-    if isinstance(error, MistralError):
-        return error.status_code == 429 or error.status_code >= 500
-    return isinstance(error, httpx2.TransportError) and not isinstance(
-        error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol
-    )
-
-
-def _wait(state: RetryCallState) -> float:
-    error = state.outcome and state.outcome.exception()
-    asked = retry_after(error.headers) if isinstance(error, MistralError) else 0.0
-    return asked or backoff(state.attempt_number, 1.0, LONGEST_BACKOFF)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from atlas_search.answer.run import AnswerRun
 from atlas_search.core.errors import ModelUnavailable
-from atlas_search.providers.chat import ChatModel, Completion, Ended, Message, Options, Usage
+from atlas_search.providers.chat import ChatModel, ChatOptions, Completion, Ended, Message, Usage
 
 CHARACTERS_PER_TOKEN = 8  # of a text with more, the server does not heed MAX_TOKENS
 
@@ -27,7 +27,7 @@ def call_model(
     ModelUnavailable and Cancelled.
     """
     target = run.target
-    options = Options(
+    options = ChatOptions(
         run.model_name,
         target.temperature if temperature is None else temperature,
         max_tokens or target.max_tokens,
@@ -46,7 +46,7 @@ def call_model(
 
 
 def _read(
-    stream: Iterable[str | Ended], options: Options, pass_on: Callable[[str], None]
+    stream: Iterable[str | Ended], options: ChatOptions, pass_on: Callable[[str], None]
 ) -> Completion:
     pieces: list[str] = []
     length = 0

@@ -16,7 +16,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ChatOptions:
     """How a model is called. No call, its retries included, takes longer than `seconds`."""
 
     model: str
@@ -80,14 +80,14 @@ class ChatModel(Protocol):
     default_model: str
 
     def stream(
-        self, messages: Sequence[Message], options: Options, stop: Stop
+        self, messages: Sequence[Message], options: ChatOptions, stop: Stop
     ) -> Generator[str | Ended, None, None]:
         """The text in pieces as they come, then Ended. Closing the iterator ends the call.
 
         A connection that is lost on the way raises ModelUnavailable; text may have come before.
         """
 
-    def complete(self, messages: Sequence[Message], options: Options, stop: Stop) -> Completion:
+    def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
         """The whole text."""
 
     def health(self, model: str) -> Health:

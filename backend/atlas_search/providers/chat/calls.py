@@ -7,16 +7,24 @@ reads a socket, can be stopped wherever it waits.
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from concurrent.futures import Future
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    aclosing,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from atlas_search.core.errors import ModelBusy, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat.event_loop import EventLoop, closing_responses
+from atlas_search.providers.chat.connections import closing_responses, keep_connections
 
 if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
     from httpx2 import AsyncClient
 
 Item = TypeVar("Item")
@@ -39,20 +47,22 @@ class ModelCalls:
         self._places = asyncio.Semaphore(limit)
         self._lock = threading.Lock()
         self._closed = False
-        self._loop: EventLoop | None = None
+        self._portal: BlockingPortal | None = None
+        self._http: AsyncClient
         self.running = 0
         self.waiting = 0
 
     @property
     def started(self) -> bool:
         """Whether the thread runs."""
-        return self._loop is not None
+        return self._portal is not None
 
     @property
     def http(self) -> "AsyncClient":
         """The connections that all calls share. They close with the calls."""
         with self._lock:
-            return self._started().http
+            self._started()
+            return self._http
 
     def iterate(self, source: Source[Item], stop: Stop) -> Iterator[Item]:
         """What `source` gives, as it comes, once it is this call's turn.
@@ -79,31 +89,43 @@ class ModelCalls:
         """
         with self._lock:
             self._closed = True
-            loop, self._loop = self._loop, None
-        if loop:
-            loop.close()
+            portal, self._portal = self._portal, None
+        if portal:
+            portal.call(portal.stop, True)
+            self._opened.close()
 
     def _read(self, source: Source[Item], stop: Stop, turn: Turn) -> Iterator[Item]:
         stop.check()
+        call = _Call(source, turn)
         with self._lock:  # so that no call begins after the loop's end
-            call = _Call(self._started(), source, turn)
+            future = self._started().start_task_soon(call)
+        future.add_done_callback(call.given.put)
         try:
-            with stop.calling(call.cancel):
+            with stop.calling(future.cancel):
                 while isinstance(given := call.given.get(), _Given):
                     stop.check()
                     yield given.item
         finally:
-            call.end()
+            future.cancel()
+            if threading.get_ident() != self._thread:  # the garbage collector may close it there
+                call.ended.wait()
         stop.check()
         if given.cancelled():
             raise ModelUnavailable(_CLOSED)
         given.result()
 
-    def _started(self) -> EventLoop:
+    def _started(self) -> "BlockingPortal":
+        from anyio.from_thread import start_blocking_portal
+
         if self._closed:
             raise ModelUnavailable(_CLOSED)
-        self._loop = self._loop or EventLoop(self._limit)
-        return self._loop
+        if not self._portal:
+            with ExitStack() as opened:
+                portal = opened.enter_context(start_blocking_portal(name="model-calls"))
+                self._thread = portal.call(threading.get_ident)
+                _, self._http = portal.start_task(keep_connections, self._limit)
+                self._portal, self._opened = portal, opened.pop_all()
+        return self._portal
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -137,44 +159,23 @@ class _Given(Generic[Item]):
 
 
 class _Call(Generic[Item]):
-    """A task of the loop. `given` holds what it gave so far, and last of all the task itself.
+    """A task of the loop. `given` holds what it gave so far, and last of all its future.
 
     Nothing holds the task back if nobody reads: a model's text is bounded by its tokens.
     """
 
-    def __init__(self, loop: EventLoop, source: Source[Item], turn: Turn):
-        self.given: SimpleQueue[_Given[Item] | asyncio.Task[None]] = SimpleQueue()
-        self._loop = loop
-        self._ended = threading.Event()
-        self._task: asyncio.Task[None]
-        loop.soon(lambda: self._begin(source, turn))
+    def __init__(self, source: Source[Item], turn: Turn):
+        self.given: SimpleQueue[_Given[Item] | Future[None]] = SimpleQueue()
+        self.ended = threading.Event()
+        self._source, self._turn = source, turn
 
-    def cancel(self) -> None:
-        """Ask the task to end, from any thread."""
-        self._loop.soon(lambda: self._task.cancel())
-
-    def end(self) -> None:
-        """End the task if it has not, and wait until it has."""
-        if self._ended.is_set():
-            return
-        self.cancel()
-        if not self._loop.is_this_thread:  # the garbage collector may close an iterator there
-            self._ended.wait()
-
-    def _begin(self, source: Source[Item], turn: Turn) -> None:
-        self._task = asyncio.create_task(self._give(source, turn))
-        self._task.add_done_callback(self._finish)
-
-    async def _give(self, source: Source[Item], turn: Turn) -> None:
-        async with turn, closing_responses(), aclosing(source()) as items:
-            async for item in items:
-                self.given.put(_Given(item))
-
-    def _finish(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled():
-            task.exception()  # looked at: asyncio complains of one that nobody saw
-        self.given.put(task)
-        self._ended.set()
+    async def __call__(self) -> None:
+        try:
+            async with self._turn, closing_responses(), aclosing(self._source()) as items:
+                async for item in items:
+                    self.given.put(_Given(item))
+        finally:
+            self.ended.set()
 
 
 async def _only(work: Callable[[], Awaitable[Item]]) -> AsyncGenerator[Item, None]:

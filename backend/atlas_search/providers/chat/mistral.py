@@ -4,18 +4,17 @@ https://docs.mistral.ai/api/#tag/chat
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from atlas_search.core.errors import ModelUnavailable
-from atlas_search.providers.chat import Message, Options, Usage
+from atlas_search.providers.chat import ChatOptions, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.faults import Answered, Garbled, Lost, Place
-from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat
-from atlas_search.providers.http import excerpt, retry_after
+from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat, chat_provider
+from atlas_search.providers.http import Garbled
 
 if TYPE_CHECKING:  # 0.7 s to import: only who uses it pays
     from httpx2 import Response
@@ -60,12 +59,12 @@ class _MistralAccount:
         client = api.connect(calls.http)
         # importing these takes a while, which must not hold up the calls that run
         self._chat, self._models = client.chat, client.models
-        self.place = Place(api.server, api.key, "MISTRAL_API_KEY", "MISTRAL_SERVER_URL")
+        self.provider = chat_provider(api.server, api.key, "MISTRAL_API_KEY", "MISTRAL_SERVER_URL")
 
-    async def stream(self, messages: Sequence[Message], options: Options) -> Pieces:
+    async def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
         """See Account."""
         await self._turn(options.seconds)
-        with _faults():
+        with self._api.faults():
             answer = await self._chat.stream_async(**_request(messages, options))
             events = _events(answer)
             async with events, aclosing(events.generator):
@@ -76,15 +75,15 @@ class _MistralAccount:
                         await _drain(events.response)
                         return
 
-    async def complete(self, messages: Sequence[Message], options: Options) -> Piece:
+    async def complete(self, messages: Sequence[Message], options: ChatOptions) -> Piece:
         """See Account."""
         await self._turn(options.seconds)
-        with _faults():
+        with self._api.faults():
             return _piece(await self._chat.complete_async(**_request(messages, options)))
 
     async def models(self, seconds: float) -> Collection[str]:
         """See Account. Does not count against the rate."""
-        with _faults():
+        with self._api.faults():
             listed = await self._models.list_async(timeout_ms=_milliseconds(seconds))
         cards = listed.data or []
         named = {getattr(card, "id", "") for card in cards}
@@ -95,7 +94,7 @@ class _MistralAccount:
             raise ModelUnavailable(self._api.rate_used_up, self._api.seconds_per_request)
 
 
-def _request(messages: Sequence[Message], options: Options) -> dict[str, Any]:
+def _request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
     return {
         "model": options.model,
         "messages": _messages(messages),
@@ -126,7 +125,7 @@ def _events(
         try:
             return CompletionEvent.model_validate_json(raw)
         except ValidationError as error:
-            raise Garbled(f"200: {excerpt(raw)}") from error
+            raise Garbled(f"200: {raw}") from error
 
     return EventStreamAsync(answer.response, event, "[DONE]")
 
@@ -166,20 +165,3 @@ async def _drain(response: "Response") -> None:
         async with asyncio.timeout(DRAIN_SECONDS):
             async for _ in response.stream:
                 pass
-
-
-@contextmanager
-def _faults() -> Iterator[None]:
-    from httpx2 import HTTPError
-    from mistralai.client.errors import MistralError
-
-    try:
-        yield
-    except MistralError as error:
-        if error.status_code == 200:
-            raise Garbled(f"200: {excerpt(error.body)}") from error
-        raise Answered(error.status_code, error.body, retry_after(error.headers)) from error
-    except (HTTPError, OSError) as error:  # broken TLS comes as the latter
-        raise Lost(f"{type(error).__name__}: {error}") from error
-    except UnicodeDecodeError as error:
-        raise Garbled(str(error)) from error

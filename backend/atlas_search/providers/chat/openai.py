@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.providers.chat import Message, Options, Usage
+from atlas_search.providers.chat import ChatOptions, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.faults import Answered, Garbled, Lost, Place
-from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat
-from atlas_search.providers.http import excerpt, retry_after, usable_key
+from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat, chat_provider
+from atlas_search.providers.http import Answered, Garbled, lost, retry_after, usable_key
 
 if TYPE_CHECKING:  # 1.4 s to import: only who uses it pays
     from openai import AsyncOpenAI
@@ -60,14 +59,16 @@ class _OpenAIAccount:
         key = usable_key(SecretStr(_ANY_KEY) if unset else api_key, "OPENAI_API_KEY", _NO_KEY)
         address = base_url or OPENAI_SERVER
         name = "The model server" if base_url else "OpenAI"
-        self.place = Place(f"{name} at {address}", key, "OPENAI_API_KEY", "OPENAI_BASE_URL")
+        self.provider = chat_provider(
+            f"{name} at {address}", key, "OPENAI_API_KEY", "OPENAI_BASE_URL"
+        )
         client = _client(key, address, calls)
         # importing these takes a while, which must not hold up the calls that run
         self._completions, self._models = client.chat.completions, client.models
         self._refused: dict[str, frozenset[str]] = {}
         """The dispensable that a model did not take, by its name."""
 
-    async def stream(self, messages: Sequence[Message], options: Options) -> Pieces:
+    async def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
         """See Account."""
         request = _request(messages, options) | {
             "stream": True,
@@ -78,7 +79,7 @@ class _OpenAIAccount:
                 async for chunk in chunks:
                     yield _piece(chunk)
 
-    async def complete(self, messages: Sequence[Message], options: Options) -> Piece:
+    async def complete(self, messages: Sequence[Message], options: ChatOptions) -> Piece:
         """See Account."""
         with _faults():
             return _piece(await self._create(_request(messages, options)))
@@ -121,7 +122,7 @@ def _client(key: str, address: str, calls: ModelCalls) -> "AsyncOpenAI":
         ) from error
 
 
-def _request(messages: Sequence[Message], options: Options) -> dict[str, Any]:
+def _request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
     return {
         "model": options.model,
         "messages": [{"role": each.role, "content": each.content} for each in messages],
@@ -162,9 +163,8 @@ def _faults() -> Iterator[None]:
         body, headers = error.response.text, error.response.headers
         raise Answered(error.status_code, body, retry_after(headers)) from error
     except APIConnectionError as error:
-        cause = error.__cause__ or error
-        raise Lost(f"{type(cause).__name__}: {cause}") from error
+        raise lost(error.__cause__ or error) from error
     except APIError as error:  # sent in the stream
-        raise Garbled(excerpt(error.message)) from error
+        raise Garbled(error.message) from error
     except (ValueError, TypeError, AttributeError) as error:  # the client checks nothing
-        raise Garbled(f"{type(error).__name__}: {excerpt(str(error))}") from error
+        raise Garbled(f"{type(error).__name__}: {error}") from error

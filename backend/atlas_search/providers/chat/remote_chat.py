@@ -14,20 +14,21 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, Protocol
 
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_before_delay,
-)
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from atlas_search.core.errors import AtlasError, ConfigurationError, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import Completion, Ended, Health, Message, Options, Usage
+from atlas_search.providers.chat import ChatOptions, Completion, Ended, Health, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.faults import Answered, Fault, Garbled, Place, explained, passes
-from atlas_search.providers.http import backoff
+from atlas_search.providers.http import (
+    Answered,
+    Fault,
+    Garbled,
+    Provider,
+    explained,
+    passes,
+    wait_as_asked,
+)
 
 ATTEMPTS = 6
 FIRST_BACKOFF = 0.5
@@ -56,18 +57,34 @@ _Begun = tuple[list[Piece], Pieces]
 class Account(Protocol):
     """An account at a provider, opened. The methods raise Fault, or an error for people."""
 
-    place: Place
+    provider: Provider
     lists_all: bool
     """Whether a model that `models` does not name cannot be used."""
 
-    def stream(self, messages: Sequence[Message], options: Options) -> Pieces:
+    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
         """The model's answer in pieces."""
 
-    async def complete(self, messages: Sequence[Message], options: Options) -> Piece:
+    async def complete(self, messages: Sequence[Message], options: ChatOptions) -> Piece:
         """The whole answer in one piece."""
 
     async def models(self, seconds: float) -> Collection[str]:
         """The names of the models that can be used."""
+
+
+def chat_provider(server: str, key: str, key_setting: str, address_setting: str) -> Provider:
+    """A provider of language models."""
+    return Provider(
+        server,
+        key,
+        key_setting,
+        address_setting,
+        model_setting="LLM_MODEL",
+        refused_key=ModelRefused,
+        refused=ModelRefused,
+        unavailable=ModelUnavailable,
+        rate_setting="LLM_CONCURRENCY",
+        sizes="CONTEXT_TOKENS and MAX_TOKENS are within what the model takes",
+    )
 
 
 class RemoteChat:
@@ -94,7 +111,7 @@ class RemoteChat:
         self._account: Account | None = None
 
     def stream(
-        self, messages: Sequence[Message], options: Options, stop: Stop
+        self, messages: Sequence[Message], options: ChatOptions, stop: Stop
     ) -> Generator[str | Ended, None, None]:
         """See ChatModel."""
         account = self._opened()
@@ -102,7 +119,7 @@ class RemoteChat:
             lambda: self._said(account, lambda: account.stream(messages, options), options), stop
         )
 
-    def complete(self, messages: Sequence[Message], options: Options, stop: Stop) -> Completion:
+    def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
         """See ChatModel."""
         account = self._opened()
 
@@ -131,7 +148,7 @@ class RemoteChat:
             return self._account
 
     async def _said(
-        self, account: Account, ask: Callable[[], Pieces], options: Options
+        self, account: Account, ask: Callable[[], Pieces], options: ChatOptions
     ) -> AsyncGenerator[str | Ended, None]:
         """The text and its end, or an error for people."""
         try:
@@ -147,16 +164,16 @@ class RemoteChat:
                 yield tally.ended()
         except TimeoutError as error:
             raise ModelUnavailable(
-                f"{account.place.server} did not answer within {options.seconds:g} seconds. Try "
+                f"{account.provider.server} did not answer within {options.seconds:g} seconds. Try "
                 "again later, or raise LLM_SECONDS."
             ) from error
         except Fault as fault:
-            raise explained(fault, account.place, options.model) from fault
+            raise explained(fault, account.provider, options.model) from fault
 
     async def _begun(self, ask: Callable[[], Pieces], seconds: float) -> _Begun:
         retrying = AsyncRetrying(
             retry=retry_if_exception(passes),
-            wait=_wait,
+            wait=wait_as_asked(FIRST_BACKOFF, LONGEST_BACKOFF),
             stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(seconds),
             sleep=self._sleep,
             reraise=True,
@@ -205,28 +222,22 @@ async def _first_text(ask: Callable[[], Pieces]) -> _Begun:
     return begun, pieces
 
 
-def _wait(state: RetryCallState) -> float:
-    fault = state.outcome and state.outcome.exception()
-    asked = fault.retry_after if isinstance(fault, Answered) else 0.0
-    return asked or backoff(state.attempt_number, FIRST_BACKOFF, LONGEST_BACKOFF)
-
-
 async def _looked_at(account: Account, model: str) -> Health:
-    place = account.place
+    provider = account.provider
     try:
         async with asyncio.timeout(HEALTH_SECONDS):
             models = await account.models(HEALTH_SECONDS)
     except TimeoutError:
         return Health(
             False,
-            f"{place.server} did not answer within {HEALTH_SECONDS:g} seconds. Check the network "
-            f"and {place.address_setting}.",
+            f"{provider.server} did not answer within {HEALTH_SECONDS:g} seconds. Check the "
+            f"network and {provider.address_setting}.",
         )
     except Fault as fault:
         unlisted = isinstance(fault, Answered) and fault.status == 404
         if unlisted and not account.lists_all:  # servers of one's own need not have a list
             return Health(True)
-        return Health(False, str(explained(fault, place, model)))
+        return Health(False, str(explained(fault, provider, model)))
     return _listed(account, model, models)
 
 
@@ -236,6 +247,6 @@ def _listed(account: Account, model: str, models: Collection[str]) -> Health:
     names = get_close_matches(model, models, 5, 0.3) or sorted(models)[:5]
     return Health(
         not account.lists_all,
-        f"{account.place.server} does not list the model {model}. Set LLM_MODEL to one that it "
+        f"{account.provider.server} does not list the model {model}. Set LLM_MODEL to one that it "
         f"has, such as: {', '.join(names) or 'none is listed'}.",
     )

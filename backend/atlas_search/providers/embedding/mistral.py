@@ -94,6 +94,7 @@ class MistralEmbedder:
 
     def _request(self, texts: Sequence[str], patience: float) -> NDArray[np.float32]:
         response = self._api.call(
+            self._model,
             lambda client: client.embeddings.create(model=self._model, inputs=list(texts)),
             patience,
         )

@@ -2,8 +2,10 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 XHTML = "application/xhtml+xml"
 
@@ -15,13 +17,23 @@ class DamagedNote(ValueError):
 @dataclass(frozen=True)
 class Origin:
     """The address a page was read at, the day on which it was first seen as it is now (ISO), and
-    the type and the encoding its server states. All are empty for a page that was not fetched.
+    what its server states: the type, the encoding, and by what it can be asked for a change only.
+    All are empty for a page that was not fetched.
     """
 
     url: str = ""
     fetched: str = ""
     media_type: str = ""
     charset: str = ""
+    etag: str = ""
+    modified: str = ""
+
+
+class Page(NamedTuple):
+    """A page that was fetched."""
+
+    content: bytes
+    origin: Origin
 
 
 def origin_of(page: Path) -> Origin:
@@ -35,19 +47,27 @@ def origin_of(page: Path) -> Origin:
         raise DamagedNote(f"{note.name} is damaged: delete it and fetch the page again") from error
 
 
-def save_page(page: Path, content: bytes, origin: Origin) -> bool:
-    """Write a page and its note unless the page has this content already; whether it was written.
+def held_page(path: Path) -> Page | None:
+    """A page that was fetched before and is there; none if its note is damaged."""
+    with suppress(DamagedNote, FileNotFoundError):
+        origin = origin_of(path)
+        if origin.url:
+            return Page(path.read_bytes(), origin)
+    return None
 
-    An unchanged page keeps its note, so that nothing about it looks new.
-    """
-    note = _note(page)
-    if note.exists() and page.exists() and page.read_bytes() == content:
-        return False
+
+def save_page(page: Path, content: bytes, origin: Origin) -> None:
+    """Write a page and its note. A page that has this content already keeps its day."""
+    held = held_page(page)
+    if held and held.content == content:
+        origin = replace(origin, fetched=held.origin.fetched)
+    else:
+        # no page stands beside a note about another: what is interrupted here is fetched again
+        page.unlink(missing_ok=True)
     page.parent.mkdir(parents=True, exist_ok=True)
-    # the note first: if the page is then not written, the next fetch writes both again
-    _replace(note, json.dumps(asdict(origin), ensure_ascii=False).encode())
-    _replace(page, content)
-    return True
+    _replace(_note(page), json.dumps(asdict(origin), ensure_ascii=False).encode())
+    if not page.exists():
+        _replace(page, content)
 
 
 def remove_pages(folder: Path, keep: frozenset[Path]) -> None:

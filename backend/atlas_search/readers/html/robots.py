@@ -1,20 +1,10 @@
 """What sites allow, by their `robots.txt` (RFC 9309)."""
 
-from urllib.parse import urlsplit
-
+from httpx2 import URL
 from protego import Protego
-from pyrate_limiter import Limiter
-from requests import RequestException, Session
 
-from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.session import (
-    AGENT,
-    PoliteAdapter,
-    Refused,
-    fault_of,
-    headers,
-    slow_down,
-)
+from atlas_search.providers.http import Answered, Fault, passes
+from atlas_search.readers.html.session import AGENT, PoliteSession, Refused, reason
 
 _LONGEST_DELAY = 60  # seconds; a site that asks for more does not want to be fetched from
 _READ = 512_000  # bytes; RFC 9309 asks for 500 KiB at least
@@ -27,45 +17,33 @@ class Robots:
     requests (429) or no answer at all nothing is, for what it wants is not known.
     """
 
-    def __init__(self, limiter: Limiter, options: FetchOptions):
-        self._limiter = limiter
-        self._delay = options.delay
+    def __init__(self, session: PoliteSession):
+        self._session = session
         self._rules: dict[str, Protego | str] = {}
-        self._session = Session()
-        self._session.headers.update(headers(options.contact))
-        adapter = PoliteAdapter(limiter, options, lambda _url: None, lambda _response: None)
-        for scheme in ("http://", "https://"):
-            self._session.mount(scheme, adapter)
 
-    def check(self, url: str) -> None:
+    def check(self, url: URL) -> None:
         """Raise Refused if the site of `url` does not want it fetched."""
-        parts = urlsplit(url)
-        site = f"{parts.scheme}://{parts.netloc}"
-        if site not in self._rules:
-            self._rules[site] = self._read(f"{site}/robots.txt", parts.netloc)
-        rules = self._rules[site]
+        host = url.netloc.decode("ascii")
+        address = f"{url.scheme}://{host}/robots.txt"
+        if address not in self._rules:
+            self._rules[address] = self._read(address, host)
+        rules = self._rules[address]
         if isinstance(rules, str):
             raise Refused(rules)
-        if not rules.can_fetch(url, AGENT):
-            raise Refused(f"{site}/robots.txt does not allow it")
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._session.close()
+        if not rules.can_fetch(str(url), AGENT):
+            raise Refused(f"{address} does not allow it")
 
     def _read(self, address: str, host: str) -> Protego | str:
         """The rules, or why there can be none."""
+        text = ""
         try:
-            response = self._session.get(address)
-        except RequestException as error:
-            return f"{address} cannot be read, so nothing is allowed: {fault_of(error)}"
-        status = response.status_code
-        if status == 429 or status >= 500:
-            return f"{address} cannot be read, so nothing is allowed: HTTP {status}"
-        text = response.content[:_READ].decode("utf-8-sig", "replace") if status == 200 else ""
+            text = self._session.get(address).content[:_READ].decode("utf-8-sig", "replace")
+        except Fault as fault:
+            if not isinstance(fault, Answered) or passes(fault):
+                return f"{address} cannot be read, so nothing is allowed: {reason(fault)}"
         rules = Protego.parse(text)
         delay = rules.crawl_delay(AGENT) or 0
         if delay > _LONGEST_DELAY:
             return f"{address} asks for {delay:g} s between requests: too slow"
-        slow_down(self._limiter, host, max(self._delay, delay))
+        self._session.slow_down(host, delay)
         return rules

@@ -1,102 +1,167 @@
 """HTTP with manners: a pause between the requests to a host, few retries, bounded answers."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from email.message import Message
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
-from typing import Any
 
-from pyrate_limiter import Limiter, Rate
-from requests import PreparedRequest, RequestException, Response
-from requests.exceptions import InvalidHeader, InvalidSchema, Timeout, TooManyRedirects
-from requests_ratelimiter import LimiterAdapter
-from requests_ratelimiter.buckets import HostBucketFactory
-from urllib3 import Retry
-from urllib3.exceptions import InvalidHeader as BadHeader
-from urllib3.exceptions import NewConnectionError, TimeoutError
+from httpx2 import URL, Client, Response, TimeoutException
+from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from atlas_search.core.errors import SourceError
+from atlas_search.providers.http import (
+    Answered,
+    Fault,
+    Lost,
+    http_faults,
+    passes,
+    readable_environment,
+    retry_after,
+    wait_as_asked,
+)
 from atlas_search.readers.html.options import MEGABYTE, FetchOptions
+from atlas_search.readers.html.origin import Origin, Page
 
 AGENT = "atlas-research-search"
 """What `robots.txt` calls us."""
 
 _LONGEST_WAIT = 120  # seconds; a server that asks for more is asked again in another run
 _LONGEST_ANSWER = 300  # seconds for one page, however slowly it drips
-_BLOCK = 1 << 16
+_REDIRECTS = 10
 
 
-class Refused(RequestException):
+class Refused(Fault):
     """A request that is not made, or an answer that is not taken. Says why."""
 
 
-class PoliteRetry(Retry):
-    """Waits before the first retry too, and gives up if the server asks for a long wait."""
-
-    def get_backoff_time(self) -> float:
-        """1, 2, 4, ... times the backoff factor."""
-        return float(min(_LONGEST_WAIT, self.backoff_factor * 2 ** (len(self.history) - 1)))
-
-    def parse_retry_after(self, retry_after: str) -> float:
-        """Seconds, if they are not too many."""
-        seconds = super().parse_retry_after(retry_after)
-        if seconds > _LONGEST_WAIT:
-            raise BadHeader(f"its server asks to wait {seconds:.0f} s; fetch it later")
-        return seconds
-
-
-class PoliteAdapter(LimiterAdapter):
-    """Makes each request that is really sent, those for redirects among them.
-
-    `check` sees it before, and can refuse; `accept` sees the head of each answer of status 200.
-    """
+class PoliteSession:
+    """To be closed. Raises SourceError for a contact that cannot be sent."""
 
     def __init__(
         self,
-        limiter: Limiter,
         options: FetchOptions,
-        check: Callable[[str], None],
-        accept: Callable[[Response], None],
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ):
-        super().__init__(limiter=limiter, max_retries=_retry(options))
         self._options = options
-        self._check = check
-        self._accept = accept
+        self._sleep = sleep
+        self._clock = clock
+        self._delays: dict[str, float] = {}
+        self._asked: dict[str, float] = {}
+        """When each host was asked last."""
+        self._retrying = Retrying(
+            retry=retry_if_exception(passes),
+            wait=wait_as_asked(options.delay, _LONGEST_WAIT),
+            stop=stop_after_attempt(1 + options.retries),
+            sleep=sleep,
+            reraise=True,
+        )
+        headers = _headers(options.contact)
+        with readable_environment():
+            self._client = Client(
+                headers=headers,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+                timeout=options.timeout,
+            )
 
-    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        """The answer, read in full. Raises RequestException."""
-        self._check(request.url or "")
-        kwargs |= {"stream": True, "timeout": self._options.timeout}
-        response = super().send(request, *args, **kwargs)
-        try:
-            if response.status_code == 200:
-                self._accept(response)
-            response._content = _bounded(response, self._options.max_bytes)
-        finally:
-            response.close()
-        return response
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def slow_down(self, host: str, delay: float) -> None:
+        """From now on wait `delay` seconds between requests to `host`, if that is longer."""
+        self._delays[host] = max(delay, self._options.delay)
+
+    def get(
+        self,
+        address: str,
+        check: Callable[[URL], None] = lambda _url: None,
+        types: frozenset[str] = frozenset(),
+        held: Page | None = None,
+    ) -> Page:
+        """What an address gives, after all redirects. Raises Fault.
+
+        `check` sees each address before it is asked, and can refuse it. `types` are the media types
+        taken, all if there are none. A page `held` already is given back if it has not changed.
+        """
+        with http_faults():
+            url = URL(address)
+        for _ in range(_REDIRECTS + 1):
+            url = url.copy_with(raw_path=url.raw_path, fragment=None)
+            if url.scheme not in ("http", "https"):
+                raise Refused("it redirects to an address that is neither http nor https")
+            check(url)
+            # what a tag says holds for its own address only
+            known = held if held and held.origin.url == str(url) else None
+            got: Page | URL = self._retrying(self._ask, url, types, known)
+            if isinstance(got, Page):
+                return got
+            url = got
+        raise Refused("it redirects again and again")
+
+    def _ask(self, url: URL, types: frozenset[str], known: Page | None) -> Page | URL:
+        """What one address gives, or the one to which it redirects."""
+        self._pause(url.netloc.decode("ascii"))
+        conditions = _conditions(known.origin) if known else {}
+        with http_faults(), self._client.stream("GET", url, headers=conditions) as response:
+            if response.next_request:
+                return response.next_request.url
+            if response.status_code == 304 and known:
+                return known
+            if response.status_code != 200:
+                raise _refusal(response)
+            origin = _origin(url, response)
+            if types and origin.media_type not in types:
+                raise Refused(f"not a web page but {origin.media_type or 'of no stated type'}")
+            return Page(self._content(response), origin)
+
+    def _pause(self, host: str) -> None:
+        delay = self._delays.get(host, self._options.delay)
+        wait = self._asked.get(host, -math.inf) + delay - self._clock()
+        if wait > 0:
+            self._sleep(wait)
+        self._asked[host] = self._clock()
+
+    def _content(self, response: Response) -> bytes:
+        until = self._clock() + _LONGEST_ANSWER
+        most = self._options.max_bytes
+        content = bytearray()
+        for block in response.iter_bytes():
+            content += block
+            if len(content) > most:
+                raise Refused(
+                    f"longer than {most / MEGABYTE:g} MB: save it by hand if it is wanted"
+                )
+            if self._clock() > until:
+                raise Refused(f"not complete after {_LONGEST_ANSWER} s")
+        return bytes(content)
 
 
-def fault_of(error: RequestException) -> str:
+def reason(fault: Fault) -> str:
     """What went wrong with a request, in a few words."""
-    cause = error.args[0] if error.args else error
-    cause = getattr(cause, "reason", cause)  # of what urllib3 gave up for
-    match error:
-        case Refused() | InvalidHeader():
-            return str(cause)
-        case TooManyRedirects():
-            return "it redirects again and again"
-        case InvalidSchema():
-            return "it redirects to an address that is neither http nor https"
-        case _ if isinstance(cause, NewConnectionError):  # which urllib3 counts as a timeout
-            return f"cannot be reached: {cause}"
-        case _ if isinstance(error, Timeout) or isinstance(cause, TimeoutError):
+    match fault:
+        case Refused():
+            return str(fault)
+        case Answered():
+            return f"HTTP {fault.status} {fault.body}".rstrip()
+        case Lost() if isinstance(fault.__cause__, TimeoutException):
             return "no answer in time"
-    return f"cannot be fetched: {cause}"
+    return f"cannot be fetched: {fault}"
 
 
-def headers(contact: str) -> Mapping[str, str]:
-    """Who asks, and for what. Raises SourceError for a contact that cannot be sent."""
+def _refusal(response: Response) -> Fault:
+    wait = retry_after(response.headers)
+    fault = Answered(response.status_code, response.reason_phrase, wait)
+    if passes(fault) and wait > _LONGEST_WAIT:
+        return Refused(f"its server asks to wait {wait:.0f} s; fetch it later")
+    return fault
+
+
+def _headers(contact: str) -> Mapping[str, str]:
+    """Who asks, and for what."""
     if not (contact.isascii() and (contact.isprintable() or not contact)):
         raise SourceError(
             f"The contact {contact!r} must be ASCII: a mail address or a web address."
@@ -105,45 +170,19 @@ def headers(contact: str) -> Mapping[str, str]:
     return {"User-Agent": agent, "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
 
 
-def host_limiter(delay: float) -> Limiter:
-    """Lets one request per `delay` seconds through to each host. To be closed."""
-    return Limiter(HostBucketFactory([_rate(delay)]))
+def _conditions(origin: Origin) -> Mapping[str, str]:
+    given = {"If-None-Match": origin.etag, "If-Modified-Since": origin.modified}
+    return {name: value for name, value in given.items() if value and value.isascii()}
 
 
-def slow_down(limiter: Limiter, host: str, delay: float) -> None:
-    """From now on let one request per `delay` seconds through to `host` (with its port)."""
-    assert isinstance(limiter.bucket_factory, HostBucketFactory)
-    limiter.bucket_factory[host].rates = [_rate(delay)]
-
-
-def content_type(response: Response) -> tuple[str, str]:
-    """The media type of an answer and its encoding in lower case, empty if it does not say."""
-    stated = response.headers.get("Content-Type", "")
+def _origin(url: URL, response: Response) -> Origin:
     message = Message()
-    message["Content-Type"] = stated
-    return message.get_content_type() if stated else "", message.get_content_charset("")
-
-
-def _rate(delay: float) -> Rate:
-    return Rate(1, max(1, round(1000 * delay)))
-
-
-def _retry(options: FetchOptions) -> Retry:
-    return PoliteRetry(
-        total=options.retries,
-        backoff_factor=options.delay,
-        status_forcelist=(429, 500, 502, 503, 504),
-        raise_on_status=False,
+    message["Content-Type"] = response.headers.get("content-type", "")
+    return Origin(
+        str(url),
+        fetched=datetime.now(UTC).date().isoformat(),
+        media_type=message.get_content_type() if message["Content-Type"] else "",
+        charset=message.get_content_charset(""),
+        etag=response.headers.get("etag", ""),
+        modified=response.headers.get("last-modified", ""),
     )
-
-
-def _bounded(response: Response, most: int) -> bytes:
-    until = time.monotonic() + _LONGEST_ANSWER
-    content = bytearray()
-    for block in response.iter_content(_BLOCK):
-        content += block
-        if len(content) > most:
-            raise Refused(f"longer than {most / MEGABYTE:g} MB: save it by hand if it is wanted")
-        if time.monotonic() > until:
-            raise Refused(f"not complete after {_LONGEST_ANSWER} s")
-    return bytes(content)
