@@ -30,9 +30,9 @@ from atlas_search.core.settings import load_settings
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
+from atlas_search.readers.files import ReaderFactory
 from atlas_search.stores.manifest import Manifest
 
-ReaderFactory = Callable[..., Reader]
 Locate = Callable[[Sequence[Path], Reader, Mapping[str, Any], Path], Sources]
 """Finds the source files: given paths, reader, all options, the collection's folder."""
 
