@@ -14,13 +14,13 @@ from flask.testing import FlaskClient
 from atlas_search.build.build import BuildReport, Options, build
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Rule, Sources, by_folder, by_rule
-from atlas_search.cli import source_types
 from atlas_search.cli.source_types import COMMANDS, locate_chroma
 from atlas_search.core.domain import MARKER, MetadataValue, Passage
 from atlas_search.core.errors import SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.language.text import content_words, words
 from atlas_search.readers import Reader
+from atlas_search.readers.files import READERS
 from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from atlas_search.stores.store import EmbeddedStore
@@ -146,8 +146,7 @@ def test_every_source_type_is_tested() -> None:
 
 
 def reader_of(kind: str, **options: object) -> Reader:
-    reader: Reader = getattr(source_types, f"{kind}_reader")(**options)
-    return reader
+    return READERS.load(kind, "a test")(**options)
 
 
 def write_good(kind: str, root: Path, count: str = "Twelve") -> None:

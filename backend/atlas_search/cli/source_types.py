@@ -1,4 +1,4 @@
-"""Every source type by the name of its command: its options, its reader, and where its files are."""
+"""Every source type by the name of its command: options, reader, and where its files are."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -123,7 +123,7 @@ class CreateGroup(TyperGroup):
 def _refusal(error: ConfigurationError) -> Command:
     """A command that takes any arguments and raises `error`."""
 
-    def refuse(ctx: typer.Context) -> None:  # noqa: ARG001
+    def refuse(ctx: typer.Context) -> None:
         raise error
 
     refuse.__doc__ = str(error)
