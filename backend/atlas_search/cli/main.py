@@ -13,6 +13,7 @@ from rich.console import Console
 
 from atlas_search.cli.client import filters_of, get_text, post, print_answer, print_passages
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
+from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
 from atlas_search.cli.run import phoenix, serve, stop_on_signal
 from atlas_search.cli.source_types import CreateGroup
@@ -59,6 +60,20 @@ def serve_command() -> None:
     settings = _settings()
     stop_on_signal()
     serve(settings)
+
+
+@app.command("demo")
+def demo_command(
+    serve_it: Annotated[
+        bool, typer.Option("--serve/--no-serve", help="Whether to serve it once it is built")
+    ] = True,
+) -> None:
+    """Build the bundled demo collection if it is missing, and serve it."""
+    build_demo()
+    if serve_it:
+        settings = _settings().model_copy(update={"chroma_collection_name": DEMO})
+        stop_on_signal()
+        serve(settings)
 
 
 @app.command("run")
