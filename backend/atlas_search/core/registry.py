@@ -95,7 +95,7 @@ class Registry(Generic[Part]):
             if taken or entry.name in found:
                 owner = "Atlas" if taken else f"the package {_package(found[entry.name])}"
                 raise ConfigurationError(
-                    f"The package {_package(entry)} offers a {self.kind} named {entry.name}, and "
+                    f"The package {_package(entry)} offers {entry.name} as {self.kind}, and "
                     f"so does {owner}. Uninstall it, or rename its entry point."
                 )
             found[entry.name] = entry
