@@ -69,7 +69,7 @@ def test_the_demo_is_built_beside_the_caller_and_not_in_the_package(
     installed: Path, tmp_path: Path
 ) -> None:
     before = digests(installed)
-    command = (sys.executable, "-B", "-m", "atlas_search", "demo", "--no-serve")
+    command = (sys.executable, "-B", "-m", "atlas_search.cli.main", "demo", "--no-serve")
     environment = {**os.environ, "PYTHONPATH": str(installed)}
 
     def demo() -> str:
