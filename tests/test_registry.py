@@ -4,13 +4,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from atlas_search.core.errors import ConfigurationError, MissingLibrary
 from atlas_search.core.registry import LIBRARIES, Registry, require
-from atlas_search.providers.chat.open import CHAT_MODELS
-from atlas_search.providers.embedding.open import EMBEDDERS
-from atlas_search.readers.files import READERS
-from atlas_search.search.rerankers.open import RERANKERS
+from atlas_search.core.settings import Settings
+from atlas_search.core.targets import Target
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat.open import CHAT_MODELS, open_chat_models
+from atlas_search.providers.embedding.open import EMBEDDERS, open_mistral
+from atlas_search.readers.files import READERS, files_reader
+from atlas_search.search.rerankers.open import RERANKERS, known_rerankers, open_stages
 
 GROUP = "atlas_search.test_parts"
 
@@ -94,6 +98,51 @@ def test_a_part_that_cannot_be_imported_names_its_package(
 def test_every_part_of_atlas_can_be_loaded(parts: Registry[object]) -> None:
     assert parts.built_in
     assert all(callable(parts.load(name, "a test")) for name in parts.built_in)
+
+
+def test_a_target_that_names_no_known_model_is_told_with_its_file() -> None:
+    targets = {"plain": Target(), "mine": Target(llm_provider="oracle")}
+    calls = ModelCalls(1, 1.0)
+    with pytest.raises(ConfigurationError) as refused:
+        open_chat_models(targets, Settings(), calls)
+    assert str(refused.value) == (
+        "mine.txt: LLM_PROVIDER=oracle: there is no such chat model. "
+        "Known: extractive, mistral, openai."
+    )
+    assert open_chat_models({"plain": Target()}, Settings(), calls) == {}
+
+
+def test_a_target_that_names_no_known_reranker_is_told_with_its_file() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        open_stages({"mine": Target(reranker="best")}, Settings())
+    assert str(refused.value) == (
+        "mine.txt: RERANKER=best: there is no such reranker. "
+        f"Known: {', '.join(known_rerankers())}."
+    )
+    assert open_stages({"plain": Target(reranker="rrf")}, Settings()) == {}
+
+
+def test_who_embeds_and_who_writes_share_the_rate_of_one_account() -> None:
+    settings = Settings(mistral_api_key=SecretStr("k" * 32))
+    assert open_mistral(settings) is open_mistral(settings.model_copy())
+    other = settings.model_copy(update={"mistral_api_key": SecretStr("l" * 32)})
+    assert open_mistral(other) is not open_mistral(settings)
+
+
+def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -> None:
+    """Another name or value here, and every file of every such collection is read again."""
+    columns = {"text_column": "", "id_column": "", "title_column": "title"}
+    columns |= {"metadata_columns": "", "rename": ""}
+    assert files_reader().options == {
+        "TxtReader": {"version": 1},
+        "PdfReader": {"version": 1},
+        "HtmlReader": {"version": 1, "whole_page": False},
+        "XmlReader": {"version": 1, "normalised": False, "documents_at": ""},
+        "CsvReader": {"version": 1, "delimiter": "", "quotes": True, **columns},
+        "JsonlReader": {"version": 1, **columns},
+        "DocxReader": {"version": 1},
+        "EpubReader": {"version": 1},
+    }
 
 
 @pytest.mark.parametrize("extra", LIBRARIES)
