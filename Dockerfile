@@ -24,7 +24,7 @@ COPY backend backend
 COPY create create
 COPY targets targets
 COPY frontend frontend
-RUN pip install --no-cache-dir -c constraints.txt -e . \
+RUN pip install --no-cache-dir -c constraints.txt -e '.[all]' \
     && useradd --create-home atlas && mkdir data && chown -R atlas data create
 USER atlas
 ENV ATLAS_HOST=0.0.0.0 ATLAS_PORT=8000

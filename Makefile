@@ -18,7 +18,7 @@ DEMO_NAME = atlas_demo
 PDF_DEMO = data/pdf_demo
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check install serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-tricks browser eval clean
+.PHONY: help run test check install install-test serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-tricks browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -27,10 +27,10 @@ run: install store ## Install, build the demo if missing, start the server and P
 	@if [ "$$($(SETTING) phoenix)" = True ]; then $(MAKE) --no-print-directory phoenix-venv; fi
 	@exec $(BIN)/atlas run --phoenix-executable $(PHOENIX_VENV)/bin/phoenix
 
-test: install phoenix-venv browser check ## Run every check and test
+test: install-test phoenix-venv browser check ## Run every check and test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-check: install ## Lint, format, types, import directions
+check: install-test ## Lint, format, types, import directions
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -42,6 +42,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "Installing Atlas into $(VENV); the first time this takes a few minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+	$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]'
+	@touch $@
+
+install-test: $(VENV)/.installed-test ## Install what checks, tests and benchmarks need too
+
+$(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[test]'
 	@touch $@
 
@@ -64,32 +70,32 @@ store: install ## Build the bundled demo collection if it is the configured one 
 	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ]; then \
 	    $(BIN)/atlas create files $(DEMO) --collection $(DEMO_NAME) --if-missing; fi
 
-demo-pdf: install ## Write two small PDFs and build them: a tour of the pipeline
+demo-pdf: install-test ## Write two small PDFs and build them: a tour of the pipeline
 	$(BIN)/python -m tests.samples.pdf_demo $(PDF_DEMO)
 	$(BIN)/atlas create pdf $(PDF_DEMO) --collection pdf_demo --every-file
 	$(BIN)/atlas store verify pdf_demo
 	@cat create/pdf/output/pdf_demo.txt
 	@echo "Serve it: CHROMA_COLLECTION_NAME=pdf_demo make serve"
 
-bench-build: install ## Measure what building a store costs; DATA=folder of JSONL for the rate
+bench-build: install-test ## Measure what building a store costs; DATA=folder of JSONL for the rate
 	$(BIN)/python -m tests.benchmarks.build_store $(if $(DATA),--source $(DATA))
 
-bench-quality: install ## Measure how well search ranks; DATA=folder of public test sets
+bench-quality: install-test ## Measure how well search ranks; DATA=folder of public test sets
 	$(BIN)/python -m tests.benchmarks.quality --data $(DATA)
 
-bench-search: install ## Measure what a search costs; STORE=folder of a built collection
+bench-search: install-test ## Measure what a search costs; STORE=folder of a built collection
 	$(BIN)/python -m tests.benchmarks.search_speed $(STORE)
 
-bench-answers: install store ## Measure what answers cost beside the model, and put them under load
+bench-answers: install-test store ## Measure what answers cost beside the model, and put them under load
 	$(BIN)/python -m tests.benchmarks.answer_load
 
-bench-tricks: install ## Measure answers to trick questions; DATA=folder of public test sets
+bench-tricks: install-test ## Measure answers to trick questions; DATA=folder of public test sets
 	$(BIN)/python -m tests.benchmarks.trick_questions --data $(DATA)
 
-bench-calibration: install ## Measure when to abstain; DATA=folder of public test sets
+bench-calibration: install-test ## Measure when to abstain; DATA=folder of public test sets
 	$(BIN)/python -m tests.benchmarks.calibration --data $(DATA)
 
-browser: install ## Find or install a Chromium for the browser tests
+browser: install-test ## Find or install a Chromium for the browser tests
 	@$(BIN)/python -m tests.browser || $(BIN)/python -m playwright install chromium \
 	    || echo "No Chromium: the browser tests will be skipped."
 

@@ -16,11 +16,11 @@ from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_mapping
 from atlas_search.build.document_ids import Found, placed
 from atlas_search.build.prepare import Preparation, prepare
-from atlas_search.cli.source_types import files_reader
 from atlas_search.core.domain import Document
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.readers.files import files_reader
 from atlas_search.search.request import SearchRequest
 from atlas_search.server.app import create_app
 from atlas_search.services import Services, open_services

@@ -80,7 +80,7 @@ def test_without_a_token_in_the_settings_nobody_may(services: Services) -> None:
     [
         ({"search_k": 5}, "search_k cannot be set here. Known: reranker, weight_semantic"),
         ({"weight_title": -1}, "weight_title=-1: Input should be greater"),
-        ({"reranker": "best"}, "reranker='best': Input should be 'fused'"),
+        ({"reranker": "best"}, "reranker='best': there is no such reranker. Known: fused"),
     ],
 )
 def test_what_a_target_file_could_not_say_is_refused(

@@ -370,4 +370,4 @@ def test_a_setting_of_embedding_that_cannot_be_is_named(
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError, match=f"^{name}='{value}'"):
-        load_settings()
+        open_embedder(load_settings())

@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,6 +21,7 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.language.text import content_words, words
 from atlas_search.readers import Reader
+from atlas_search.readers.files import READERS
 from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from atlas_search.stores.store import EmbeddedStore
@@ -147,9 +147,7 @@ def test_every_source_type_is_tested() -> None:
 
 
 def reader_of(kind: str, **options: object) -> Reader:
-    module = import_module(f"create.{kind}.create_{kind}_store")
-    reader: Reader = getattr(module, f"{kind}_reader")(**options)
-    return reader
+    return READERS.load(kind, "a test")(**options)
 
 
 def write_good(kind: str, root: Path, count: str = "Twelve") -> None:

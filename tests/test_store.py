@@ -109,7 +109,7 @@ def test_filters_on_text_dates_and_lists(store: EmbeddedStore) -> None:
 
 
 def test_a_missing_collection_says_how_to_build_one(tmp_path: Path) -> None:
-    with pytest.raises(MissingStore, match="make store"):
+    with pytest.raises(MissingStore, match="atlas demo"):
         EmbeddedStore(tmp_path / "nothing")
 
 

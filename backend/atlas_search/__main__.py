@@ -1,4 +1,4 @@
-"""`python -m backend`: the server."""
+"""`python -m atlas_search`: the server."""
 
 from atlas_search.cli.main import main
 

@@ -3,9 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TypedDict
-
-from typing_extensions import Unpack
+from typing import TypedDict, Unpack
 
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.core.domain import ChatTurn

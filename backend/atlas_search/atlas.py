@@ -8,9 +8,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from types import TracebackType
-from typing import Any, Self
-
-from typing_extensions import Unpack
+from typing import Any, Self, Unpack
 
 from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.flow import answer_question

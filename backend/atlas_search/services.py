@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from typing import get_args
 
 from pydantic import ValidationError
@@ -25,11 +24,11 @@ from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_
 from atlas_search.core.tracing import Tracer
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.health import ProviderHealth
-from atlas_search.providers.chat.mistral import mistral_chat
-from atlas_search.providers.chat.openai import openai_chat
+from atlas_search.providers.chat.open import open_chat_models
 from atlas_search.providers.embedding import Embedder, PoolingChoice
-from atlas_search.providers.embedding.open import open_embedder, open_mistral
-from atlas_search.search.rerankers.open import SECOND_STAGES, open_stages
+from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.search.rerank import SCORERS
+from atlas_search.search.rerankers.open import known_rerankers, open_stages
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import EmbeddedStore, Store
@@ -85,8 +84,13 @@ class Services:
         except ValidationError as error:
             first = error.errors()[0]
             raise RequestError(f"{first['loc'][0]}={first['input']!r}: {first['msg']}.") from error
+        if changed.reranker not in known_rerankers():
+            raise RequestError(
+                f"reranker={changed.reranker!r}: there is no such reranker. Known: "
+                f"{', '.join(known_rerankers())}."
+            )
         asked = (changed.reranker, changed.rerank_model)
-        if changed.reranker in SECOND_STAGES and asked not in self.searcher.stages:
+        if changed.reranker not in SCORERS and asked not in self.searcher.stages:
             raise RequestError(
                 f"{changed.reranker} needs a model, which is opened when the server starts: name "
                 f"it in a target file, with RERANKER={changed.reranker} and RERANK_MODEL."
@@ -114,14 +118,10 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     targets = _targets(settings)
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
     # before the embedding model: once that is loaded, no other model is looked for in the network
-    stages = open_stages(
-        targets.values(),
-        settings.embedding_device,
-        settings.cohere_api_key,
-        settings.cohere_server_url,
-    )
-    mistral = cache(partial(open_mistral, settings))  # one account has one rate
-    embedder = embedder or open_embedder(settings, mistral)
+    stages = open_stages(targets, settings)
+    calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
+    models = open_chat_models(targets, settings, calls)
+    embedder = embedder or open_embedder(settings)
     tracer = Tracer(
         settings.phoenix_collector_endpoint,
         settings.phoenix_project_name,
@@ -129,11 +129,6 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     )
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
     store = _open_store(settings, embedder)
-    calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
-    models = {
-        "mistral": mistral_chat(mistral, calls),
-        "openai": openai_chat(settings.openai_api_key, settings.openai_base_url, calls),
-    }
     return Services(
         settings=settings,
         store=store,

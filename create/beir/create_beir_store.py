@@ -1,10 +1,8 @@
 """Build a collection from the corpora of retrieval benchmarks."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_beir_store = COMMANDS["beir"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_beir_store)
+    main(["create", "beir", *sys.argv[1:]])

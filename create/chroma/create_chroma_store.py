@@ -1,10 +1,8 @@
 """Build a collection from an existing Chroma collection."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_chroma_store = COMMANDS["chroma"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_chroma_store)
+    main(["create", "chroma", *sys.argv[1:]])

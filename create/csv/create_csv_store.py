@@ -1,10 +1,8 @@
 """Build a collection from CSV and TSV files."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_csv_store = COMMANDS["csv"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_csv_store)
+    main(["create", "csv", *sys.argv[1:]])

@@ -1,10 +1,8 @@
 """Build a collection from Word files."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_docx_store = COMMANDS["docx"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_docx_store)
+    main(["create", "docx", *sys.argv[1:]])

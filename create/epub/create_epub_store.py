@@ -1,10 +1,8 @@
 """Build a collection from EPUB files."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_epub_store = COMMANDS["epub"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_epub_store)
+    main(["create", "epub", *sys.argv[1:]])

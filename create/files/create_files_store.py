@@ -1,10 +1,8 @@
 """Build a collection from a folder with files of several formats."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_files_store = COMMANDS["files"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_files_store)
+    main(["create", "files", *sys.argv[1:]])

@@ -1,10 +1,8 @@
 """Build a collection from web pages: saved ones, or those of a list of addresses."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_html_store = COMMANDS["html"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_html_store)
+    main(["create", "html", *sys.argv[1:]])

@@ -1,10 +1,8 @@
 """Build a collection from JSON files."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_jsonl_store = COMMANDS["jsonl"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_jsonl_store)
+    main(["create", "jsonl", *sys.argv[1:]])

@@ -1,10 +1,8 @@
 """Build a collection from PDF files."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_pdf_store = COMMANDS["pdf"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_pdf_store)
+    main(["create", "pdf", *sys.argv[1:]])

@@ -1,10 +1,8 @@
 """Build a collection from text and Markdown files."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_txt_store = COMMANDS["txt"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_txt_store)
+    main(["create", "txt", *sys.argv[1:]])

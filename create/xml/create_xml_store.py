@@ -1,10 +1,8 @@
 """Build a collection from XML files."""
 
-from typer import run
+import sys
 
-from atlas_search.cli.source_types import COMMANDS
-
-create_xml_store = COMMANDS["xml"]
+from atlas_search.cli.main import main
 
 if __name__ == "__main__":
-    run(create_xml_store)
+    main(["create", "xml", *sys.argv[1:]])

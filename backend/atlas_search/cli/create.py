@@ -30,9 +30,9 @@ from atlas_search.core.settings import load_settings
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
+from atlas_search.readers.files import READERS, ReaderFactory
 from atlas_search.stores.manifest import Manifest
 
-ReaderFactory = Callable[..., Reader]
 Locate = Callable[[Sequence[Path], Reader, Mapping[str, Any], Path], Sources]
 """Finds the source files: given paths, reader, all options, the collection's folder."""
 
@@ -205,8 +205,11 @@ def _publish(
 
 
 def _readable(kind: str, collection: str) -> Path:
-    """Where the readable manifest goes: `create/<type>/output` of the checkout, if this is one."""
-    if root := checkout():
+    """Where the readable manifest goes: `create/<type>/output` of the checkout, if this is one.
+
+    A source type of another package has no folder there.
+    """
+    if (root := checkout()) and kind in READERS.built_in:
         return root / "create" / kind / "output" / f"{collection}.txt"
     return load_settings(chroma_collection_name=collection).collection_folder / f"{kind}.txt"
 

@@ -13,9 +13,10 @@ from rich.console import Console
 
 from atlas_search.cli.client import filters_of, get_text, post, print_answer, print_passages
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
+from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
 from atlas_search.cli.run import phoenix, serve, stop_on_signal
-from atlas_search.cli.source_types import COMMANDS
+from atlas_search.cli.source_types import CreateGroup
 from atlas_search.cli.store import store_app
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings, load_settings
@@ -25,9 +26,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-create_app = typer.Typer(help="Build a collection from a folder of sources.", no_args_is_help=True)
-for _kind, _command in COMMANDS.items():
-    create_app.command(_kind)(_command)
+create_app = typer.Typer(
+    cls=CreateGroup, help="Build a collection from a folder of sources.", no_args_is_help=True
+)
 app.add_typer(create_app, name="create")
 app.add_typer(store_app, name="store")
 app.command("eval")(eval_command)
@@ -59,6 +60,20 @@ def serve_command() -> None:
     settings = _settings()
     stop_on_signal()
     serve(settings)
+
+
+@app.command("demo")
+def demo_command(
+    serve_it: Annotated[
+        bool, typer.Option("--serve/--no-serve", help="Whether to serve it once it is built")
+    ] = True,
+) -> None:
+    """Build the bundled demo collection if it is missing, and serve it."""
+    build_demo()
+    if serve_it:
+        settings = _settings().model_copy(update={"chroma_collection_name": DEMO})
+        stop_on_signal()
+        serve(settings)
 
 
 @app.command("run")

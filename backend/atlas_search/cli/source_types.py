@@ -1,85 +1,29 @@
-"""Every source type by the name of its command: its options, its reader, and where its files are.
+"""Every source type by the name of its command: options, reader, and where its files are."""
 
-The parameters of a factory are the options of its command, its docstring is the help.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from atlas_search.build.corpora import Rule, SourceFile, Sources
 from atlas_search.cli.build_report import progress_bars
-from atlas_search.cli.create import located, store_command
+from atlas_search.cli.create import Locate, located, store_command
 from atlas_search.core.corpus_id import checked_id
-from atlas_search.core.errors import SourceError
+from atlas_search.core.errors import ConfigurationError, SourceError
 from atlas_search.readers import Reader
-from atlas_search.readers.beir import BeirReader
-from atlas_search.readers.chroma import ChromaReader
-from atlas_search.readers.columns import (
-    IdColumn,
-    MetadataColumns,
-    Rename,
-    TextColumn,
-    TitleColumn,
-    columns_of,
-)
-from atlas_search.readers.csv import CsvReader
-from atlas_search.readers.docx.read import DocxReader
-from atlas_search.readers.epub.read import EpubReader
-from atlas_search.readers.files import READERS, FilesReader
+from atlas_search.readers.files import READERS
 from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.read import HtmlReader
 from atlas_search.readers.html.urls import LIST_SUFFIXES
-from atlas_search.readers.jsonl import JsonlReader
-from atlas_search.readers.pdf.read import PdfReader
-from atlas_search.readers.txt import TxtReader
-from atlas_search.readers.xml.read import XmlReader
 from atlas_search.stores.versions import locked
-
-
-def files_reader() -> FilesReader:
-    """Build a collection from files of every format, each read by what its name ends in."""
-    return FilesReader([reader() for reader in READERS])
-
-
-def txt_reader() -> TxtReader:
-    """Build a collection from text and Markdown files (YAML front matter is metadata)."""
-    return TxtReader()
-
-
-def pdf_reader() -> PdfReader:
-    """Build a collection from PDF files; page numbers are kept."""
-    return PdfReader()
-
 
 PAGES = "pages"
 """The folder inside that of the collection to which pages are fetched."""
 
-
-def html_reader(
-    whole_page: Annotated[
-        bool, typer.Option(help="Keep menus and footers too, not only the main text")
-    ] = False,
-    contact: Annotated[
-        str, typer.Option(help="Mail or web address that sites you fetch from are told")
-    ] = FetchOptions.contact,
-    delay: Annotated[
-        float, typer.Option(min=0.1, help="Seconds between requests to a site, at least")
-    ] = FetchOptions.delay,
-    refresh: Annotated[
-        bool, typer.Option(help="Ask for pages that were fetched before if they have changed")
-    ] = FetchOptions.refresh,
-) -> HtmlReader:
-    """Build a collection from web pages, without their menus and footers.
-
-    SOURCE can also be a list of addresses, a file `.txt` or `.urls` with one a line, those of a
-    corpus below its id in square brackets. They are fetched as `robots.txt` allows.
-    """
-    return HtmlReader(whole_page)
+CORPUS_FIELD = "corpus"
 
 
 def locate_pages(
@@ -112,90 +56,6 @@ def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> list[tupl
     return failures
 
 
-def xml_reader(
-    normalised: Annotated[
-        bool,
-        typer.Option(
-            "--normalised/--as-printed",
-            help="TEI with both readings: take regularised, corrected and expanded words",
-        ),
-    ] = False,
-    documents_at: Annotated[
-        str,
-        typer.Option(
-            help="TEI and unknown XML: every element of this name is a document of its own"
-        ),
-    ] = "",
-) -> XmlReader:
-    """Build a collection from XML files: TEI, and the Hansards of several parliaments."""
-    return XmlReader(normalised=normalised, documents_at=documents_at)
-
-
-_TABS = {"tab", "\\t"}
-
-
-def csv_reader(
-    text_column: TextColumn = "",
-    id_column: IdColumn = "",
-    title_column: TitleColumn = "title",
-    metadata_columns: MetadataColumns = "",
-    rename: Rename = "",
-    delimiter: Annotated[
-        str,
-        typer.Option(help="What separates values; `tab` for tabs (default: as in the first line)"),
-    ] = "",
-    quotes: Annotated[bool, typer.Option(help="Values may stand in double quotes")] = True,
-) -> CsvReader:
-    """Build a collection from CSV and TSV files: one document a row."""
-    delimiter = "\t" if delimiter in _TABS else delimiter
-    if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
-        raise SourceError(f"--delimiter {delimiter}: give one character, or `tab`.")
-    columns = columns_of(text_column, id_column, title_column, metadata_columns, rename)
-    return CsvReader(columns, delimiter, quotes)
-
-
-def jsonl_reader(
-    text_column: TextColumn = "",
-    id_column: IdColumn = "",
-    title_column: TitleColumn = "title",
-    metadata_columns: MetadataColumns = "",
-    rename: Rename = "",
-) -> JsonlReader:
-    """Build a collection from JSON files: one document a line, or one an item of an array."""
-    return JsonlReader(columns_of(text_column, id_column, title_column, metadata_columns, rename))
-
-
-def docx_reader() -> DocxReader:
-    """Build a collection from Word files; pages are those of Word's last rendering."""
-    return DocxReader()
-
-
-def epub_reader() -> EpubReader:
-    """Build a collection from EPUB files; each part of the reading order is a page."""
-    return EpubReader()
-
-
-def beir_reader() -> BeirReader:
-    """Build a collection from benchmark folders (corpus.jsonl or docs.jsonl), each a corpus."""
-    return BeirReader()
-
-
-CORPUS_FIELD = "corpus"
-
-
-def chroma_reader(
-    from_collection: Annotated[
-        str, typer.Option(help="The Chroma collection (default: the only one of the folder)")
-    ] = "",
-) -> ChromaReader:
-    """Build a collection from a Chroma folder: ids and vectors are kept, nothing is embedded.
-
-    The corpus of a record is its metadata field `corpus`, unless --corpus-field or --corpus says
-    otherwise. EMBEDDING_MODEL must be the model that made the vectors: a sample is checked.
-    """
-    return ChromaReader(from_collection)
-
-
 def locate_chroma(
     source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
 ) -> Sources:
@@ -216,16 +76,55 @@ def locate_chroma(
     return Sources((SourceFile(path, name, name, rule),), (), {})
 
 
-COMMANDS = {
-    "files": store_command("files", files_reader),
-    "txt": store_command("txt", txt_reader),
-    "pdf": store_command("pdf", pdf_reader),
-    "html": store_command("html", html_reader, locate_pages),
-    "xml": store_command("xml", xml_reader),
-    "csv": store_command("csv", csv_reader),
-    "jsonl": store_command("jsonl", jsonl_reader),
-    "docx": store_command("docx", docx_reader),
-    "epub": store_command("epub", epub_reader),
-    "beir": store_command("beir", beir_reader),
-    "chroma": store_command("chroma", chroma_reader, locate_chroma),
-}
+LOCATE: Mapping[str, Locate] = {"html": locate_pages, "chroma": locate_chroma}
+"""The source types whose files are not just those that are given."""
+
+Command = Callable[..., None]
+
+
+class _Commands(Mapping[str, Command]):
+    """The command of every source type, made when it is asked for: its reader may be slow to
+    import, or lack a library, and then ConfigurationError is raised."""
+
+    def __getitem__(self, kind: str) -> Command:
+        factory = READERS.load(kind, f"atlas create {kind}")
+        return store_command(kind, factory, LOCATE.get(kind))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(READERS.names())
+
+    def __len__(self) -> int:
+        return len(READERS.names())
+
+
+COMMANDS: Mapping[str, Command] = _Commands()
+
+
+class CreateGroup(TyperGroup):
+    """`atlas create`, which makes its commands when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The names of the source types."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """The command of a source type, or one that says why there is none."""
+        if cmd_name not in list(COMMANDS):
+            return None
+        single = typer.Typer()
+        try:
+            single.command(cmd_name)(COMMANDS[cmd_name])
+        except ConfigurationError as error:
+            anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+            single.command(cmd_name, context_settings=anything)(_refusal(error))
+        return typer.main.get_command(single)
+
+
+def _refusal(error: ConfigurationError) -> Command:
+    """A command that takes any arguments and raises `error`."""
+
+    def refuse(ctx: typer.Context) -> None:
+        raise error
+
+    refuse.__doc__ = str(error)
+    return refuse

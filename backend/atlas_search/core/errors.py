@@ -16,6 +16,7 @@
     │   ├── DamagedStore        a part is missing or of another version
     │   ├── EmbedderMismatch    the store was built with another model
     │   ├── MissingModel        a model cannot be loaded
+    │   ├── MissingLibrary      names the command that installs it
     │   ├── EmbeddingRefused    the provider will not embed these texts
     │   └── ModelRefused        a language model has no key, or its provider refuses the request
     ├── Unavailable             a provider cannot be reached, or gives no usable answer
@@ -93,6 +94,10 @@ class EmbedderMismatch(ConfigurationError):
 
 class MissingModel(ConfigurationError):
     """A model is neither installed nor a folder on disk, or is not of the kind that is needed."""
+
+
+class MissingLibrary(ConfigurationError):
+    """A library is not installed that only some parts of Atlas need."""
 
 
 class EmbeddingRefused(ConfigurationError):

@@ -33,7 +33,7 @@ class Settings(BaseSettings):
         "sentence-transformers/all-MiniLM-L6-v2",
         description="Name or folder of a sentence-transformers model",
     )
-    embedding_provider: Literal["local", "mistral"] = Field(
+    embedding_provider: str = Field(
         "local",
         description="`local`, or `mistral`: `mistral-embed` unless EMBEDDING_MODEL is set",
     )

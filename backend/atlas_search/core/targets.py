@@ -10,9 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from atlas_search.core.errors import InvalidTarget, UnknownTarget
 
 Share = float
-Reranker = Literal[
-    "fused", "relative", "lexical", "rrf", "weighted", "none", "cross-encoder", "cohere"
-]
 MAX_DAYS = 36_500  # a century; the calendar ends somewhere
 
 
@@ -21,7 +18,7 @@ class Target(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    llm_provider: Literal["extractive", "mistral", "openai"] = Field(
+    llm_provider: str = Field(
         "extractive",
         description="Who writes the answer: `extractive` (the sources' own sentences; no key, no "
         "network), `mistral`, or `openai` (any server that speaks its protocol)",
@@ -68,7 +65,7 @@ class Target(BaseModel):
     large_retrieval_size_single_corpus: int = Field(
         500, ge=1, le=1000, description="Candidates per corpus and leg when corpora are chosen"
     )
-    reranker: Reranker = Field(
+    reranker: str = Field(
         "fused",
         description="How candidates are scored: `fused` (weighted sum of signals), `relative` (the "
         "same, scaled to the candidates), `lexical` (the ATLAS table), `rrf`, `weighted` (shares "

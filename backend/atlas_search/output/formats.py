@@ -8,11 +8,10 @@ from datetime import datetime
 from typing import Literal
 
 from atlas_search.core.errors import RequestError
+from atlas_search.core.registry import require
 from atlas_search.output.answer_document import AnswerDocument, read_answer
-from atlas_search.output.bibtex import bibtex
 from atlas_search.output.csl import csl_json
 from atlas_search.output.markdown import markdown
-from atlas_search.output.ris import ris
 from atlas_search.output.table import table
 
 Format = Literal["markdown", "json", "csv", "bibtex", "ris", "csl-json"]
@@ -52,11 +51,26 @@ FORMATS: Mapping[Format, FormatKind] = {
     "csl-json": FormatKind("application/vnd.citationstyles.csl+json", "csl.json", "CSL-JSON"),
 }
 
+
+def _bibtex(answers: Sequence[AnswerDocument], base_url: str) -> str:
+    require("export", "The format bibtex")
+    from atlas_search.output.bibtex import bibtex
+
+    return bibtex(answers, base_url)
+
+
+def _ris(answers: Sequence[AnswerDocument], base_url: str) -> str:
+    require("export", "The format ris")
+    from atlas_search.output.ris import ris
+
+    return ris(answers, base_url)
+
+
 _WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], str], str]] = {
     "markdown": markdown,
     "csv": table,
-    "bibtex": bibtex,
-    "ris": ris,
+    "bibtex": _bibtex,
+    "ris": _ris,
     "csl-json": csl_json,
 }
 

@@ -15,7 +15,7 @@ from atlas_search.core.version import __version__
 from atlas_search.output.bundle import RunBundle
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.rerankers.open import SECOND_STAGES
+from atlas_search.search.rerank import SCORERS
 from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS
@@ -179,7 +179,7 @@ def _scope_notes(store: Store, bundle: RunBundle) -> Iterator[str]:
 
 def _missing_stage(searcher: Searcher, target: Target) -> Iterator[str]:
     stage = (target.reranker, target.rerank_model)
-    if target.reranker in SECOND_STAGES and stage not in searcher.stages:
+    if target.reranker not in SCORERS and stage not in searcher.stages:
         yield (
             f"The model of the reranker {target.reranker} is not open, so it did not read the "
             "passages again. Name it in a target file, with RERANKER and RERANK_MODEL."

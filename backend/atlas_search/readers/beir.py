@@ -37,5 +37,10 @@ class BeirReader:
             yield _with_record_id(read) if isinstance(read, Draft) else read
 
 
+def beir_reader() -> BeirReader:
+    """Build a collection from benchmark folders (corpus.jsonl or docs.jsonl), each a corpus."""
+    return BeirReader()
+
+
 def _with_record_id(draft: Draft) -> Draft:
     return replace(draft, metadata={**draft.metadata, "record_id": draft.key})

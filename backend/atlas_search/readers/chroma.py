@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+import typer
 
 from atlas_search.readers import EmbeddedDraft, Read, Skipped
 from atlas_search.stores.vectors import read_collection
@@ -41,3 +43,16 @@ class ChromaReader:
                 passage_id=record.id,
                 vector=tuple(record.vector.tolist()),
             )
+
+
+def chroma_reader(
+    from_collection: Annotated[
+        str, typer.Option(help="The Chroma collection (default: the only one of the folder)")
+    ] = "",
+) -> ChromaReader:
+    """Build a collection from a Chroma folder: ids and vectors are kept, nothing is embedded.
+
+    The corpus of a record is its metadata field `corpus`, unless --corpus-field or --corpus says
+    otherwise. EMBEDDING_MODEL must be the model that made the vectors: a sample is checked.
+    """
+    return ChromaReader(from_collection)

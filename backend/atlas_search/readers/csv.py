@@ -5,10 +5,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import Annotated, Any, ClassVar, TextIO
 
+import typer
+
+from atlas_search.core.errors import SourceError
 from atlas_search.readers import Read, Skipped
-from atlas_search.readers.columns import Columns, Record, drafts
+from atlas_search.readers.columns import (
+    Columns,
+    IdColumn,
+    MetadataColumns,
+    Record,
+    Rename,
+    TextColumn,
+    TitleColumn,
+    columns_of,
+    drafts,
+)
 from atlas_search.readers.fields import name_of
 from atlas_search.readers.text_files import Undecodable, open_text
 
@@ -16,6 +29,7 @@ DELIMITERS = ",;\t|"
 LONGEST = 100_000_000
 """Characters of one value; only a quote that nobody closed comes near."""
 
+_TABS = {"tab", "\\t"}
 _NO_HEADER = "its first line is empty, but must name the columns"
 
 
@@ -76,6 +90,26 @@ class CsvReader:
 
     def _has_text(self, names: list[str]) -> bool:
         return len(self.columns.texts(names)) >= max(1, len(self.columns.text))
+
+
+def csv_reader(
+    text_column: TextColumn = "",
+    id_column: IdColumn = "",
+    title_column: TitleColumn = "title",
+    metadata_columns: MetadataColumns = "",
+    rename: Rename = "",
+    delimiter: Annotated[
+        str,
+        typer.Option(help="What separates values; `tab` for tabs (default: as in the first line)"),
+    ] = "",
+    quotes: Annotated[bool, typer.Option(help="Values may stand in double quotes")] = True,
+) -> CsvReader:
+    """Build a collection from CSV and TSV files: one document a row."""
+    delimiter = "\t" if delimiter in _TABS else delimiter
+    if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
+        raise SourceError(f"--delimiter {delimiter}: give one character, or `tab`.")
+    columns = columns_of(text_column, id_column, title_column, metadata_columns, rename)
+    return CsvReader(columns, delimiter, quotes)
 
 
 def _delimiter(header: str) -> str:

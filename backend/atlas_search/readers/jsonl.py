@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import ClassVar, TextIO
 
 from atlas_search.readers import Read, Skipped
-from atlas_search.readers.columns import Columns, Record, drafts
+from atlas_search.readers.columns import (
+    Columns,
+    IdColumn,
+    MetadataColumns,
+    Record,
+    Rename,
+    TextColumn,
+    TitleColumn,
+    columns_of,
+    drafts,
+)
 from atlas_search.readers.text_files import Undecodable, open_text
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -39,6 +49,17 @@ class JsonlReader:
                 yield from drafts(_whole(text.read()) if whole else _lines(text), self.columns)
         except Undecodable as error:
             yield Skipped(str(error))
+
+
+def jsonl_reader(
+    text_column: TextColumn = "",
+    id_column: IdColumn = "",
+    title_column: TitleColumn = "title",
+    metadata_columns: MetadataColumns = "",
+    rename: Rename = "",
+) -> JsonlReader:
+    """Build a collection from JSON files: one document a line, or one an item of an array."""
+    return JsonlReader(columns_of(text_column, id_column, title_column, metadata_columns, rename))
 
 
 def _lines(text: TextIO) -> Iterator[Record | Skipped]:

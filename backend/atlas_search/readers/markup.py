@@ -5,10 +5,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from atlas_search.core.domain import Segment
+
+if TYPE_CHECKING:  # text files have sections too, and need no lxml
+    from lxml import etree
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROWS = frozenset({"tr", "row"})
@@ -60,7 +62,7 @@ class Flat:
         return next((heading.title for heading in self.headings if heading.level == 1), "")
 
 
-def flatten(root: etree._Element) -> Flat:
+def flatten(root: "etree._Element") -> Flat:
     """Every visible paragraph below `root`, a blank line between them.
 
     Takes HTML, XHTML and the output of trafilatura. White space is collapsed as a browser would,
@@ -109,12 +111,12 @@ def plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_PLAIN)
 
 
-def tag_of(element: etree._Element) -> str:
+def tag_of(element: "etree._Element") -> str:
     """The name of an element without its namespace; empty for a comment or the like."""
     return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
 
 
-def words(element: etree._Element) -> str:
+def words(element: "etree._Element") -> str:
     """All text of an element, on one line."""
     return " ".join(plain("".join(element.itertext())).split())
 
@@ -139,7 +141,7 @@ class _Flow:
     preserved: int = 0
     rows: list[list[int]] = field(default_factory=list)
 
-    def open(self, element: etree._Element) -> None:
+    def open(self, element: "etree._Element") -> None:
         tag = tag_of(element)
         if tag in _BREAKS:
             self.inline.append("\n")
@@ -153,7 +155,7 @@ class _Flow:
                 self.rows[-1].append(len(self.paragraphs))
         self.add(element.text)
 
-    def close(self, element: etree._Element) -> None:
+    def close(self, element: "etree._Element") -> None:
         tag = tag_of(element)
         if tag in _BLOCKS:
             self._end_paragraph()
@@ -162,7 +164,9 @@ class _Flow:
             if tag in _ROWS:
                 self._join_cells(self.rows.pop())
 
-    def skip(self, element: etree._Element) -> None:
+    def skip(self, element: "etree._Element") -> None:
+        from lxml import etree
+
         if element.tag is etree.Entity:
             self.add(html.unescape(element.text))
         elif tag_of(element) in _BLOCKS:
@@ -198,13 +202,13 @@ class _Flow:
         self.paragraphs[starts[0] :] = [_Paragraph(" | ".join(texts).strip(), 0)]
 
 
-def _level(element: etree._Element) -> int:
+def _level(element: "etree._Element") -> int:
     """1 to 6 for a heading, 0 for anything else; trafilatura writes `<head rend="h2">`."""
     tag = tag_of(element)
     return _HEADINGS.get(element.get("rend", "h2"), 2) if tag == "head" else _HEADINGS.get(tag, 0)
 
 
-def _is_visible(element: etree._Element) -> bool:
+def _is_visible(element: "etree._Element") -> bool:
     tag = tag_of(element)
     if not tag or tag in _HIDDEN or element.get("hidden") is not None:
         return False

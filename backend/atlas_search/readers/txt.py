@@ -46,6 +46,11 @@ class TxtReader:
             yield Skipped(str(error))
 
 
+def txt_reader() -> TxtReader:
+    """Build a collection from text and Markdown files (YAML front matter is metadata)."""
+    return TxtReader()
+
+
 def _read(content: str, markdown: bool) -> Read:
     try:
         metadata, text = _parse(content)

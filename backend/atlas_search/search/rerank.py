@@ -24,10 +24,9 @@ SCORERS: Mapping[str, Scorer] = {
     "rrf": rrf,
     "weighted": weighted,
     "none": semantic,
-    "cross-encoder": absolute,
-    "cohere": absolute,
 }
-"""The first stage. The last two have a second one, `atlas_search.search.rerankers.second_stage`."""
+"""Rerankers of one stage. The candidates of all others, which have a second stage
+(`atlas_search.search.rerankers.second_stage`), are scored as by `fused` first."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Ranking:
 def rerank(candidates: Candidates, target: Target) -> Ranking:
     """Score the candidates as `target` says and order them."""
     table = candidates.table
-    scores = SCORERS[target.reranker](candidates, target)
+    scores = SCORERS.get(target.reranker, absolute)(candidates, target)
     # beyond 1e-9 a difference is rounding, and must not decide before the row does
     order = np.lexsort((table.rows, -np.round(scores, 9)))
     return Ranking(table, order, scores[order])

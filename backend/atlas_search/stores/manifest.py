@@ -179,7 +179,7 @@ class Manifest(_Part):
         except FileNotFoundError:
             raise MissingStore(
                 f"There is no collection at {folder}: {FILE_NAME} is missing. "
-                "`make store` builds the bundled demo; `atlas create txt SOURCE --collection "
+                "`atlas demo` builds the bundled demo; `atlas create txt SOURCE --collection "
                 f"{folder.name}` builds one from your own files."
             ) from None
         except ValueError as error:
@@ -190,7 +190,7 @@ class Manifest(_Part):
         if isinstance(found, int) and found != SCHEMA_VERSION:
             raise OutdatedStore(
                 f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION}. Build the "
-                "collection again with `atlas create`, or the bundled demo with `make store`."
+                "collection again with `atlas create`, or the bundled demo with `atlas demo`."
             )
         try:
             return cls.model_validate(content)

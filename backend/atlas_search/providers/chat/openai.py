@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.registry import require
 from atlas_search.providers.chat import ChatOptions, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat, chat_provider
@@ -54,6 +55,7 @@ class _OpenAIAccount:
     """See Account."""
 
     def __init__(self, api_key: SecretStr, base_url: str, calls: ModelCalls):
+        require("openai", "LLM_PROVIDER=openai")
         self.lists_all = not base_url
         unset = base_url and not api_key.get_secret_value().strip()
         key = usable_key(SecretStr(_ANY_KEY) if unset else api_key, "OPENAI_API_KEY", _NO_KEY)

@@ -20,8 +20,9 @@ class EmbedderInfo:
 
     `digest` is the SHA-256 of the weights: of the weights file if there is one, of the names and
     digests of all if there are several, of provider and name if they lie elsewhere. `pooling` is
-    the one in force. `max_tokens` is what the model reads of a text. The prefixes are put before
-    every passage and query, and are the model's own where the settings give none.
+    the one in force. `max_tokens` is what the model reads of a text. `provider` is its name in
+    EMBEDDING_PROVIDER. The prefixes are put before every passage and query, and are the model's
+    own where the settings give none.
     """
 
     name: str
@@ -29,7 +30,7 @@ class EmbedderInfo:
     dimension: int
     pooling: str
     max_tokens: int
-    provider: Literal["local", "mistral"]
+    provider: str
     passage_prefix: str
     query_prefix: str
 

@@ -1,29 +1,44 @@
 """The embedder that the settings choose."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.registry import Registry, require
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
 
 if TYPE_CHECKING:  # 0.7 s to import: only who asks for it pays
     from atlas_search.providers.mistral_account import MistralApi
 
 DEFAULT_MISTRAL_MODEL = "mistral-embed"
 
+EmbedderFactory = Callable[[Settings], Embedder]
+"""Makes an embedder, cheaply. Raises ConfigurationError that names what to mend."""
 
-def open_embedder(
-    settings: Settings, mistral: Callable[[], "MistralApi"] | None = None
-) -> Embedder:
-    """The embedder of EMBEDDING_PROVIDER. Raises ConfigurationError that names what to mend.
+EMBEDDERS: Registry[EmbedderFactory] = Registry(
+    "atlas_search.embedders",
+    "embedder",
+    {
+        "local": "atlas_search.providers.embedding.open:local",
+        "mistral": "atlas_search.providers.embedding.open:mistral [mistral]",
+    },
+)
+"""By the name in EMBEDDING_PROVIDER."""
 
-    `mistral` opens the account where others use it too: it has one rate.
-    """
-    if settings.embedding_provider == "mistral":
-        return _mistral(settings, mistral or (lambda: open_mistral(settings)))
+
+def open_embedder(settings: Settings) -> Embedder:
+    """The embedder of EMBEDDING_PROVIDER. Raises ConfigurationError that names what to mend."""
+    name = settings.embedding_provider
+    return EMBEDDERS.load(name, f"EMBEDDING_PROVIDER={name!r}")(settings)
+
+
+def local(settings: Settings) -> Embedder:
+    """A sentence-transformers model."""
+    from atlas_search.providers.embedding.local import LocalEmbedder
+
     return LocalEmbedder(
         settings.embedding_model,
         pooling=settings.pooling,
@@ -33,21 +48,8 @@ def open_embedder(
     )
 
 
-def open_mistral(settings: Settings) -> "MistralApi":
-    """The account at Mistral. Raises ConfigurationError for a key that is missing or cannot be
-    one."""
-    from atlas_search.providers.mistral_account import MistralAccount, MistralApi
-
-    account = MistralAccount(
-        settings.mistral_api_key,
-        settings.mistral_server_url,
-        settings.mistral_requests_per_minute,
-        settings.mistral_timeout_seconds,
-    )
-    return MistralApi(account)
-
-
-def _mistral(settings: Settings, mistral: Callable[[], "MistralApi"]) -> Embedder:
+def mistral(settings: Settings) -> Embedder:
+    """A model of Mistral's."""
     from atlas_search.providers.embedding.mistral import MistralEmbedder
 
     if settings.pooling:
@@ -58,7 +60,26 @@ def _mistral(settings: Settings, mistral: Callable[[], "MistralApi"]) -> Embedde
     chosen = settings.embedding_model
     return MistralEmbedder(
         DEFAULT_MISTRAL_MODEL if chosen == DEFAULT_MODEL else chosen,
-        mistral(),
+        open_mistral(settings),
         passage_prefix=settings.embedding_passage_prefix,
         query_prefix=settings.embedding_query_prefix,
     )
+
+
+@lru_cache(maxsize=4)
+def open_mistral(settings: Settings) -> "MistralApi":
+    """The account at Mistral. Raises ConfigurationError for a key that is missing or cannot be
+    one.
+
+    Equal settings give the same: an account has one rate, whether it embeds or writes.
+    """
+    require("mistral", "Mistral")
+    from atlas_search.providers.mistral_account import MistralAccount, MistralApi
+
+    account = MistralAccount(
+        settings.mistral_api_key,
+        settings.mistral_server_url,
+        settings.mistral_requests_per_minute,
+        settings.mistral_timeout_seconds,
+    )
+    return MistralApi(account)

@@ -55,6 +55,11 @@ class DocxReader:
         yield _read(path)
 
 
+def docx_reader() -> DocxReader:
+    """Build a collection from Word files; pages are those of Word's last rendering."""
+    return DocxReader()
+
+
 def _read(path: Path) -> Read:
     if _is_ole(path):
         return Skipped(_ole_reason(path))

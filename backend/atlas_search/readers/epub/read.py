@@ -36,6 +36,11 @@ class EpubReader:
         yield _read(path)
 
 
+def epub_reader() -> EpubReader:
+    """Build a collection from EPUB files; each part of the reading order is a page."""
+    return EpubReader()
+
+
 def _read(path: Path) -> Read:
     try:
         with open_archive(path, "an EPUB") as archive:

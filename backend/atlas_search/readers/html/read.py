@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
+import typer
 from lxml.html import HtmlElement
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.html.decode import decoded
 from atlas_search.readers.html.main_text import main_part
+from atlas_search.readers.html.options import FetchOptions
 from atlas_search.readers.html.origin import XHTML, DamagedNote, Origin, origin_of
 from atlas_search.readers.html.page_metadata import stated
 from atlas_search.readers.html.parse import Unreadable, parsed
@@ -42,6 +44,28 @@ class HtmlReader:
             yield Skipped(str(error))
         else:
             yield _draft(page, origin, remark, self.whole_page)
+
+
+def html_reader(
+    whole_page: Annotated[
+        bool, typer.Option(help="Keep menus and footers too, not only the main text")
+    ] = False,
+    contact: Annotated[
+        str, typer.Option(help="Mail or web address that sites you fetch from are told")
+    ] = FetchOptions.contact,
+    delay: Annotated[
+        float, typer.Option(min=0.1, help="Seconds between requests to a site, at least")
+    ] = FetchOptions.delay,
+    refresh: Annotated[
+        bool, typer.Option(help="Ask for pages that were fetched before if they have changed")
+    ] = FetchOptions.refresh,
+) -> HtmlReader:
+    """Build a collection from web pages, without their menus and footers.
+
+    SOURCE can also be a list of addresses, a file `.txt` or `.urls` with one a line, those of a
+    corpus below its id in square brackets. They are fetched as `robots.txt` allows.
+    """
+    return HtmlReader(whole_page)
 
 
 def _draft(page: HtmlElement, origin: Origin, remark: str, whole_page: bool) -> Read:

@@ -51,6 +51,11 @@ class PdfReader:
         yield _read(path)
 
 
+def pdf_reader() -> PdfReader:
+    """Build a collection from PDF files; page numbers are kept."""
+    return PdfReader()
+
+
 def _read(path: Path) -> Read:
     # 60 ms to import, which a command that reads no PDF should not wait for
     from pypdfium2 import PdfDocument, PdfiumError

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+import typer
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.xml.generic import plain_drafts
@@ -46,6 +48,25 @@ class XmlReader:
             return iter([Skipped(f"a TEI <{parsed.name}>: a list for other files, not a text")])
         drafts = hansard_drafts(root)
         return drafts or plain_drafts(root, parsed.name, self.documents_at)
+
+
+def xml_reader(
+    normalised: Annotated[
+        bool,
+        typer.Option(
+            "--normalised/--as-printed",
+            help="TEI with both readings: take regularised, corrected and expanded words",
+        ),
+    ] = False,
+    documents_at: Annotated[
+        str,
+        typer.Option(
+            help="TEI and unknown XML: every element of this name is a document of its own"
+        ),
+    ] = "",
+) -> XmlReader:
+    """Build a collection from XML files: TEI, and the Hansards of several parliaments."""
+    return XmlReader(normalised=normalised, documents_at=documents_at)
 
 
 def _remarked(read: Read, remark: str) -> Read:

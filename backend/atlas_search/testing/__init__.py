@@ -1,0 +1,12 @@
+"""Contract suites: what every reader, embedder, chat model and reranker does, as pytest classes.
+
+A package that offers such a part subclasses the suite in its tests and gives the fixtures that the
+suite names. Needs pytest.
+"""
+
+from atlas_search.testing.chat_models import ChatModelContract
+from atlas_search.testing.embedders import EmbedderContract
+from atlas_search.testing.readers import ReaderContract
+from atlas_search.testing.rerankers import RerankerContract
+
+__all__ = ["ChatModelContract", "EmbedderContract", "ReaderContract", "RerankerContract"]

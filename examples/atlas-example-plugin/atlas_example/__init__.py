@@ -1,0 +1,1 @@
+"""One reader, embedder, chat model and reranker for Atlas."""

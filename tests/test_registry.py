@@ -1,0 +1,161 @@
+"""Registries: parts by name, those of other packages among them, and errors that help."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from atlas_search.core.errors import ConfigurationError, MissingLibrary
+from atlas_search.core.registry import LIBRARIES, Registry, require
+from atlas_search.core.settings import Settings
+from atlas_search.core.targets import Target
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat.open import CHAT_MODELS, open_chat_models
+from atlas_search.providers.embedding.open import EMBEDDERS, open_mistral
+from atlas_search.readers.files import READERS, files_reader
+from atlas_search.search.rerankers.open import RERANKERS, known_rerankers, open_stages
+
+GROUP = "atlas_search.test_parts"
+
+
+def registry() -> Registry[object]:
+    built_in = {"upper": "string:ascii_uppercase", "lower": "string:ascii_lowercase"}
+    return Registry(GROUP, "alphabet", built_in, reserved=("none",))
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of installed packages."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    return tmp_path
+
+
+def offer(site: Path, package: str, *entries: str) -> None:
+    """Install the metadata of a package with these entry points, as pip writes it."""
+    folder = site / f"{package.replace('-', '_')}-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *entries, ""]))
+
+
+def test_own_parts_have_their_order_and_others_follow(site: Path) -> None:
+    offer(site, "more-letters", "octal = string:octdigits", "digits = string:digits")
+    parts = registry()
+    assert parts.names() == ("upper", "lower", "digits", "octal")
+    assert parts.load("lower", "LETTERS=lower") == "abcdefghijklmnopqrstuvwxyz"
+    assert parts.load("digits", "LETTERS=digits") == "0123456789"
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        registry().load("greek", "LETTERS=greek")
+    assert str(refused.value) == (
+        "LETTERS=greek: there is no such alphabet. Known: none, upper, lower."
+    )
+
+
+@pytest.mark.parametrize("name", ["upper", "none"])
+def test_a_package_that_takes_a_name_of_atlas_is_named(site: Path, name: str) -> None:
+    offer(site, "more-letters", f"{name} = string:digits")
+    with pytest.raises(ConfigurationError) as refused:
+        registry().load("lower", "LETTERS=lower")
+    assert str(refused.value) == (
+        f"The package more-letters offers {name} as alphabet, and so does Atlas. Uninstall it, or "
+        "rename its entry point."
+    )
+
+
+def test_two_packages_with_one_name_are_named(site: Path) -> None:
+    offer(site, "more-letters", "digits = string:digits")
+    offer(site, "other-letters", "digits = string:hexdigits")
+    message = (
+        "The package other-letters offers digits as alphabet, and so does the package more-letters"
+    )
+    with pytest.raises(ConfigurationError, match=message):
+        registry().names()
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("no_such_module:letters", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("string:no_such_letters", "AttributeError: "),
+    ],
+)
+def test_a_part_that_cannot_be_imported_names_its_package(
+    site: Path, value: str, problem: str
+) -> None:
+    offer(site, "more-letters", f"greek = {value}")
+    with pytest.raises(ConfigurationError) as refused:
+        registry().load("greek", "LETTERS=greek")
+    said = str(refused.value)
+    assert said.startswith("The alphabet greek of the package more-letters cannot be loaded (")
+    assert problem in said
+
+
+@pytest.mark.parametrize("parts", [READERS, EMBEDDERS, CHAT_MODELS, RERANKERS])
+def test_every_part_of_atlas_can_be_loaded(parts: Registry[object]) -> None:
+    assert parts.built_in
+    assert all(callable(parts.load(name, "a test")) for name in parts.built_in)
+
+
+def test_a_target_that_names_no_known_model_is_told_with_its_file() -> None:
+    targets = {"plain": Target(), "mine": Target(llm_provider="oracle")}
+    calls = ModelCalls(1, 1.0)
+    with pytest.raises(ConfigurationError) as refused:
+        open_chat_models(targets, Settings(), calls)
+    assert str(refused.value) == (
+        "mine.txt: LLM_PROVIDER=oracle: there is no such chat model. "
+        "Known: extractive, mistral, openai."
+    )
+    assert open_chat_models({"plain": Target()}, Settings(), calls) == {}
+
+
+def test_a_target_that_names_no_known_reranker_is_told_with_its_file() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        open_stages({"mine": Target(reranker="best")}, Settings())
+    assert str(refused.value) == (
+        "mine.txt: RERANKER=best: there is no such reranker. "
+        f"Known: {', '.join(known_rerankers())}."
+    )
+    assert open_stages({"plain": Target(reranker="rrf")}, Settings()) == {}
+
+
+def test_who_embeds_and_who_writes_share_the_rate_of_one_account() -> None:
+    settings = Settings(mistral_api_key=SecretStr("k" * 32))
+    assert open_mistral(settings) is open_mistral(settings.model_copy())
+    other = settings.model_copy(update={"mistral_api_key": SecretStr("l" * 32)})
+    assert open_mistral(other) is not open_mistral(settings)
+
+
+def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -> None:
+    """Another name or value here, and every file of every such collection is read again."""
+    columns = {"text_column": "", "id_column": "", "title_column": "title"}
+    columns |= {"metadata_columns": "", "rename": ""}
+    assert files_reader().options == {
+        "TxtReader": {"version": 1},
+        "PdfReader": {"version": 1},
+        "HtmlReader": {"version": 1, "whole_page": False},
+        "XmlReader": {"version": 1, "normalised": False, "documents_at": ""},
+        "CsvReader": {"version": 1, "delimiter": "", "quotes": True, **columns},
+        "JsonlReader": {"version": 1, **columns},
+        "DocxReader": {"version": 1},
+        "EpubReader": {"version": 1},
+    }
+
+
+@pytest.mark.parametrize("extra", LIBRARIES)
+def test_a_missing_library_is_told_with_the_command_that_installs_it(
+    extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require(extra, "This test")
+    for module in LIBRARIES[extra]:
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, module, None)
+            with pytest.raises(MissingLibrary) as refused:
+                require(extra, "This test")
+        assert str(refused.value) == (
+            f"This test needs {module}, not installed here. Install it: "
+            f"`pip install 'atlas-research-search[{extra}]'`."
+        )
