@@ -51,10 +51,10 @@ Atlas = Callable[..., tuple[object, str, str]]
 def atlas(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Atlas:
-    """Collections lie in `stores`; readable manifests in `output`."""
+    """Collections lie in `stores`; readable manifests in `create`."""
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(tmp_path / "stores"))
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("atlas_search.cli.create.OUTPUT", tmp_path / "output")
+    monkeypatch.setattr("atlas_search.cli.create.checkout", lambda: tmp_path)
 
     def run(*arguments: object) -> tuple[object, str, str]:
         with pytest.raises(SystemExit) as ended:
@@ -150,7 +150,7 @@ def test_every_type_is_a_script_too(tmp_path: Path) -> None:
 def test_a_table_is_built_with_the_real_model_and_reported(
     tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, atlas: Atlas
 ) -> None:
-    monkeypatch.setattr("atlas_search.cli.create.OUTPUT", ROOT / "create")
+    monkeypatch.setattr("atlas_search.cli.create.checkout", lambda: ROOT)
     readable = ROOT / "create" / "csv" / "output" / "command_test.txt"
     arguments = ("csv", tables, "--collection", "command_test", "--corpus", "ships")
     try:
@@ -390,5 +390,5 @@ def test_a_failing_build_says_nothing_of_a_manifest(
     farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
 ) -> None:
     atlas("txt", tmp_path / "nowhere", "--collection", "c", "--report", tmp_path / "r.json")
-    assert not (tmp_path / "output").exists()
+    assert not (tmp_path / "create").exists()
     assert not (tmp_path / "r.json").exists()

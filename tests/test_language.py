@@ -427,14 +427,14 @@ def test_the_command_states_a_language(
 ) -> None:
     source = write_sources(tmp_path / "source", {"recht/haus.txt": "Alte Häuser."})
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(tmp_path / "stores"))
-    monkeypatch.setattr("atlas_search.cli.create.OUTPUT", tmp_path / "output")
+    monkeypatch.setattr("atlas_search.cli.create.checkout", lambda: tmp_path)
     command = ["create", "txt", str(source), "--collection", "c", *arguments]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
     manifest = Manifest.read(tmp_path / "stores" / "c")
     assert manifest.languages == expected
     assert manifest.origins["txt"].arguments["language"] == "".join(arguments[1:])
-    readable = (tmp_path / "output" / "txt" / "output" / "c.txt").read_text()
+    readable = (tmp_path / "create" / "txt" / "output" / "c.txt").read_text()
     assert f"CORPUS_recht_language={expected['recht']}".upper() in readable.upper()
 
 

@@ -259,4 +259,4 @@ def test_what_changes_the_reading_is_among_the_options() -> None:
 
 
 def test_the_standard_library_still_has_its_own_csv() -> None:
-    assert sys.modules["csv"].__file__ != sys.modules["create.csv"].__file__
+    assert sys.modules["csv"].__file__ != sys.modules["atlas_search.readers.csv"].__file__

@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +14,7 @@ from flask.testing import FlaskClient
 from atlas_search.build.build import BuildReport, Options, build
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Rule, Sources, by_folder, by_rule
+from atlas_search.cli import source_types
 from atlas_search.cli.source_types import COMMANDS, locate_chroma
 from atlas_search.core.domain import MARKER, MetadataValue, Passage
 from atlas_search.core.errors import SourceError
@@ -146,8 +146,7 @@ def test_every_source_type_is_tested() -> None:
 
 
 def reader_of(kind: str, **options: object) -> Reader:
-    module = import_module(f"create.{kind}.create_{kind}_store")
-    reader: Reader = getattr(module, f"{kind}_reader")(**options)
+    reader: Reader = getattr(source_types, f"{kind}_reader")(**options)
     return reader
 
 
