@@ -8,6 +8,7 @@ PHOENIX_VENV ?= .venv-phoenix
 TORCH_INDEX ?=
 PIP_FLAGS ?= --quiet --disable-pip-version-check
 PYTEST_ARGS ?=
+WORKERS ?= 2
 
 BIN = $(VENV)/bin
 # what `.env` and the environment say
@@ -28,7 +29,7 @@ run: install store ## Install, build the demo if missing, start the server and P
 	@exec $(BIN)/atlas run --phoenix-executable $(PHOENIX_VENV)/bin/phoenix
 
 test: install phoenix-venv browser check ## Run every check and test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: install ## Lint, format, types, import directions
 	$(BIN)/ruff check .

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from atlas_search.build.build import BuildReport
-from tests.conftest import free_port
+from tests.conftest import free_port, require
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, answers, running, wait_for
 
@@ -99,8 +99,9 @@ def test_a_signal_stops_the_server(
 
 @pytest.mark.phoenix
 def test_run_starts_phoenix_too_and_a_signal_stops_both(
-    stores: Path, demo: BuildReport, tmp_path: Path, phoenix: str
+    stores: Path, demo: BuildReport, tmp_path: Path
 ) -> None:
+    require("phoenix", present=PHOENIX.exists(), remedy="`make phoenix-venv` has not run")
     environment = {
         "CHROMA_PERSIST_DIRECTORY": str(stores),
         "ATLAS_PORT": "0",
