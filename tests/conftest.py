@@ -32,7 +32,7 @@ from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_
 SAMPLES = ROOT / "create" / "samples"
 MAPPING = SAMPLES / "corpora.toml"
 TODAY = date(2026, 1, 1)
-LONGEST = ("test_clone", "phoenix", "test_server", "test_kill")
+LONGEST = ("test_clone", "phoenix", "test_phoenix_beside", "test_server", "test_kill")
 """Groups of tests that begin first, so that no worker is left with a long one at the end."""
 
 
