@@ -6,8 +6,9 @@ PHOENIX_VENV ?= .venv-phoenix
 # On Linux the default PyTorch brings several GB of CUDA. For the CPU-only build:
 #   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?=
-PIP_FLAGS ?= --quiet --disable-pip-version-check
+PIP_FLAGS ?= --disable-pip-version-check
 PYTEST_ARGS ?=
+WORKERS ?= 2
 
 BIN = $(VENV)/bin
 # what `.env` and the environment say
@@ -17,18 +18,22 @@ DEMO = create/samples
 DEMO_NAME = atlas_demo
 PDF_DEMO = data/pdf_demo
 
+# `make run` runs it beside the server; in a variable, so that `make -n` does not run it
+INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
+
 .DEFAULT_GOAL := help
 .PHONY: help run test check install install-test serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-tricks browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
 
-run: install store ## Install, build the demo if missing, start the server and Phoenix
-	@if [ "$$($(SETTING) phoenix)" = True ]; then $(MAKE) --no-print-directory phoenix-venv; fi
-	@exec $(BIN)/atlas run --phoenix-executable $(PHOENIX_VENV)/bin/phoenix
+run: install store ## Install, build the demo if missing, start the server, and Phoenix beside it
+	@echo "Starting the server."
+	@exec $(BIN)/atlas run --phoenix-executable $(PHOENIX_VENV)/bin/phoenix \
+	    --phoenix-install '$(INSTALL_PHOENIX)'
 
 test: install-test phoenix-venv browser check ## Run every check and test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: install-test ## Lint, format, types, import directions
 	$(BIN)/ruff check .
@@ -39,16 +44,21 @@ check: install-test ## Lint, format, types, import directions
 install: $(VENV)/.installed ## Create the virtual environment with pinned dependencies
 
 $(VENV)/.installed: pyproject.toml constraints.txt
-	@echo "Installing Atlas into $(VENV); the first time this takes a few minutes."
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
-	$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]'
+	@echo "Installing Atlas into $(VENV), in three steps; the first time this takes a few minutes."
+	@echo "1. An empty Python environment."
+	@$(PYTHON) -m venv $(VENV)
+	@echo "2. PyTorch, which runs the embedding model: the largest part."
+	@$(BIN)/pip install $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+	@echo "3. Atlas and the libraries it needs, as in constraints.txt."
+	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]'
 	@touch $@
+	@echo "Atlas is installed."
 
 install-test: $(VENV)/.installed-test ## Install what checks, tests and benchmarks need too
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[test]'
+	@echo "Installing what the tests need."
+	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[test]'
 	@touch $@
 
 serve: install store ## Start the server only
@@ -61,13 +71,16 @@ phoenix-venv: $(PHOENIX_VENV)/.installed ## Install Phoenix into an environment 
 	@:
 
 $(PHOENIX_VENV)/.installed: constraints-phoenix.txt
-	@echo "Installing Phoenix into $(PHOENIX_VENV)."
-	$(PYTHON) -m venv $(PHOENIX_VENV)
-	$(PHOENIX_VENV)/bin/pip install $(PIP_FLAGS) -c constraints-phoenix.txt arize-phoenix
+	@echo "Installing Phoenix into $(PHOENIX_VENV): an empty Python environment."
+	@$(PYTHON) -m venv $(PHOENIX_VENV)
+	@echo "Installing Phoenix into $(PHOENIX_VENV): 150 packages, as in constraints-phoenix.txt."
+	@$(PHOENIX_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-phoenix.txt arize-phoenix
 	@touch $@
+	@echo "Phoenix is installed."
 
 store: install ## Build the bundled demo collection if it is the configured one and missing
 	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ]; then \
+	    echo "Building the demo collection, if it is missing."; \
 	    $(BIN)/atlas create files $(DEMO) --collection $(DEMO_NAME) --if-missing; fi
 
 demo-pdf: install-test ## Write two small PDFs and build them: a tour of the pipeline

@@ -1,6 +1,7 @@
 """Real parts for every test: the real model, and a collection built from the bundled samples."""
 
 import os
+import pickle
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
@@ -31,6 +33,23 @@ from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_
 SAMPLES = ROOT / "create" / "samples"
 MAPPING = SAMPLES / "corpora.toml"
 TODAY = date(2026, 1, 1)
+LONGEST = ("test_clone", "phoenix", "test_phoenix_beside", "test_server", "test_kill")
+"""Groups of tests that begin first, so that no worker is left with a long one at the end."""
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in this hook too
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker runs a file, and one all tests with Phoenix: it is started once."""
+
+    def group(item: pytest.Item) -> str:
+        return "phoenix" if "phoenix" in getattr(item, "fixturenames", ()) else item.path.stem
+
+    def place(item: pytest.Item) -> int:
+        return LONGEST.index(group(item)) if group(item) in LONGEST else len(LONGEST)
+
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group(item)))
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -50,13 +69,31 @@ def embedder() -> LocalEmbedder:
 
 
 @pytest.fixture(scope="session")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("stores")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that every worker of this run has."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
-def demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
-    """The bundled collection, built for real."""
+def stores(shared: Path) -> Path:
+    folder = shared / "stores"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo(shared: Path, stores: Path, embedder: LocalEmbedder) -> BuildReport:
+    """The bundled collection, built for real by the first worker that wants it."""
+    kept = shared / "demo.pickle"
+    with FileLock(shared / "demo.lock"):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(_build_demo(stores, embedder)))
+    found: BuildReport = pickle.loads(kept.read_bytes())
+    return found
+
+
+def _build_demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
     reader = files_reader()
     sources = by_mapping(SAMPLES, MAPPING, reader.suffixes, "")
     options = Options("atlas_demo", "files")

@@ -8,13 +8,12 @@ import time
 from dataclasses import dataclass, field
 
 import httpx2
-from waitress.server import create_server
 
 from atlas_search.atlas import Atlas
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.chat_server import ChatServer, Part, Pause, Says
-from tests.servers import wait_for
+from tests.servers import served, wait_for
 from tests.test_generate import first_token
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
@@ -47,18 +46,8 @@ def put_under_load(
     model.says(lambda request: Says(*_pieces(first_token(request))))
     app = create_app(lambda: Atlas(services))
     settings = services.settings
-    server = create_server(
-        app,
-        host="127.0.0.1",
-        port=0,
-        threads=settings.atlas_threads,
-        channel_request_lookahead=1,
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    address = f"http://127.0.0.1:{server.effective_port}"
     load, runs = Load(), app.extensions["runs"]
-    try:
+    with served(app, threads=settings.atlas_threads, channel_request_lookahead=1) as address:
         # opens what stays open
         asyncio.run(_clients(address, Load(), 0.0, streams, random.Random(seed)))
         wait_for(lambda: runs.running == 0 or None, SETTLE_SECONDS, "the end of all answers")
@@ -74,9 +63,6 @@ def put_under_load(
         load.calls_after = services.calls.running + services.calls.waiting
         load.spans_after = services.tracer.open_spans
         load.answers_after = runs.running
-    finally:
-        server.close()
-        thread.join(10)
     return load
 
 

@@ -10,9 +10,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx2
+from waitress import wasyncore
+from waitress.server import create_server
 
 from tests.places import ROOT
 
@@ -96,6 +98,28 @@ def running(*command: str | Path, environment: Mapping[str, str], folder: Path) 
                 os.killpg(process.pid, signal.SIGKILL)
         assert process.stdout
         process.stdout.close()
+
+
+@contextmanager
+def served(app: Any, **adjustments: Any) -> Iterator[str]:
+    """A WSGI application served by a thread of this process; its address."""
+    server = create_server(app, host="127.0.0.1", port=0, **adjustments)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+
+    def close() -> None:
+        for channel in list(server.active_channels.values()):
+            channel.handle_close()
+        wasyncore.close_all(server._map)
+
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        # the thread closes its sockets itself: closed from here, its `select` would fail
+        server.trigger.pull_trigger(close)
+        thread.join(10)
+        server.task_dispatcher.shutdown()
+        assert not thread.is_alive()
 
 
 ATLAS = (sys.executable, "-m", "atlas_search.cli.main")

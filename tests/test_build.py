@@ -231,18 +231,18 @@ def test_the_script_builds_and_reports(source: Path, tmp_path: Path) -> None:
     script = ROOT / "create" / "txt" / "create_txt_store.py"
     stores = {"CHROMA_PERSIST_DIRECTORY": str(tmp_path / "stores")}
     done = subprocess.run(
-        [sys.executable, script, source, "--collection", "script_test", "--every-file"],
+        [sys.executable, script, source, "--collection", "build_test", "--every-file"],
         capture_output=True,
         text=True,
         env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **stores},
         check=False,
     )
-    readable = ROOT / "create" / "txt" / "output" / "script_test.txt"
+    readable = ROOT / "create" / "txt" / "output" / "build_test.txt"
     try:
         assert done.returncode == 0, done.stderr
         assert "farm/2019/Cow Report.txt" in done.stderr
-        assert readable.read_text().startswith("COLLECTION=script_test\n")
-        assert Manifest.read(tmp_path / "stores" / "script_test").documents == 3
+        assert readable.read_text().startswith("COLLECTION=build_test\n")
+        assert Manifest.read(tmp_path / "stores" / "build_test").documents == 3
     finally:
         readable.unlink(missing_ok=True)
 

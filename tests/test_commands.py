@@ -1,18 +1,16 @@
 """`atlas ask`, `export`, `replay`, `calibrate` and `doctor`, as they are typed."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from waitress.server import create_server
 
 from atlas_search.atlas import Atlas
 from atlas_search.cli.main import main
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
-from tests.conftest import free_port
+from tests.servers import served
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 
@@ -40,14 +38,9 @@ def atlas(
 @pytest.fixture
 def address(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server that `atlas ask` finds."""
-    port = free_port()
-    server = create_server(create_app(lambda: Atlas(services)), host="127.0.0.1", port=port)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    monkeypatch.setenv("ATLAS_PORT", str(port))
-    yield f"http://127.0.0.1:{port}"
-    server.close()
-    thread.join(10)
+    with served(create_app(lambda: Atlas(services))) as found:
+        monkeypatch.setenv("ATLAS_PORT", found.rpartition(":")[2])
+        yield found
 
 
 @pytest.fixture

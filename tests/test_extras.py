@@ -98,7 +98,7 @@ from atlas_search.core.settings import load_settings
 from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 services = open_services(load_settings(chroma_collection_name="extras_test"))
-client = create_app(lambda: services).test_client()
+client = create_app(lambda: Atlas(services)).test_client()
 print("Answer:", client.post("/api/ask", json=dict(question={QUESTION!r})).get_json()["answer"])
 print("Health:", client.get("/api/health").get_json()["providers"])
 services.close()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from atlas_search.answer.agreement import agreements_and_differences
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
-from tests.test_conflicts import passage
+from tests.contradictions import passage
 
 
 def said(document: str, text: str, language: str = "en") -> CheckedSentence:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from atlas_search.answer.check.citations import verify
 from atlas_search.answer.check.refusals import SENTINEL, is_caveat, is_refusal
-from tests.test_citations import passage
+from tests.citing import passage
 
 REFUSALS = """
 NO ANSWER

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import httpx2
 import pytest
-from waitress.server import create_server
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Conflict, NotFound, TooManyQuestions
 from atlas_search.server.app import create_app
 from atlas_search.server.runs import Runs
 from atlas_search.services import Services
-from tests.servers import wait_for
+from tests.servers import served, wait_for
 from tests.slow_model import SlowModel
 from tests.test_stream import QUESTION, served_by
 
@@ -31,15 +30,9 @@ def address(services: Services, model: SlowModel) -> Iterator[str]:
         update={"resume_seconds": 30.0, "llm_concurrency": 1, "llm_queue": 1}
     )
     own = replace(served_by(services, model), settings=settings)
-    server = create_server(
-        create_app(lambda: Atlas(own)), host="127.0.0.1", port=0, channel_request_lookahead=1
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    model.go.release(100)
-    server.close()
-    thread.join(10)
+    with served(create_app(lambda: Atlas(own)), channel_request_lookahead=1) as found:
+        yield found
+        model.go.release(100)
 
 
 def events(response: httpx2.Response, count: int = 1000) -> list[tuple[int, str]]:

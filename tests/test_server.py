@@ -5,15 +5,17 @@ import re
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from atlas_search.build.build import BuildReport
-from tests.conftest import free_port
+from tests.conftest import free_port, require
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, answers, running, wait_for
+from tests.without_model import settings_without_model
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 
@@ -25,6 +27,13 @@ def plain(stores: Path, demo: BuildReport, tmp_path_factory) -> str:
     folder = tmp_path_factory.mktemp("plain")
     with running(*ATLAS, "serve", environment=environment, folder=folder) as server:
         yield server.address("Atlas")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Settings of a server that starts at once: it has no model to load."""
+    with settings_without_model(tmp_path_factory.mktemp("quick")) as settings:
+        yield settings
 
 
 def test_the_stream_arrives_in_pieces(plain: str) -> None:
@@ -88,10 +97,9 @@ def test_the_command_line_searches_the_running_server(plain: str, tmp_path: Path
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_the_server(
-    stores: Path, demo: BuildReport, tmp_path: Path, how: signal.Signals
+    quick: dict[str, str], tmp_path: Path, how: signal.Signals
 ) -> None:
-    environment = {"CHROMA_PERSIST_DIRECTORY": str(stores), "ATLAS_PORT": "0"}
-    with running(*ATLAS, "serve", environment=environment, folder=tmp_path) as server:
+    with running(*ATLAS, "serve", environment=quick, folder=tmp_path) as server:
         address = server.address("Atlas")
         assert server.stop(how) == 0
         assert answers(f"{address}/api/health") is None
@@ -99,11 +107,11 @@ def test_a_signal_stops_the_server(
 
 @pytest.mark.phoenix
 def test_run_starts_phoenix_too_and_a_signal_stops_both(
-    stores: Path, demo: BuildReport, tmp_path: Path, phoenix: str
+    quick: dict[str, str], tmp_path: Path
 ) -> None:
+    require("phoenix", present=PHOENIX.exists(), remedy="`make phoenix-venv` has not run")
     environment = {
-        "CHROMA_PERSIST_DIRECTORY": str(stores),
-        "ATLAS_PORT": "0",
+        **quick,
         "PHOENIX_PORT": str(free_port()),
         "PHOENIX_WORKING_DIR": str(tmp_path / "phoenix"),
     }
@@ -117,8 +125,8 @@ def test_run_starts_phoenix_too_and_a_signal_stops_both(
         assert answers(f"{own}/healthz") is None
 
 
-def test_run_without_phoenix_serves_alone(stores: Path, demo: BuildReport, tmp_path: Path) -> None:
-    environment = {"CHROMA_PERSIST_DIRECTORY": str(stores), "ATLAS_PORT": "0", "PHOENIX": "0"}
+def test_run_without_phoenix_serves_alone(quick: dict[str, str], tmp_path: Path) -> None:
+    environment = {**quick, "PHOENIX": "0"}
     with running(*ATLAS, "run", environment=environment, folder=tmp_path) as server:
         config = httpx2.get(f"{server.address('Atlas')}/api/config").json()
         assert config["tracing"] is False
@@ -150,22 +158,22 @@ def test_what_keeps_the_server_from_starting_is_said_in_one_message(
     assert not any("Traceback" in line for line in server.lines)
 
 
-def test_a_port_in_use_is_said(stores: Path, demo: BuildReport, tmp_path: Path) -> None:
+def test_a_port_in_use_is_said(quick: dict[str, str], tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        environment = {"CHROMA_PERSIST_DIRECTORY": str(stores), "ATLAS_PORT": port}
+        environment = {**quick, "ATLAS_PORT": port}
         with running(*ATLAS, "serve", environment=environment, folder=tmp_path) as server:
             assert server.process.wait(60) == 1
             wait_for(lambda: server.lines or None, 5, "a message")
     assert f"Port {port} of 127.0.0.1 cannot be used" in server.lines[-1]
 
 
-def test_settings_come_from_a_dotenv_file(stores: Path, demo: BuildReport, tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text(
-        f"CHROMA_PERSIST_DIRECTORY={stores}\nATLAS_PORT=0\nTEST_TARGET=k15_quota\nSEARCH_K=7\n"
-    )
+def test_settings_come_from_a_dotenv_file(quick: dict[str, str], tmp_path: Path) -> None:
+    settings = {**quick, "TEST_TARGET": "k15_quota", "SEARCH_K": "7"}
+    lines = (f"{name}={value}\n" for name, value in settings.items())
+    (tmp_path / ".env").write_text("".join(lines))
     with running(*ATLAS, "serve", environment={}, folder=tmp_path) as server:
         targets = httpx2.get(f"{server.address('Atlas')}/api/targets").json()
     assert targets["default"] == "k15_quota"

@@ -3,22 +3,19 @@
 import json
 import os
 import socket
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
-from waitress.server import create_server
 
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.atlas import Atlas
 from atlas_search.server import events as events_api
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
-from tests.servers import wait_for
+from tests.servers import served, wait_for
 from tests.slow_model import SlowModel
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
@@ -44,18 +41,9 @@ def served_by(services: Services, model: SlowModel, **settings: object) -> Servi
 @pytest.fixture
 def address(services: Services, model: SlowModel) -> Iterator[str]:
     app = create_app(lambda: Atlas(served_by(services, model)))
-    server = create_server(app, host="127.0.0.1", port=0, channel_request_lookahead=1)
-
-    def serve() -> None:
-        with suppress(OSError):  # what ends it is that its sockets are closed while it waits
-            server.run()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    model.go.release(100)
-    server.close()
-    thread.join(10)
+    with served(app, channel_request_lookahead=1) as found:
+        yield found
+        model.go.release(100)
 
 
 def streamed(address: str, read: Callable[[str], None]) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from atlas_search.answer.check.citations import verify
 from atlas_search.answer.check.watch import Watch
 from atlas_search.core.domain import CheckedSentence
-from tests.test_citations import ANSWERS, GIVEN, MARKER, passage
+from tests.citing import ANSWERS, GIVEN, MARKER, passage
 
 OTHER = passage("The sky is blue at noon. Der Himmel ist blau.", 0, 45, document="us.case", page=3)
 PASSAGES = [*GIVEN, OTHER]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from atlas_search.build.build import BuildReport, Options, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import Sources, by_folder
+from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.csv import CsvReader
 from atlas_search.readers.jsonl import JsonlReader
@@ -24,7 +25,6 @@ from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.tokens import TokenTable
 from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
-from tests.hash_embedder import HashEmbedder
 
 READERS: dict[str, Reader] = {"txt": TxtReader(), "csv": CsvReader(), "jsonl": JsonlReader()}
 FARM = {
@@ -51,7 +51,7 @@ def write_sources(root: Path, files: Mapping[str, str]) -> Path:
 def build_tiny(
     sources: Path | Sources,
     folder: Path,
-    embedder: HashEmbedder,
+    embedder: Embedder,
     *,
     kind: str = "txt",
     force: bool = False,

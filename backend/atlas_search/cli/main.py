@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -15,7 +16,7 @@ from atlas_search.cli.client import filters_of, get_text, post, print_answer, pr
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
 from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
-from atlas_search.cli.run import phoenix, serve, stop_on_signal
+from atlas_search.cli.run import phoenix, phoenix_beside, serve, stop_on_signal
 from atlas_search.cli.source_types import CreateGroup
 from atlas_search.cli.store import store_app
 from atlas_search.core.errors import AtlasError
@@ -81,18 +82,23 @@ def run_command(
     phoenix_executable: Annotated[
         Path, typer.Option(help="The `phoenix` command of its own virtual environment")
     ] = PHOENIX_EXECUTABLE,
+    phoenix_install: Annotated[
+        str, typer.Option(help="Command that installs Phoenix, run beside the server")
+    ] = "",
 ) -> None:
     """Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both."""
     settings = _settings()
     stop_on_signal()
     start = settings.phoenix and not settings.phoenix_collector_endpoint
-    if start and not phoenix_executable.exists():
+    install = shlex.split(phoenix_install)
+    if start and not install and not phoenix_executable.exists():
         print(f"No Phoenix at {phoenix_executable}: `make phoenix-venv` installs it. No tracing.")
         start = False
     if start:
         address = f"http://127.0.0.1:{settings.phoenix_port}"
         settings = settings.model_copy(update={"phoenix_collector_endpoint": address})
-    with phoenix(settings, phoenix_executable.absolute()) if start else nullcontext():
+    beside = phoenix_beside(settings, phoenix_executable.absolute(), install)
+    with beside if start else nullcontext():
         serve(settings)
 
 

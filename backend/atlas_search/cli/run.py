@@ -2,15 +2,16 @@
 
 import logging
 import os
+import shlex
 import signal
 import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
+import httpx
 import waitress
 from waitress.server import BaseWSGIServer, MultiSocketServer
 
@@ -21,6 +22,7 @@ from atlas_search.server.serving import Serving
 
 log = logging.getLogger(__name__)
 STOP_SECONDS = 10.0
+PROBE_SECONDS = 0.5  # between two looks whether Phoenix answers
 
 
 def serve(settings: Settings) -> None:
@@ -57,10 +59,93 @@ def serve(settings: Settings) -> None:
 
 @contextmanager
 def phoenix(settings: Settings, executable: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Phoenix as a process of its own while the block runs; its log is in its working folder.
+    """Phoenix as a process of its own while the block runs."""
+    process = _start_phoenix(settings, executable)
+    try:
+        yield process
+    finally:
+        _end(process)
 
-    It is not waited for: spans are sent again until it answers.
+
+@contextmanager
+def phoenix_beside(settings: Settings, executable: Path, install: Sequence[str]) -> Iterator[None]:
+    """Phoenix while the block runs, which does not wait for it; `install` goes before, if given.
+
+    Traces wait for it too (`core.tracing`). A line is printed once it answers, or if it cannot.
     """
+    background = _Background(settings, executable, install)
+    background.start()
+    try:
+        yield
+    finally:
+        background.stop()
+
+
+class _Background(threading.Thread):
+    """Installs and starts Phoenix. Of its processes one runs at a time, until `stop`."""
+
+    def __init__(self, settings: Settings, executable: Path, install: Sequence[str]):
+        super().__init__(name="phoenix", daemon=True)
+        self._settings = settings
+        self._executable = executable
+        self._install = install
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self) -> None:
+        """Install, start, and say where Phoenix is once it answers."""
+        try:
+            if self._install and not self._run_install():
+                return
+            process = self._begin(lambda: _start_phoenix(self._settings, self._executable))
+        except OSError as error:
+            _tell(f"Phoenix cannot be started: {error}. No traces.")
+            return
+        address = f"http://127.0.0.1:{self._settings.phoenix_port}"
+        while process and process.poll() is None:
+            if _answers(f"{address}/healthz"):
+                _tell(f"Phoenix is at {address}")
+                return
+            self._stopped.wait(PROBE_SECONDS)
+
+    def _run_install(self) -> bool:
+        """Whether Phoenix is installed now."""
+        process = self._begin(
+            lambda: subprocess.Popen(
+                self._install, stdin=subprocess.DEVNULL, start_new_session=True
+            )
+        )
+        if not process:
+            return False
+        code = process.wait()
+        if code and not self._stopped.is_set():
+            command = shlex.join(self._install)
+            _tell(f"Phoenix is not installed: `{command}` ended with {code}. No traces.")
+        return code == 0
+
+    def _begin(
+        self, start: Callable[[], "subprocess.Popen[bytes]"]
+    ) -> "subprocess.Popen[bytes] | None":
+        """Start a process; None after `stop`, which ends the last that was started."""
+        with self._lock:
+            if self._stopped.is_set():
+                return None
+            self._process = start()
+            return self._process
+
+    def stop(self) -> None:
+        """End what runs, be it the installation."""
+        with self._lock:
+            self._stopped.set()
+            process = self._process
+        if process:
+            _end(process)
+        self.join()
+
+
+def _start_phoenix(settings: Settings, executable: Path) -> "subprocess.Popen[bytes]":
+    """Begin Phoenix; its log is in its working folder."""
     folder = settings.phoenix_working_dir
     folder.mkdir(parents=True, exist_ok=True)
     environment = {
@@ -86,15 +171,35 @@ def phoenix(settings: Settings, executable: Path) -> Iterator["subprocess.Popen[
         )
     watcher = threading.Thread(target=_watch, args=(process, folder), daemon=True)
     watcher.start()
+    return process
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process and those it started: an installation is `make`, a shell and `pip`."""
+    if process.poll() is not None:
+        return
+    _signal_group(process, signal.SIGTERM)
     try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        _signal_group(process, signal.SIGKILL)
+        process.wait()
+
+
+def _signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=PROBE_SECONDS).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)
 
 
 def stop_on_signal() -> None:
@@ -118,7 +223,6 @@ def _watch(process: "subprocess.Popen[bytes]", folder: Path) -> None:
 
 def _print_addresses(settings: Settings, server: BaseWSGIServer | MultiSocketServer) -> None:
     port = getattr(server, "effective_port", settings.atlas_port)
-    print(f"Atlas is at http://{settings.atlas_host}:{port}", flush=True)
+    _tell(f"Atlas is at http://{settings.atlas_host}:{port}")
     if settings.phoenix_url:
-        print(f"Phoenix is at {settings.phoenix_url}", flush=True)
-    sys.stdout.flush()
+        _tell(f"Traces go to {settings.phoenix_url}")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+import httpx
 from openinference.semconv.resource import ResourceAttributes
 from openinference.semconv.trace import (
     DocumentAttributes,
@@ -23,21 +24,24 @@ from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanLimits, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import Status, StatusCode
 
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.version import __version__
 
+log = logging.getLogger(__name__)
 Kind = Literal["CHAIN", "EMBEDDING", "RETRIEVER", "RERANKER", "LLM", "GUARDRAIL"]
 AttributeValue = str | int | float | bool
 
 # the SDK's 128 would silently drop the span kind on a span with many documents
 MAX_ATTRIBUTES = 4096
 FULL_TEXTS = 20  # documents of a span with their text; the rest have id and score
-EXPORT_SECONDS = 60  # spans are sent again until then: Phoenix takes 10 to 25 s to start
+EXPORT_SECONDS = 60  # a batch that Phoenix cannot take is sent again until then
+QUEUE = 2048  # spans that wait to be sent, of some 180 questions
+PROBE_SECONDS = 1.0  # between two looks whether Phoenix answers
 SHUTDOWN_SECONDS = 3.0  # without a bound it takes 30 s when Phoenix is gone
 
 
@@ -169,6 +173,7 @@ class Tracer:
         self._lock = threading.Lock()
         self._open_spans = 0
         self.enabled = bool(endpoint)
+        self._exporter: _PatientExporter | None = None
         resource = Resource.create(
             {
                 ResourceAttributes.PROJECT_NAME: project,
@@ -182,9 +187,10 @@ class Tracer:
         )
         if endpoint:
             _quiet_exporter()
-            exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_SECONDS)
+            self._exporter = _PatientExporter(endpoint)
             # the simple processor would send each span before the request goes on
-            self._provider.add_span_processor(BatchSpanProcessor(exporter))
+            processor = BatchSpanProcessor(self._exporter, max_queue_size=QUEUE)
+            self._provider.add_span_processor(processor)
         self._tracer = self._provider.get_tracer("atlas", __version__)
 
     @property
@@ -236,9 +242,51 @@ class Tracer:
 
     def close(self) -> None:
         """Send what is waiting and stop, within SHUTDOWN_SECONDS."""
+        if self._exporter:
+            self._exporter.stop_waiting()
         thread = threading.Thread(target=self._provider.shutdown, daemon=True)
         thread.start()
         thread.join(SHUTDOWN_SECONDS)
+
+
+class _PatientExporter(SpanExporter):
+    """Sends once Phoenix answers, however late that is; meanwhile spans wait in the queue.
+
+    The SDK drops a batch after a minute, and installing Phoenix takes longer. Of more than QUEUE
+    spans the oldest are lost.
+    """
+
+    def __init__(self, endpoint: str):
+        self._endpoint = endpoint.rstrip("/")
+        self._exporter = OTLPSpanExporter(f"{self._endpoint}/v1/traces", timeout=EXPORT_SECONDS)
+        self._stopped = threading.Event()
+        self._told = False
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Wait for Phoenix, then send."""
+        while not self._answers():
+            if not self._told:
+                log.warning("Phoenix does not answer at %s; traces wait for it.", self._endpoint)
+                self._told = True
+            if self._stopped.wait(PROBE_SECONDS):
+                return SpanExportResult.FAILURE
+        return self._exporter.export(spans)
+
+    def _answers(self) -> bool:
+        try:
+            httpx.head(self._endpoint, timeout=EXPORT_SECONDS)
+        except httpx.TransportError:
+            return False
+        return True
+
+    def stop_waiting(self) -> None:
+        """Give up what waits if Phoenix does not answer now."""
+        self._stopped.set()
+
+    def shutdown(self) -> None:
+        """See SpanExporter."""
+        self.stop_waiting()
+        self._exporter.shutdown()  # type: ignore[no-untyped-call]
 
 
 def _quiet_exporter() -> None:

@@ -1,0 +1,188 @@
+"""Broken files of every kind, with what is said of them."""
+
+import codecs
+import random
+from collections.abc import Callable, Mapping
+
+from reportlab.lib.pdfencrypt import StandardEncryption
+
+from tests.source_files import PAGE, TEI, book, good_files, lines_of, pdf, with_part
+
+TEXT = "Café à la mode: the ledger of the harbour master lists every ship of 1887."
+WRAPS = {
+    "txt": "{}",
+    "csv": "id,text\n1,{}\n",
+    "jsonl": '{{"id": 1, "text": "{}"}}',
+    "html": "<html><body><p>{}</p></body></html>",
+    "xml": "<text><p>{}</p></text>",
+}
+"""The formats that are text."""
+
+READ = ""
+"""In place of a reason: the file gives a document."""
+
+NO_MARK = "it looks like UTF-16 without a byte order mark"
+ENCODINGS = {
+    "latin-1": (b"", "latin-1", "not UTF-8 at byte"),
+    "utf-16": (codecs.BOM_UTF16_LE, "utf-16-le", READ),
+    "utf-16-le": (b"", "utf-16-le", NO_MARK),
+    "utf-16-be": (b"", "utf-16-be", NO_MARK),
+    "utf-8-sig": (codecs.BOM_UTF8, "utf-8", READ),
+}
+XML_REASONS = {
+    "latin-1": "not UTF-8 if it declares none",
+    "utf-16-le": "it is not well-formed XML",
+    "utf-16-be": "it is not XML",
+}
+RANDOM = random.Random(1).randbytes(4000)
+LAUGHS = "".join(
+    f'<!ENTITY l{level} "{f"&l{level - 1};" * 10 if level else "lol"}">' for level in range(10)
+)
+BILLION = f"<!DOCTYPE d [{LAUGHS}]>"
+OUTSIDE = '<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+DEEP_HTML = "<div>" * 500 + "<p>Deep in the harbour.</p>" + "</div>" * 500
+
+Broken = Mapping[str, tuple[bytes, str]]
+"""Files by name, and a part of the reason for which each is skipped."""
+
+
+def broken_texts(kind: str) -> Broken:
+    """A text in every encoding, without saying which."""
+    reasons = XML_REASONS if kind == "xml" else {}
+    return {
+        f"{name}.{kind}": (
+            mark + WRAPS[kind].format(TEXT).encode(encoding),
+            reasons.get(name, reason),
+        )
+        for name, (mark, encoding, reason) in ENCODINGS.items()
+    }
+
+
+def broken_txt() -> Broken:
+    return broken_texts("txt") | {
+        "empty.txt": (b"", "it holds no text"),
+        "blank.md": (b"\xef\xbb\xbf \n\t\n", "it holds no text"),
+        "random.txt": (RANDOM, "not UTF-8 at byte"),
+        "no end.md": (b"---\ntitle: x\n", "front matter is not valid YAML"),
+        "only front.md": (b"---\ntitle: x\n---\n", "it holds no text"),
+        "null.txt": (b"A null \0 in a text.", READ),
+    }
+
+
+def broken_csv() -> Broken:
+    return broken_texts("csv") | {
+        "empty.csv": (b"", "its first line is empty"),
+        "random.csv": (RANDOM, "not UTF-8 at byte"),
+        "no text.csv": (b"id,name\n1,x\n", "no field `text`"),
+        "open quote.csv": (b'id,text\n1,"never closed\n2,x\n', "never closes"),
+        "ragged.csv": (b"id,text\n1,x\n2,x,y\n", "3 values, but the header names 2"),
+        "twice.csv": (b"id,text\n1,first\n1,second\n", "duplicate id '1', first at line 2"),
+    }
+
+
+def broken_jsonl() -> Broken:
+    deep = b'{"id": "deep", "text": "A deep note.", "m": ' + b"[" * 500 + b"]" * 500 + b"}"
+    deeper = b'{"text": "x", "m": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    return broken_texts("jsonl") | {
+        "empty.json": (b"", "not JSON"),
+        "random.jsonl": (RANDOM, "not UTF-8 at byte"),
+        "cut.json": (b'[{"text": "x"}, {"te', "not JSON"),
+        "array.jsonl": (b'[{"text": "x"}]', "name it `.json`"),
+        "no object.jsonl": (b'"text"\n', "not a JSON object"),
+        "deep.jsonl": (deep, READ),
+        "deeper.jsonl": (deeper, "nested too deeply"),
+        "half.jsonl": (b'{"text": "half a character: \\ud800"}', "lone surrogates replaced"),
+        "twice.jsonl": (
+            lines_of({"id": 1, "text": "first"}, {"id": 1, "text": "second"}),
+            "duplicate id '1', first at line 1",
+        ),
+    }
+
+
+def broken_html() -> Broken:
+    bomb = f'{BILLION}<html xmlns="http://www.w3.org/1999/xhtml"><p>Ha &l9; ha</p></html>'
+    thief = f'{OUTSIDE}<html xmlns="http://www.w3.org/1999/xhtml"><p>Ha &x; ha</p></html>'
+    return broken_texts("html") | {
+        "empty.html": (b"", "it holds no text"),
+        "random.html": (RANDOM, "not UTF-8 at byte"),
+        "deep.html": (DEEP_HTML.encode(), READ),
+        "deeper.html": (b"<div>" * 100_000 + b"<p>Deep.</p>", "nested too deeply"),
+        "script.html": (b"<html><script>write()</script></html>", "if a script writes it"),
+        "billion laughs.xhtml": (bomb.encode(), READ),
+        "outside.xhtml": (thief.encode(), READ),
+        "cut.html": (PAGE.format(title="Cut", body="<p>A long te").encode()[:-32], READ),
+    }
+
+
+def broken_xml() -> Broken:
+    deep = "<d>" * 500 + "Deep." + "</d>" * 500
+    return broken_texts("xml") | {
+        "empty.xml": (b"", "the file is empty"),
+        "random.xml": (RANDOM, "it is not XML"),
+        "deep.xml": (deep.encode(), "nested more than 256 deep"),
+        "cut.xml": (TEI.encode()[:-40], "it ends at line 6"),
+        "billion laughs.xml": (f"{BILLION}<d><p>&l9;</p></d>".encode(), "entities multiply"),
+        "outside.xml": (f"{OUTSIDE}<d><p>Ha &x;</p></d>".encode(), "other files are never read"),
+        "far away.xml": (b'<!DOCTYPE d SYSTEM "http://127.0.0.1:9/x.dtd"><d>Far</d>', READ),
+    }
+
+
+def broken_pdf() -> Broken:
+    whole = good_files("pdf")["town/charter.pdf"]
+    locked = pdf([["Secret."]], encrypt=StandardEncryption("password", canPrint=0))
+    return {
+        "empty.pdf": (b"", "the file is empty"),
+        "random.pdf": (RANDOM, "it is not a PDF"),
+        "encrypted.pdf": (locked, "password"),
+        "cut.pdf": (whole[: len(whole) // 2], "breaks off"),
+        "no pages.pdf": (pdf([[]]), "no text"),
+    }
+
+
+def broken_docx() -> Broken:
+    whole = good_files("docx")["farm/will.docx"]
+    part = "word/document.xml"
+    body = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+    text = f"{body}<w:body><w:p><w:r><w:t>Ha {{}} ha</w:t></w:r></w:p></w:body></w:document>"
+    old = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(1000)
+    return {
+        "empty.docx": (b"", "the file is empty"),
+        "random.docx": (RANDOM, "it is not a Word file"),
+        "cut.docx": (whole[: len(whole) // 2], "breaks off before its end"),
+        "old.docx": (old, "Word file of the old kind"),
+        "plain zip.docx": (book({"a.txt": "not a document"}), "python-docx cannot open it"),
+        "encrypted.docx": (old + "EncryptedPackage".encode("utf-16-le"), "it is encrypted"),
+        "bomb.docx": (with_part(whole, part, " " * 20_000_000), "it would unpack to"),
+        "billion laughs.docx": (
+            with_part(whole, part, BILLION + text.format("&l9;")),
+            "cannot open it",
+        ),
+        "outside.docx": (with_part(whole, part, OUTSIDE + text.format("&x;")), READ),
+    }
+
+
+def broken_epub() -> Broken:
+    whole = good_files("epub")["farm/almanac.epub"]
+    part = "OEBPS/chapter-1.xhtml"
+    text = '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>Ha {} ha</p></body></html>'
+    return {
+        "empty.epub": (b"", "the file is empty"),
+        "random.epub": (RANDOM, "it is not an EPUB"),
+        "cut.epub": (whole[: len(whole) // 2], "breaks off before its end"),
+        "plain zip.epub": (book({"a.txt": "not a book"}), "META-INF/container.xml is missing"),
+        "bomb.epub": (with_part(whole, part, " " * 20_000_000), "it would unpack to"),
+        "billion laughs.epub": (with_part(whole, part, BILLION + text.format("&l9;")), READ),
+        "outside.epub": (with_part(whole, part, OUTSIDE + text.format("&x;")), READ),
+    }
+
+
+BROKEN: dict[str, Callable[[], Broken]] = {
+    "txt": broken_txt,
+    "csv": broken_csv,
+    "jsonl": broken_jsonl,
+    "html": broken_html,
+    "xml": broken_xml,
+    "pdf": broken_pdf,
+    "docx": broken_docx,
+    "epub": broken_epub,
+}

@@ -1,0 +1,162 @@
+"""Names, folders and links of sources, and files that must not be read."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from atlas_search.build.corpora import Rule, by_folder, by_rule
+from atlas_search.core.errors import SourceError
+from tests.source_builds import (
+    SUFFIXES,
+    build_from,
+    documents,
+    reader_of,
+    remarks,
+    sources_of,
+    stored,
+    texts_or_refusal,
+    write_good,
+)
+from tests.source_files import good_files, write_files
+
+ODD_NAMES = {
+    "a b": "a-b",
+    "brackets [1] (2)": "brackets-1-2",
+    "100% %2F": "100-2F",
+    "dots..and.more": "dots-and-more",
+    "quotes 'a' \"b\"": "quotes-a-b",
+    "-dash": "dash",
+    "Zürich 史记": "Zürich-史记",
+    "new\nline": "new-line",
+    "#hash?query&more": "hash-query-more",
+    "x" * 240: "x" * 120 + "-718df670",
+}
+"""Names of files, and what becomes of them in the ids of documents."""
+
+LOST = "a file that is not read for what it is leaves no trace in the report"
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_any_name_of_a_file_will_do(kind: str, tmp_path: Path) -> None:
+    root = tmp_path / "sources"
+    content = next(iter(good_files(kind).values()))
+    if kind in {"csv", "jsonl"}:  # or the ids would be those of the records
+        content = good_files(kind)["farm/lambs.tsv" if kind == "csv" else "farm/diary.json"]
+    suffix = {"csv": ".tsv", "jsonl": ".json"}.get(kind, SUFFIXES[kind])
+    write_files(root, {f"town/{name}{suffix}": content for name in ODD_NAMES})
+    write_files(root, {f"town/.hidden{suffix}": content, f"town/.git/config{suffix}": content})
+    report = build_from(kind, tmp_path / "c", sources_of(kind, root))
+    assert documents(report) == {f"town/{name}{suffix}": 1 for name in ODD_NAMES}
+    key = ".row-1" if kind in {"csv", "jsonl"} else ""
+    found = {passage.document_id for passage in stored(tmp_path / "c")}
+    assert found == {f"town.{id_}{key}" for id_ in ODD_NAMES.values()}
+
+
+def test_a_name_that_is_not_utf_8_is_read_or_reported(tmp_path: Path) -> None:
+    root = tmp_path / "sources"
+    write_good("txt", root)
+    try:
+        (root / "town" / os.fsdecode(b"caf\xe9.txt")).write_text("A text.")
+    except OSError:
+        pytest.skip("this file system takes no name that is not UTF-8")
+    report = build_from("txt", tmp_path / "c", sources_of("txt", root))
+    assert len(report.files) == 3
+
+
+def test_files_of_one_name_in_different_folders_have_ids_of_their_own(tmp_path: Path) -> None:
+    root = tmp_path / "sources"
+    write_files(
+        root,
+        {f"{path}/letter.txt": path.encode() for path in ("town/1901", "town/1902", "farm/1901")}
+        | {"town/1901/letter.md": b"# Letter", "town/1901-letter.txt": b"Another."},
+    )
+    build_from("txt", tmp_path / "c", sources_of("txt", root))
+    found = sorted(passage.document_id for passage in stored(tmp_path / "c"))
+    assert found[0] == "farm.1901.letter"
+    assert found[1] == "town.1901-letter"
+    assert found[2:4] == [id_ for id_ in found if id_.startswith("town.1901.letter-")]
+    assert found[4] == "town.1902.letter"
+
+
+@pytest.mark.parametrize("given", ["folders", "links", "folders of one corpus", "files"])
+def test_sources_of_one_name_are_both_read_or_refused(tmp_path: Path, given: str) -> None:
+    write_files(tmp_path, {f"{box}/letters/x.txt": box.encode() for box in ("box-1", "box-2")})
+    roots = [tmp_path / box / "letters" for box in ("box-1", "box-2")]
+    suffixes = reader_of("txt").suffixes
+    if given == "links":
+        (tmp_path / "links").mkdir()
+        for root in roots:
+            (tmp_path / "links" / root.parent.name).symlink_to(root)
+    if given == "files":
+        roots = [root / "x.txt" for root in roots]
+    locate_them = {
+        "folders": lambda: by_folder(roots, suffixes, ""),
+        "links": lambda: by_folder([tmp_path / "links"], suffixes, ""),
+    }.get(given, lambda: by_rule(roots, suffixes, Rule("letters")))
+    assert texts_or_refusal("txt", tmp_path / "c", locate_them) in ({"box-1", "box-2"}, SourceError)
+
+
+def test_a_folder_with_the_name_of_a_file_is_a_folder(tmp_path: Path) -> None:
+    for kind, suffix in SUFFIXES.items():
+        content = next(iter(good_files(kind).values()))
+        write_files(tmp_path / "sources", {f"town/folder{suffix}/inside{suffix}": content})
+    report = build_from("files", tmp_path / "c", sources_of("files", tmp_path / "sources"))
+    assert remarks(report).keys() == {f"town/folder{s}/inside{s}" for s in SUFFIXES.values()}
+    assert all(documents(report).values())
+
+
+@pytest.mark.parametrize("name", ["nowhere.txt", "farm"])
+def test_a_link_that_is_not_followed_is_reported(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "sources"
+    write_good("txt", root)
+    (root / "town" / "link.txt").symlink_to(root / name)
+    report = build_from("txt", tmp_path / "c", sources_of("txt", root))
+    assert remarks(report)["town/link.txt"]
+
+
+def test_a_link_to_a_file_is_read(tmp_path: Path) -> None:
+    root = tmp_path / "sources"
+    write_good("txt", root)
+    (root / "town" / "link.txt").symlink_to(root / "farm" / "wool.txt")
+    report = build_from("txt", tmp_path / "c", sources_of("txt", root))
+    assert documents(report)["town/link.txt"] == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read every file")
+def test_a_file_that_must_not_be_read_is_reported(tmp_path: Path) -> None:
+    root = tmp_path / "sources"
+    write_good("files", root)
+    for kind, suffix in SUFFIXES.items():
+        path = root / "town" / f"locked{suffix}"
+        path.write_bytes(next(iter(good_files(kind).values())))
+        path.chmod(0)
+    report = build_from("files", tmp_path / "c", sources_of("files", root))
+    found = {remarks(report)[f"town/locked{suffix}"] for suffix in SUFFIXES.values()}
+    assert found == {"cannot be read: Permission denied"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read every folder")
+def test_a_folder_that_must_not_be_read_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "sources"
+    write_good("txt", root)
+    write_files(root, {"town/box/letter.txt": b"A letter."})
+    (root / "town" / "box").chmod(0)
+    try:
+        with pytest.raises(SourceError, match="Permission denied"):
+            sources_of("txt", root)
+    finally:
+        (root / "town" / "box").chmod(0o700)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="only Linux has /proc")
+def test_a_file_that_fails_while_it_is_read_is_reported(tmp_path: Path) -> None:
+    root = tmp_path / "sources"
+    write_good("files", root)
+    for suffix in SUFFIXES.values():
+        # the kernel answers as a failing disk does: nothing lies at the beginning of memory
+        (root / "town" / f"failing{suffix}").symlink_to("/proc/self/mem")
+    report = build_from("files", tmp_path / "c", sources_of("files", root))
+    found = {suffix: remarks(report)[f"town/failing{suffix}"] for suffix in SUFFIXES.values()}
+    assert all(found.values()), found
+    assert found[".txt"] == "cannot be read: Input/output error"

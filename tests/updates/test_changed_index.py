@@ -1,0 +1,63 @@
+"""The vector index after many changes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.build.write import REBUILD_SHARE
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import build_tiny, json_lines, write_sources
+from tests.updates.changes import problems
+
+
+def records(numbers: Sequence[int], *, marked: Sequence[int] = ()) -> str:
+    """A document for each number; those `marked` say something else."""
+    return json_lines({f"d{n:04}": f"Text {n}{' again' if n in marked else ''}." for n in numbers})
+
+
+MANY = 1200  # more than Chroma keeps outside of its index
+
+
+def test_a_changed_index_finds_as_much_and_is_made_anew_after_enough_changes(
+    tmp_path: Path, hashes: HashEmbedder
+) -> None:
+    folder, file = tmp_path / "c", "a/all.jsonl"
+    seen = []
+    for numbers, marked in (
+        (range(MANY), range(0)),
+        (range(MANY), range(100)),  # 100 replaced
+        (range(100, MANY + 100), range(0)),  # 100 removed, 100 added
+        (range(100, MANY + 100), range(100, 150)),  # 50 replaced: 250 of 1200 are more than a fifth
+        (range(100, MANY + 100), range(100, 149)),  # one replaced
+    ):
+        source = write_sources(tmp_path / "s", {file: records(numbers, marked=marked)})
+        build_tiny(source, folder, hashes, kind="jsonl")
+        assert nearest(folder, hashes, "Text 500.") == "a.d0500:0-9"
+        seen.append(Manifest.read(folder).vector_tombstones)
+        assert seen[-1] != 200 or not problems(folder)
+    assert seen == [0, 100, 200, 0, 1]
+    assert 200 <= REBUILD_SHARE * MANY < 250
+
+
+def nearest(folder: Path, hashes: HashEmbedder, text: str) -> str:
+    """The id of the passage that the store finds first for the vector of a text."""
+    store = EmbeddedStore(folder)
+    query: NDArray[np.float32] = hashes.embed_query(text)
+    (row, *_) = store.nearest("a", query, 10, None).rows
+    (id_,) = store.passage_ids([row])
+    store.close()
+    return id_
+
+
+def test_forcing_makes_the_index_anew(tmp_path: Path, hashes: HashEmbedder) -> None:
+    tombstones = []
+    for marked, force in ((0, False), (1, False), (1, True)):
+        files = {"a/all.jsonl": records(range(10), marked=range(marked))}
+        source = write_sources(tmp_path / "s", files)
+        report = build_tiny(source, tmp_path / "c", hashes, kind="jsonl", force=force)
+        tombstones.append(report.manifest.vector_tombstones)
+    assert tombstones == [0, 1, 0]

@@ -1,0 +1,216 @@
+"""A build after changes to its sources: exactly what changed is read, embedded and replaced."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from atlas_search.build.corpora import Sources, by_folder, by_mapping
+from atlas_search.build.document_ids import Changes
+from atlas_search.stores.filters import Range
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import EmbeddedStore
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import (
+    FARM,
+    READERS,
+    build_tiny,
+    contents,
+    document_ids,
+    index,
+    keyword_hits,
+    rows,
+    write_sources,
+)
+from tests.updates.changes import NOTHING, change
+
+
+def test_nothing_is_done_where_nothing_changed(
+    source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    version = Manifest.read(folder).version
+    report = build_tiny(source, folder, hashes)
+    assert (report.changes, report.unchanged, report.read) == (NOTHING, True, 0)
+    assert (report.embedded, hashes.embedded) == (0, 0)
+    assert Manifest.read(folder).version == version
+
+
+def test_touching_a_file_is_no_change(source: Path, folder: Path, hashes: HashEmbedder) -> None:
+    (source / "farm/cows.txt").touch()
+    assert build_tiny(source, folder, hashes).read == 0
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected", "embedded"),
+    [
+        ({"farm/goats.txt": "Goats climb."}, Changes(1, 0, 3, 0), 1),
+        ({"farm/cows.txt": "Cows give much milk.\n"}, Changes(0, 1, 2, 0), 1),
+        ({"farm/cows.txt": None}, Changes(0, 0, 2, 1), 0),
+        ({"farm/cows.txt": None, "farm/kine.txt": "Cows give milk.\n"}, Changes(1, 0, 2, 1), 0),
+        ({"farm/cows.txt": None, "town/cows.txt": "Cows give milk.\n"}, Changes(1, 0, 2, 1), 0),
+        ({"farm/goats.txt": "Goats.", "farm/cows.txt": "Cows!"}, Changes(1, 1, 2, 0), 2),
+        ({"farm/sheep.md": "Sheep give wool.\n"}, Changes(0, 1, 2, 0), 0),
+        ({"farm/copy.txt": "Cows give milk.\n"}, Changes(1, 0, 3, 0), 0),
+        ({"farm/blank.txt": " \n"}, Changes(0, 0, 3, 0), 0),
+    ],
+    ids="added changed removed renamed moved both metadata copied empty".split(),
+)
+def test_a_report_counts_exactly_what_changed(
+    source: Path,
+    folder: Path,
+    hashes: HashEmbedder,
+    edit: Mapping[str, str | None],
+    expected: Changes,
+    embedded: int,
+) -> None:
+    change(source, edit)
+    report = build_tiny(source, folder, hashes)
+    assert report.changes == expected
+    assert (report.embedded, hashes.embedded) == (embedded, embedded)
+    assert report.read == len([content for content in edit.values() if content is not None])
+    again = build_tiny(source, folder, hashes)
+    assert again.unchanged
+    assert again.changes.unchanged == expected.added + expected.changed + expected.unchanged
+
+
+def test_what_is_gone_is_gone_from_every_part(
+    source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    assert keyword_hits(folder, "cow") == ["farm.cows:0-15"]
+    change(source, {"farm/cows.txt": None})
+    build_tiny(source, folder, hashes)
+    assert index(folder)["farm"][0] == ["farm.sheep:0-16"]
+    assert document_ids(folder) == ["farm.sheep", "town.trade"]
+    for table in ("documents", "passages", "texts", "metadata"):
+        numbers = {row["document"] for row in rows(folder, f"SELECT document FROM {table}")}
+        assert numbers == {0, 1}, table
+    assert not rows(folder, "SELECT name FROM sources WHERE name = 'farm/cows.txt'")
+    assert keyword_hits(folder, "cow") == keyword_hits(folder, "milk") == []
+    assert keyword_hits(folder, "sheep") == ["farm.sheep:0-16"]
+
+
+def test_new_words_and_vectors_replace_the_old_ones(
+    source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    change(source, {"farm/cows.txt": "Cows give MILK.\n"})
+    build_tiny(source, folder, hashes)
+    ids, vectors = index(folder)["farm"]
+    assert ids == ["farm.cows:0-15", "farm.sheep:0-16"]
+    assert np.allclose(vectors[0], hashes.embed_query("Cows give MILK."), atol=1e-6)
+    assert keyword_hits(folder, "milk") == ["farm.cows:0-15"]
+
+
+def test_front_matter_is_updated_without_embedding(
+    source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    change(source, {"farm/sheep.md": FARM["farm/sheep.md"].replace("1901", "1950\nbreed: Merino")})
+    assert build_tiny(source, folder, hashes).embedded == 0
+    store = EmbeddedStore(folder)
+    assert len(store.scope({"breed": ("Merino",)}).documents) == 1
+    old = Range(first_day="1901-01-01", last_day="1901-12-31")
+    assert len(store.scope({"date": old}).documents) == 0
+    assert store.document("farm.sheep").metadata["date"] == "1950"
+    assert Manifest.read(folder).fields["breed"].counts == {"Merino": 1}
+    store.close()
+
+
+def test_an_edited_mapping_is_applied_without_embedding(
+    tmp_path: Path, source: Path, hashes: HashEmbedder
+) -> None:
+    mapping = source / "corpora.toml"
+    text = '[[corpus]]\nid = "{id}"\nlabel = "{label}"\ninclude = ["**"]\nmetadata = {metadata}\n'
+    seen = []
+    for id_, label, metadata in (
+        ("all_texts", "All texts", '{ jurisdiction = "US" }'),
+        ("all_texts", "Every text", '{ jurisdiction = "US" }'),
+        ("all_texts", "Every text", '{ jurisdiction = "NZ" }'),
+        ("texts", "Every text", '{ jurisdiction = "NZ" }'),
+    ):
+        mapping.write_text(text.format(id=id_, label=label, metadata=metadata))
+        sources = by_mapping(source, mapping, READERS["txt"].suffixes, "")
+        report = build_tiny(sources, tmp_path / "c", hashes)
+        store = EmbeddedStore(tmp_path / "c")
+        (corpus,) = store.corpora
+        found = len(store.scope({"jurisdiction": ("NZ",)}).documents)
+        store.close()
+        seen.append((corpus.id, corpus.label, found, report.embedded, str(report.changes)))
+    assert seen == [
+        ("all_texts", "All texts", 0, 3, "3 added, 0 changed, 0 unchanged, 0 removed"),
+        ("all_texts", "Every text", 0, 0, "0 added, 0 changed, 3 unchanged, 0 removed"),
+        ("all_texts", "Every text", 3, 0, "0 added, 3 changed, 0 unchanged, 0 removed"),
+        ("texts", "Every text", 3, 0, "0 added, 3 changed, 0 unchanged, 0 removed"),
+    ]
+
+
+def test_a_label_that_is_taken_back_is_gone(folder: Path, source: Path) -> None:
+    plain = by_folder([source], READERS["txt"].suffixes, "")
+    labels = []
+    for chosen in ({"farm": "Our farm"}, {}):
+        sources = Sources(plain.files, plain.left_out, chosen)
+        labels.append(build_tiny(sources, folder, HashEmbedder()).manifest.corpora[0].label)
+    assert labels == ["Our farm", "Farm"]
+
+
+def test_a_moved_file_with_the_same_id_is_found_where_it_is_now(
+    tmp_path: Path, hashes: HashEmbedder
+) -> None:
+    source = write_sources(tmp_path / "source", {"farm/cow report.txt": "Cows give milk."})
+    build_tiny(source, tmp_path / "c", hashes)
+    write_sources(source, {"farm/cow-report.txt": "Cows give milk."})
+    report = build_tiny(source, tmp_path / "c", hashes)
+    assert (report.changes, report.embedded) == (Changes(1, 0, 0, 1), 0)
+    stored = rows(tmp_path / "c", "SELECT id, source FROM documents")
+    assert stored == [{"id": "farm.cow-report", "source": "farm/cow-report.txt"}]
+    assert build_tiny(source, tmp_path / "c", hashes).read == 0
+
+
+def test_a_corpus_that_comes_back_is_not_embedded_again(
+    source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    whole = contents(folder)
+    change(source, {"town/trade.txt": None})
+    report = build_tiny(source, folder, hashes)
+    assert [corpus.id for corpus in report.manifest.corpora] == ["farm"]
+    assert list(index(folder)) == ["farm"]
+    change(source, {"town/trade.txt": FARM["town/trade.txt"]})
+    assert build_tiny(source, folder, hashes).embedded == 0
+    assert contents(folder) == whole
+
+
+def test_a_corpus_that_comes_back_late_is_embedded(
+    source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    """Two versions stay on disk: that without the corpus, and one more without it."""
+    change(source, {"town/trade.txt": None})
+    build_tiny(source, folder, hashes)
+    build_tiny(source, folder, hashes, force=True)
+    change(source, {"town/trade.txt": FARM["town/trade.txt"]})
+    assert build_tiny(source, folder, hashes).embedded == 1
+
+
+def test_a_new_version_is_built_from_what_a_skipped_file_says_only_once(
+    source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    change(source, {"town/blank.txt": " "})
+    first = build_tiny(source, folder, hashes)
+    (blank,) = [file for file in first.files if file.source == "town/blank.txt"]
+    assert blank.remarks == ("it holds no text",)
+    again = build_tiny(source, folder, hashes)
+    assert again.read == 0
+    assert again.files == first.files
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_that_cannot_be_read_now_keeps_its_documents(
+    source: Path, folder: Path, hashes: HashEmbedder, force: bool
+) -> None:
+    sources = by_folder([source], READERS["txt"].suffixes, "")
+    (source / "farm" / "cows.txt").unlink()  # as if its disk went away after it was listed
+    report = build_tiny(sources, folder, hashes, force=force)
+    assert (report.changes, report.embedded) == (NOTHING, 0)
+    (cows,) = [file for file in report.files if file.source == "farm/cows.txt"]
+    assert (cows.documents, *cows.remarks) == (
+        1,
+        "cannot be read now (No such file or directory); what was read before is kept",
+    )

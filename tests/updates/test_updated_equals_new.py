@@ -1,0 +1,96 @@
+"""A collection that was updated equals one built at once, whatever the order of changes."""
+
+import csv
+import random
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from atlas_search.build.document_ids import Changes
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import all_vectors, build_tiny, contents, document_ids, index, rows, write_sources
+from tests.updates.changes import problems
+
+
+def test_the_ids_of_files_that_collide_depend_on_nothing_else(
+    tmp_path: Path, hashes: HashEmbedder
+) -> None:
+    """Both get a digest of where they come from, whichever came first; one alone needs none."""
+    both = {"a/x.txt": "First.", "a/x.md": "Second.", "a/y.txt": "Third."}
+    found = []
+    for number, first in enumerate(("a/x.txt", "a/x.md")):
+        source, folder = tmp_path / f"s{number}", tmp_path / f"c{number}"
+        build_tiny(write_sources(source, {first: both[first]}), folder, hashes)
+        assert document_ids(folder) == ["a.x"]
+        report = build_tiny(write_sources(source, both), folder, hashes)
+        assert report.changes == Changes(2, 0, 1, 0)
+        found.append({row["id"]: row["source"] for row in rows(folder, _IDS)})
+    assert found[0] == found[1]
+    assert sorted(id_.partition("-")[0] for id_ in found[0]) == ["a.x", "a.x", "a.y"]
+    build_tiny(write_sources(source, {"a/x.md": "Second."}), folder, hashes)
+    assert document_ids(folder) == ["a.x"]
+    assert index(folder)["a"][0] == ["a.x:0-7"]
+
+
+_IDS = "SELECT id, source FROM documents"
+
+WORDS = "sheep wool cow milk trade silk ship port §12 42 USC law court king day".split()
+
+
+def random_text(chance: random.Random) -> str:
+    paragraphs = [" ".join(chance.choices(WORDS, k=chance.randint(1, 30))) for _ in range(3)]
+    return "\n\n".join(f"{p.capitalize()}." for p in paragraphs[: chance.randint(1, 3)])
+
+
+def random_file(chance: random.Random) -> str:
+    text = random_text(chance)
+    if chance.random() < 0.4:
+        date, tag = chance.choice(["1901", "1954-05-17", "c. 1957"]), chance.choice(WORDS)
+        text = f"---\ndate: {date}\ntags: [{tag}, law]\n---\n{text}"
+    return text if chance.random() > 0.1 else " \n"
+
+
+def random_table(chance: random.Random) -> str:
+    table = StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    numbers = chance.sample(range(5), k=chance.randint(1, 4))
+    writer.writerows([["id", "text"], *([f"r{n}", random_text(chance)] for n in numbers)])
+    return table.getvalue()
+
+
+def random_edit(chance: random.Random, files: dict[str, str], content: str) -> None:
+    """Add, change, remove, rename or copy one file; the first is never removed."""
+    name = f"{chance.choice('abc')}/{chance.choice('uvwx')}{chance.choice(['.txt', '.md'])}"
+    others = sorted(files)[1:]
+    match chance.choice(["write", "write", "remove", "rename", "copy"]):
+        case "remove" if others:
+            del files[chance.choice(others)]
+        case "rename" if others:
+            files[name] = files.pop(chance.choice(others))
+        case "copy" if others:
+            files[name] = files[chance.choice(others)]
+        case _:
+            files[name] = content
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_store_that_was_updated_equals_one_built_at_once(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    files, tables = {"a/first.txt": "The first text stays."}, {"b/t.csv": random_table(chance)}
+    sources = [(tmp_path / "texts", files, "txt"), (tmp_path / "tables", tables, "csv")]
+    hashes, folder, sizes = HashEmbedder(), tmp_path / "c", [1000, 1000, 100]
+    for step, size in enumerate(sizes):
+        for _ in range(chance.randint(2, 6)):
+            random_edit(chance, files, random_file(chance))
+        if step % 2:
+            tables["b/t.csv"] = random_table(chance)
+        for root, now, kind in chance.sample(sources, k=2):
+            build_tiny(write_sources(root, now), folder, hashes, kind=kind, size=size, overlap=0)
+        assert not problems(folder)
+        for root, _, kind in sources:
+            at_once = tmp_path / f"fresh{step}"
+            build_tiny(root, at_once, HashEmbedder(), kind=kind, size=size, overlap=0)
+        assert contents(folder) == contents(at_once)
+        assert np.array_equal(all_vectors(folder), all_vectors(at_once))

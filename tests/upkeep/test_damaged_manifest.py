@@ -1,0 +1,42 @@
+"""A manifest that is lost or damaged is taken from its version."""
+
+from pathlib import Path
+
+import pytest
+
+from atlas_search.build.maintain import repair
+from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.manifest import Manifest
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import live, silent
+from tests.upkeep.damage import Atlas, cut_short
+
+
+@pytest.mark.parametrize("garbage", ["garbage", "{", "[]", '{"schema_version": 2}', "\x00"])
+def test_a_damaged_manifest_is_taken_from_its_version(
+    folder: Path, two: list[str], atlas: Atlas, garbage: str
+) -> None:
+    before = Manifest.read(folder)
+    (folder / "manifest.json").write_text(garbage)
+    code, _, said = atlas("verify")
+    assert code == 1
+    assert f"{folder / 'manifest.json'} " in said
+    code, said, _ = atlas("repair")
+    assert (code, Manifest.read(folder)) == (0, before)
+    assert f"Repaired: version {two[1]} is live, 0 passages embedded." in said
+    assert atlas("repair")[1].endswith("Every part is whole.\n")
+
+
+def test_a_manifest_cut_short_is_taken_from_its_version(folder: Path) -> None:
+    before = Manifest.read(folder)
+    cut_short(folder / "manifest.json")
+    assert repair(folder, HashEmbedder(), silent)[0] == Manifest.read(folder) == before
+    (folder / "manifest.json").unlink()
+    assert repair(folder, HashEmbedder(), silent)[0] == Manifest.read(folder) == before
+
+
+def test_without_any_manifest_there_is_nothing_to_repair(folder: Path) -> None:
+    (live(folder) / "manifest.json").unlink()
+    (folder / "manifest.json").write_text("garbage")
+    with pytest.raises(DamagedStore, match="is not valid JSON"):
+        repair(folder, HashEmbedder(), silent)

@@ -1,0 +1,57 @@
+"""`atlas store rollback`: to the version before, or a named one, and on from there."""
+
+from pathlib import Path
+
+from atlas_search.build.document_ids import Changes
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.versions import rollback, versions
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import build_tiny, contents, document_ids, keyword_hits
+from tests.upkeep.damage import Atlas, damaged
+
+
+def test_rollback_goes_to_the_version_before_and_a_build_goes_on_from_there(
+    folder: Path, two: list[str], source: Path, atlas: Atlas
+) -> None:
+    assert document_ids(folder) == ["farm.cows", "farm.sheep", "town.trade"]
+    code, said, _ = atlas("rollback")
+    assert (code, said) == (0, f"Version {two[0]} is live: 4 documents.\n")
+    assert "farm.goats" in document_ids(folder)
+    assert keyword_hits(folder, "goat") == ["farm.goats:0-18"]
+    code, _, error = atlas("rollback")
+    assert code == 1
+    assert f"no earlier version to go back to. Live is {two[0]}; " in error
+    assert f"other versions on disk: {two[1]}." in error
+    (source / "farm/new.txt").write_text("New.")
+    report = build_tiny(source, folder, HashEmbedder())
+    assert (report.changes, report.embedded) == (Changes(1, 0, 3, 1), 1)
+    assert [m.version for m in versions(folder)] == [report.manifest.version, two[0]]
+    assert damaged(folder) == []
+
+
+def test_a_build_after_a_rollback_without_changes_makes_the_later_version_again(
+    folder: Path, two: list[str], source: Path
+) -> None:
+    later = contents(folder)
+    rollback(folder)
+    report = build_tiny(source, folder, HashEmbedder())
+    assert (report.changes, report.embedded) == (Changes(0, 0, 3, 1), 0)
+    assert contents(folder) == later
+
+
+def test_rollback_to_a_named_version_goes_forward_too(
+    folder: Path, two: list[str], atlas: Atlas
+) -> None:
+    for version in (two[0], two[1], two[0]):
+        assert atlas("rollback", "c", "--version", version)[0] == 0
+        assert Manifest.read(folder).version == version
+        assert damaged(folder) == []
+    code, _, error = atlas("rollback", "--version", "20200101T000000.000000-00000000")
+    assert code == 1
+    assert "c has no version 20200101T000000.000000-00000000 to go back to" in error
+
+
+def test_without_another_version_there_is_none_to_go_back_to(folder: Path, atlas: Atlas) -> None:
+    code, _, error = atlas("rollback")
+    assert code == 1
+    assert "other versions on disk: none" in error

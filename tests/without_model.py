@@ -1,0 +1,32 @@
+"""A collection that a server opens without loading a model: a local server embeds for it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from atlas_search.providers.embedding.mistral import MistralEmbedder
+from atlas_search.providers.mistral_account import MistralAccount, MistralApi
+from tests.mistral_server import KEY, mistral_server
+from tests.tiny import FARM, build_tiny, write_sources
+
+COLLECTION = "farm"
+
+
+@contextmanager
+def settings_without_model(root: Path) -> Iterator[dict[str, str]]:
+    """Build FARM below `root`; the settings with which a command serves it, on any free port."""
+    with mistral_server() as server:
+        account = MistralAccount(SecretStr(KEY), server.address, 60_000, 5)
+        embedder = MistralEmbedder("mistral-embed", MistralApi(account))
+        stores = root / "stores"
+        build_tiny(write_sources(root / "source", FARM), stores / COLLECTION, embedder)
+        yield {
+            "CHROMA_PERSIST_DIRECTORY": str(stores),
+            "CHROMA_COLLECTION_NAME": COLLECTION,
+            "EMBEDDING_PROVIDER": "mistral",
+            "MISTRAL_API_KEY": KEY,
+            "MISTRAL_SERVER_URL": server.address,
+            "ATLAS_PORT": "0",
+        }
