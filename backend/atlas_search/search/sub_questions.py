@@ -25,12 +25,18 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _VERSUS = re.compile(r" versus (?=[a-z])")
-_JOINTS = [re.compile(rf",? (?:{words}) ") for words in ("with|against|versus", "and")]
+_JOINTS = [
+    re.compile(rf",? {joint}")
+    for joint in (rf"and (?={_PREPOSITION} )", "(?:with|against|versus) ", "and ")
+]
 # a further question: "... and what did Roe decide", not "... and what the law was"
 _FURTHER = re.compile(
     rf"(?<=\?) +|[,;]? (?:and|but) (?=(?:(?:in|by|of|for|to) )?{_WH}"
     rf"(?: (?!the |an? )[\w'’]+){{0,2}}? {any_of(AUXILIARIES)})"
 )
+_OPENING = re.compile(r"(?:\w+ ){2}")
+# "and what is the position in Wales" asks the same of another place
+_SAME_AGAIN = re.compile(r"\b(?:answer|law|position|practice|rule|situation)\b", re.IGNORECASE)
 _ASKS = re.compile(rf"(?:(?:in|by|of|for|to) )?(?:{_WH}|{any_of(AUXILIARIES)})")
 _QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|\([^()]*\)')
 # words that stand for something said before: a clause with one cannot be searched alone
@@ -53,11 +59,22 @@ def sub_questions(question: str) -> tuple[str, ...]:
         parts = versus
     else:
         parts = [part.strip(" ,;?") for part in _FURTHER.split(text)]
-        if any(_BACKWARDS.search(part) or not _ASKS.match(part) for part in parts[1:]):
+        if not all(_stands_alone(part, parts[0]) for part in parts[1:]):
             return ()
     distinct = tuple(dict.fromkeys(parts))[:MOST_PARTS]
     told_apart = len({content_terms(part) for part in distinct}) == len(distinct) > 1
     return distinct if told_apart and all(map(_informative, distinct)) else ()
+
+
+def _stands_alone(part: str, first: str) -> bool:
+    """Whether a further question can be searched without the first: it names what it is about."""
+    if not _ASKS.match(part) or _BACKWARDS.search(part) or _SAME_AGAIN.search(part):
+        return False
+    alike = [
+        opening and opening.group().casefold() for opening in map(_OPENING.match, (part, first))
+    ]
+    named = re.search(rf" {_NAME}", part) is not None
+    return named or (alike[0] == alike[1] and " the " not in part)
 
 
 def _informative(text: str) -> bool:
@@ -75,9 +92,10 @@ def _sides(text: str, topic: str) -> list[str]:
     left, right = text[: joints[0].start()], text[joints[0].end() :]
     if topic:
         return [f"{topic} in {left}", f"{topic} in {right}"]
+    if leading := re.match(_PREPOSITION, right):
+        head, found, _ = left.rpartition(f" {leading.group()} ")
+        return [left, f"{head} {right}"] if found else []
     place = re.search(rf"^(?P<head>.*\S) (?P<by>{_PREPOSITION}) {_NAME}$", left)
-    if place and re.match(_PREPOSITION, right):
-        return [left, f"{place['head']} {right}"]
     if place and re.fullmatch(_NAME, right):
         return [left, f"{place['head']} {place['by']} {right}"]
     tail = re.search(rf" {_PREPOSITION} {_NAME}$", right)
