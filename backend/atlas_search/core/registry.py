@@ -18,10 +18,7 @@ DISTRIBUTION = "atlas-research-search"
 LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "pdf": ("pypdfium2",),
     "office": ("docx", "lxml"),
-    "html": (
-        *("lxml", "lxml_html_clean", "protego", "pyrate_limiter", "requests", "requests_cache"),
-        *("requests_ratelimiter", "trafilatura"),
-    ),
+    "html": ("lxml", "lxml_html_clean", "protego", "trafilatura"),
     "xml": ("lxml",),
     "mistral": ("mistralai", "pyrate_limiter"),
     "openai": ("openai",),

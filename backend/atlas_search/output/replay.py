@@ -16,6 +16,7 @@ from atlas_search.output.bundle import RunBundle
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.rerank import SCORERS
+from atlas_search.search.rerankers.open import known_rerankers
 from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS
@@ -113,6 +114,12 @@ def _target(bundle: RunBundle) -> tuple[Target, list[str]]:
             f"{first['loc'][0]}={first['input']!r}: {first['msg']}. "
             f"Replay it with Atlas {bundle.atlas_version}."
         ) from error
+    if target.reranker not in known_rerankers():
+        raise SourceError(
+            f"The target {bundle.target.name} of the run cannot be used: "
+            f"reranker={target.reranker!r}: there is no such reranker here. Install the package "
+            f"it came from, or replay it with Atlas {bundle.atlas_version}."
+        )
     notes = []
     if gone:
         notes.append(f"Settings that Atlas no longer has are ignored: {', '.join(gone)}.")

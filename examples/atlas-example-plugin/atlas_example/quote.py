@@ -5,7 +5,7 @@ from collections.abc import Generator, Sequence
 
 from atlas_search.core.settings import Settings
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import Completion, Ended, Health, Message, Options, Usage
+from atlas_search.providers.chat import ChatOptions, Completion, Ended, Health, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 
 _PASSAGE = re.compile(r"<passage.*?>\n(\[.*?\]) (.*?[.!?])(?=\s)", re.DOTALL)
@@ -19,7 +19,7 @@ class Quote:
         """A model behind a network would make its calls through `calls`."""
 
     def stream(
-        self, messages: Sequence[Message], options: Options, stop: Stop
+        self, messages: Sequence[Message], options: ChatOptions, stop: Stop
     ) -> Generator[str | Ended, None, None]:
         found = _PASSAGE.search(messages[-1].content)
         answer = f"{found[2].strip()} {found[1]}" if found else "NO ANSWER"
@@ -29,7 +29,7 @@ class Quote:
         stop.check()
         yield Ended(Usage(), options.model, "stop")
 
-    def complete(self, messages: Sequence[Message], options: Options, stop: Stop) -> Completion:
+    def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
         *words, ended = self.stream(messages, options, stop)
         return Completion("".join(words), ended)
 
