@@ -95,6 +95,7 @@ try:
 except SystemExit as ended:
     assert not ended.code
 from atlas_search.core.settings import load_settings
+from atlas_search.atlas import Atlas
 from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 services = open_services(load_settings(chroma_collection_name="extras_test"))

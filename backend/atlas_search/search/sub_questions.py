@@ -93,8 +93,8 @@ def _sides(text: str, topic: str) -> list[str]:
     if topic:
         return [f"{topic} in {left}", f"{topic} in {right}"]
     if leading := re.match(_PREPOSITION, right):
-        head, found, _ = left.rpartition(f" {leading.group()} ")
-        return [left, f"{head} {right}"] if found else []
+        head = left.rpartition(f" {leading.group()} ")[0]
+        return [left, f"{head} {right}"] if head else []
     place = re.search(rf"^(?P<head>.*\S) (?P<by>{_PREPOSITION}) {_NAME}$", left)
     if place and re.fullmatch(_NAME, right):
         return [left, f"{place['head']} {place['by']} {right}"]
