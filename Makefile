@@ -33,7 +33,7 @@ run: install store ## Install, build the demo if missing, start the server, and 
 	    --phoenix-install '$(INSTALL_PHOENIX)'
 
 test: install-test phoenix-venv browser check ## Run every check and test
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: install-test ## Lint, format, types, import directions
 	$(BIN)/ruff check .

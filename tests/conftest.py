@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -29,27 +30,22 @@ from atlas_search.services import Services, open_services
 from atlas_search.stores.store import EmbeddedStore
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
+from tests.workers import Together, turn
 
 SAMPLES = ROOT / "create" / "samples"
 MAPPING = SAMPLES / "corpora.toml"
 TODAY = date(2026, 1, 1)
-LONGEST = ("test_clone", "phoenix", "test_phoenix_beside", "test_server", "test_kill")
-"""Groups of tests that begin first, so that no worker is left with a long one at the end."""
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in this hook too
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker runs a file, and one all tests with Phoenix: it is started once."""
+    """The longest begin first."""
+    items.sort(key=lambda item: turn(item.nodeid))
 
-    def group(item: pytest.Item) -> str:
-        return "phoenix" if "phoenix" in getattr(item, "fixturenames", ()) else item.path.stem
 
-    def place(item: pytest.Item) -> int:
-        return LONGEST.index(group(item)) if group(item) in LONGEST else len(LONGEST)
-
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group(item)))
-    items.sort(key=place)
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which may be switched off
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together | None:
+    """`--dist loadfile` keeps together what shares more than a file too."""
+    return Together(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -194,6 +190,7 @@ def server(stores: Path, demo: BuildReport, phoenix: str, tmp_path_factory) -> I
         "PHOENIX_COLLECTOR_ENDPOINT": phoenix,
         "PHOENIX_PROJECT_NAME": "atlas-test",
         "QUERY_CACHE_ENABLED": "0",
+        "OTEL_BSP_SCHEDULE_DELAY": "200",  # ms between two batches; the default is 5 s
     }
     folder = tmp_path_factory.mktemp("server")
     with running(*ATLAS, "serve", environment=environment, folder=folder) as started:
