@@ -14,10 +14,10 @@ from filelock import FileLock
 from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_mapping
-from atlas_search.build.document_ids import Found, placed
+from atlas_search.build.document_ids import FoundDocument, placed
 from atlas_search.build.prepare import Preparation, prepare
 from atlas_search.core.domain import Document
 from atlas_search.core.settings import Settings
@@ -92,7 +92,7 @@ def demo(shared: Path, stores: Path, embedder: LocalEmbedder) -> BuildReport:
 def _build_demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
     reader = files_reader()
     sources = by_mapping(SAMPLES, MAPPING, reader.suffixes, "")
-    options = Options("atlas_demo", "files")
+    options = BuildOptions("atlas_demo", "files")
     return build(stores / "atlas_demo", sources, reader, embedder, options, lambda *_: None)
 
 
@@ -133,7 +133,7 @@ def sample_documents() -> list[Document]:
         for inner, staged in enumerate(prepare(preparation, file, b"").documents):
             found[number, inner] = staged
     layout = placed(
-        Found(d.document.corpus, d.document.source, d.provenance, False, index)
+        FoundDocument(d.document.corpus, d.document.source, d.provenance, False, index)
         for index, d in enumerate(found.values())
     )
     documents = list(found.values())

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from atlas_search.answer.conflicts import Conflict, conflicts_between
+from atlas_search.answer.conflicts import Contradiction, conflicts_between
 from atlas_search.core.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
 
 BEGIN = 100  # where each passage begins in its document
@@ -37,7 +37,7 @@ def passage(
     return CheckedPassage(RankedPassage(found, 1.0, {}), True, 1.0, ())
 
 
-def between(question: str, *texts: str) -> tuple[Conflict, ...]:
+def between(question: str, *texts: str) -> tuple[Contradiction, ...]:
     """The conflicts between documents that hold one text each."""
     items = [passage(f"rules.{number}", text) for number, text in enumerate(texts)]
     return conflicts_between(question, items)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import atlas_search.build.vectorise
-from atlas_search.build.build import Options, build
+from atlas_search.build.build import BuildOptions, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_folder
 from atlas_search.readers import Read
@@ -141,7 +141,7 @@ def _work(job: Job, telling: Connection) -> None:
         by_folder([job.source], reader.suffixes, ""),
         reader,
         LoggedEmbedder(job.log, job.delay),
-        Options("kept", "txt", chunking(size=200, overlap=20)),
+        BuildOptions("kept", "txt", chunking(size=200, overlap=20)),
         lambda *stage: telling.send(stage),
     )
 

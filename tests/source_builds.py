@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Sources, by_folder
 from atlas_search.cli import source_types
@@ -70,7 +70,7 @@ def build_from(
         sources,
         reader_of(kind, **options),
         embedder or HashEmbedder(),
-        Options(folder.name, kind, cut or chunking()),
+        BuildOptions(folder.name, kind, cut or chunking()),
         lambda *_: None,
     )
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from atlas_search.build.chunking import Chunking, Splitter, Unit, chunking, passage_spans, positions
 from atlas_search.build.chunking.options import LIMITS
 from atlas_search.core.domain import Document, Segment
-from atlas_search.language.text import Span
+from atlas_search.language.text import TextSpan
 from tests.cuts import document, pieces, token_spans
 
 SPLITTERS: list[Splitter] = [
@@ -88,7 +88,7 @@ def with_examples(test):
     return settings(deadline=None, max_examples=100)(given(CASES)(test))
 
 
-def spans_of(case: Case) -> list[Span]:
+def spans_of(case: Case) -> list[TextSpan]:
     return passage_spans(*case, token_spans)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_folder
 from atlas_search.cli.build_report import write_readable
@@ -56,7 +56,7 @@ def build_from(
         by_folder([source], reader.suffixes, ""),
         reader,
         embedder,
-        Options(folder.name, "txt", chunking(**cut), force),
+        BuildOptions(folder.name, "txt", chunking(**cut), force),
         lambda *_: None,
     )
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search.atlas import Atlas
-from atlas_search.cli.doctor import Finding, examine
+from atlas_search.cli.doctor import CheckUp, examine
 from atlas_search.core.settings import Settings
 from atlas_search.providers.chat.health import ProviderHealth
 from atlas_search.server.app import create_app
@@ -31,7 +31,7 @@ def own(settings: Settings, tmp_path: Path) -> Settings:
     return settings.model_copy(update={"targets_directory": tmp_path, "test_target": "model"})
 
 
-def found(settings: Settings) -> dict[str, Finding]:
+def found(settings: Settings) -> dict[str, CheckUp]:
     return {finding.what: finding for finding in examine(settings)}
 
 
@@ -46,7 +46,7 @@ def test_a_model_that_nobody_needs_by_default_is_a_note(settings: Settings) -> N
     findings = found(settings)
     assert findings["model mistral"].state == "note"
     assert "MISTRAL_API_KEY" in findings["model mistral"].detail
-    assert findings["model extractive"] == Finding("model extractive", "ok", "ready")
+    assert findings["model extractive"] == CheckUp("model extractive", "ok", "ready")
     assert findings["collection"].state == findings["embedding"].state == "ok"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atlas_search.language.text import Span, sentences
+from atlas_search.language.text import TextSpan, sentences
 from atlas_search.search.evidence import WINDOW, WORTH_A_SENTENCE, best_window, term_hits
 from atlas_search.search.query import Query, parse_query
 
@@ -14,7 +14,7 @@ BEFORE, MIDDLE, AFTER = "Ships carry wool.", "The king taxes silk.", "Ports sell
 TEXT = f"{BEFORE} {MIDDLE} {AFTER}"
 
 
-def _best(text: str, weights: dict[str, float], query: Query) -> Span:
+def _best(text: str, weights: dict[str, float], query: Query) -> TextSpan:
     return best_window(text, term_hits(text, query), weights, query)
 
 

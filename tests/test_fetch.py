@@ -18,7 +18,7 @@ from atlas_search.core.errors import ConfigurationError, SourceError
 from atlas_search.readers import Draft
 from atlas_search.readers.html.fetch import FetchReport, fetch_urls
 from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.origin import Origin, origin_of
+from atlas_search.readers.html.origin import PageOrigin, origin_of
 from atlas_search.readers.html.read import HtmlReader
 from atlas_search.readers.html.robots import Robots
 from atlas_search.readers.html.session import AGENT, PoliteSession, Refused
@@ -431,7 +431,7 @@ def test_a_damaged_note_is_written_anew(site: Site, folder: Folder) -> None:
     day = origin_of(page).fetched
     page.with_name(f".{page.name}.json").write_text("{")
     assert folder.fetch(url).failures == ()
-    assert origin_of(page) == Origin(url, day, "text/html", "utf-8")
+    assert origin_of(page) == PageOrigin(url, day, "text/html", "utf-8")
 
 
 def test_a_page_that_was_lost_is_fetched_again_in_full(site: Site, folder: Folder) -> None:

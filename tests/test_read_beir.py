@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.beir_labels import Query, labels, read_qrels, read_queries
+from atlas_search.evaluation.beir_labels import BenchmarkQuery, labels, read_qrels, read_queries
 from atlas_search.evaluation.labelset import load_labels
 from atlas_search.readers import Draft, Skipped
 from atlas_search.readers.beir import CORPUS_FILES, BeirReader
@@ -63,8 +63,8 @@ def read(folder: Path) -> list[Draft]:
     return [item for item in found if isinstance(item, Draft)]
 
 
-def query(id_: str, *answers: str, **metadata: object) -> Query:
-    return Query(id_, f"Question {id_}?", answers, metadata)
+def query(id_: str, *answers: str, **metadata: object) -> BenchmarkQuery:
+    return BenchmarkQuery(id_, f"Question {id_}?", answers, metadata)
 
 
 @pytest.mark.parametrize("name", ["corpus.jsonl", "docs.jsonl"])
@@ -181,8 +181,8 @@ def test_queries_keep_their_answers_and_metadata(tmp_path: Path) -> None:
     queries = "".join(f"{json.dumps(record)}\n" for record in records)
     folder = benchmark(tmp_path, ARTICLES, queries__jsonl=queries)
     assert read_queries(folder) == [
-        Query("q1", "Who?", (), {"choice": "NotMentioned", "spans": "[[1, 2]]"}),
-        Query(
+        BenchmarkQuery("q1", "Who?", (), {"choice": "NotMentioned", "spans": "[[1, 2]]"}),
+        BenchmarkQuery(
             "q2",
             "In what country?",
             ("France",),

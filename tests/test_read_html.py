@@ -6,7 +6,7 @@ import pytest
 
 from atlas_search.core.domain import Segment
 from atlas_search.readers import Draft, Skipped
-from atlas_search.readers.html.origin import Origin, save_page
+from atlas_search.readers.html.origin import PageOrigin, save_page
 from atlas_search.readers.html.read import NO_MAIN_TEXT, HtmlReader
 
 SAT = (
@@ -263,7 +263,7 @@ def test_json_that_cannot_be_read_states_nothing(tmp_path: Path, json: str) -> N
 
 def test_a_fetched_page_names_where_and_when_it_was_read(tmp_path: Path) -> None:
     page = tmp_path / "a.html"
-    origin = Origin("https://example.org/read", "2026-01-02")
+    origin = PageOrigin("https://example.org/read", "2026-01-02")
     save_page(page, b'<link rel=canonical href="https://example.org/other"><p>Text', origin)
     (draft,) = HtmlReader().read(page, "")
     assert isinstance(draft, Draft)
@@ -321,7 +321,7 @@ def test_an_unknown_encoding_is_named(tmp_path: Path) -> None:
 def test_the_server_knows_the_encoding_better_than_the_page(tmp_path: Path) -> None:
     page = tmp_path / "a.html"
     content = "<meta charset=utf-8><p>l'été".encode("cp1252")
-    save_page(page, content, Origin("https://example.org", "2026-01-02", charset="iso-8859-1"))
+    save_page(page, content, PageOrigin("https://example.org", "2026-01-02", charset="iso-8859-1"))
     (draft,) = HtmlReader().read(page, "")
     assert isinstance(draft, Draft)
     assert draft.text == "l'été"

@@ -4,7 +4,7 @@ import pytest
 
 from atlas_search.build.chunking import Splitter, chunking, passage_spans, positions
 from atlas_search.core.domain import Segment
-from atlas_search.language.text import Span, sentences
+from atlas_search.language.text import TextSpan, sentences
 from tests.cuts import document, pieces, token_spans
 
 
@@ -52,9 +52,9 @@ def test_whole_sentences_are_repeated_up_to_the_overlap() -> None:
 def test_a_repeated_text_gives_spans_at_different_places() -> None:
     line = "The appeal is dismissed with costs."  # 35 characters, 37 with the blank line
     assert passage_spans(document(f"{line}\n\n" * 3), chunking(size=50, overlap=0), None) == [
-        Span(0, 35),
-        Span(37, 37 + 35),
-        Span(2 * 37, 2 * 37 + 35),
+        TextSpan(0, 35),
+        TextSpan(37, 37 + 35),
+        TextSpan(2 * 37, 2 * 37 + 35),
     ]
 
 
@@ -68,14 +68,19 @@ def test_a_size_in_tokens_counts_what_the_model_reads() -> None:
 def test_a_word_of_one_token_is_still_cut_when_it_is_endless(splitter: Splitter) -> None:
     chosen = chunking(splitter, 16, 0, "tokens")
     spans = passage_spans(document("x" * 1000), chosen, lambda text: [(0, len(text))])
-    assert spans == [Span(0, 320), Span(320, 640), Span(640, 960), Span(960, 1000)]  # 20 a token
+    assert spans == [
+        TextSpan(0, 320),
+        TextSpan(320, 640),
+        TextSpan(640, 960),
+        TextSpan(960, 1000),
+    ]  # 20 a token
 
 
 @pytest.mark.parametrize("splitter", ["recursive", "fixed"])
 def test_one_character_of_many_tokens_is_a_passage(splitter: Splitter) -> None:
     chosen = chunking(splitter, 16, 8, "tokens")
     spans = passage_spans(document("﷽﷽"), chosen, lambda _: [(0, 1)] * 18 + [(1, 2)] * 18)
-    assert spans == [Span(0, 1), Span(1, 2)]
+    assert spans == [TextSpan(0, 1), TextSpan(1, 2)]
 
 
 def test_windows_overlap_by_what_was_chosen() -> None:
@@ -138,7 +143,13 @@ def test_sections_stay_apart_and_a_long_one_is_cut() -> None:
         Segment(18, "Part 3"),
     )
     spans = passage_spans(source, chunking("structural", 50, 0), None)
-    assert spans == [Span(0, 7), Span(8, 12), Span(13, 17), Span(18, 65), Span(66, 77)]
+    assert spans == [
+        TextSpan(0, 7),
+        TextSpan(8, 12),
+        TextSpan(13, 17),
+        TextSpan(18, 65),
+        TextSpan(66, 77),
+    ]
     assert [position.section for position in positions(source, spans)] == [
         "",
         "Part 1",
@@ -151,15 +162,15 @@ def test_sections_stay_apart_and_a_long_one_is_cut() -> None:
 def test_whole_sections_are_joined_across_sections() -> None:
     source = document("x" * 30 + " " + "y" * 15 + " " + "z" * 30, (0,), Segment(31), Segment(47))
     chosen = chunking("structural", 50, 0, across_sections=True)
-    assert passage_spans(source, chosen, None) == [Span(0, 46), Span(47, 77)]
+    assert passage_spans(source, chosen, None) == [TextSpan(0, 46), TextSpan(47, 77)]
 
 
 def test_a_whole_document_is_one_passage() -> None:
     source = document(" One.\n\n" + "x" * 30_000 + "\n", (0, 4, 90), Segment(10))
-    assert passage_spans(source, chunking("whole"), None) == [Span(1, 30_007)]
+    assert passage_spans(source, chunking("whole"), None) == [TextSpan(1, 30_007)]
 
 
 def test_a_passage_ends_with_its_page_unless_it_may_cross() -> None:
     source = document("One sentence\ngoes on.", (0, 13))
-    assert passage_spans(source, chunking(), None) == [Span(0, 12), Span(13, 21)]
-    assert passage_spans(source, chunking(across_pages=True), None) == [Span(0, 21)]
+    assert passage_spans(source, chunking(), None) == [TextSpan(0, 12), TextSpan(13, 21)]
+    assert passage_spans(source, chunking(across_pages=True), None) == [TextSpan(0, 21)]

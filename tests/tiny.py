@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import Sources, by_folder
 from atlas_search.providers.embedding import Embedder
@@ -62,7 +62,7 @@ def build_tiny(
     reader = READERS[kind]
     given = dict(arguments or {"source": [str(sources)]})
     found = sources if isinstance(sources, Sources) else by_folder([sources], reader.suffixes, "")
-    options = Options(folder.name, kind, chunking(**cut), force, given)
+    options = BuildOptions(folder.name, kind, chunking(**cut), force, given)
     return build(folder, found, reader, embedder, options, silent)
 
 

@@ -15,7 +15,7 @@ from atlas_search.answer.flow import answer_question
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.answer.run import AnswerRun, emit_nothing
 from atlas_search.asking import Where, ask_request, facet_fields, search_request
-from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.locate import locate
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.errors import Cancelled
@@ -79,7 +79,7 @@ class Atlas:
         reader = reader or files_reader()
         paths = [source] if isinstance(source, str | Path) else source
         sources = locate([Path(path) for path in paths], reader, corpora=corpora, corpus=corpus)
-        options = Options(chosen.chroma_collection_name, "files")
+        options = BuildOptions(chosen.chroma_collection_name, "files")
         return build(
             chosen.collection_folder,
             sources,

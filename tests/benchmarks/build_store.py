@@ -24,7 +24,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.corpora import Rule, by_folder, by_rule
 from atlas_search.providers.embedding import EmbedderInfo
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL, find_folder
@@ -109,7 +109,7 @@ def print_rate(source: Path, root: Path) -> None:
     print(f"build against model alone, median of {ROUNDS}: {sorted(ratios)[ROUNDS // 2]:.3f}")
 
 
-OPTIONS = Options("benchmark", "jsonl")
+OPTIONS = BuildOptions("benchmark", "jsonl")
 
 
 def quiet(_stage: str, _done: int, _total: int) -> None:
@@ -169,7 +169,7 @@ def print_large(root: Path, passages: int) -> None:
     print(f"one of {report.manifest.documents} documents changed: {report.seconds:.1f} s")
 
 
-LARGE = Options("large", "txt")
+LARGE = BuildOptions("large", "txt")
 
 
 def stages(work: object) -> BuildReport:

@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, evidence_of
-from atlas_search.evaluation.beir_labels import Query, read_queries
+from atlas_search.evaluation.beir_labels import BenchmarkQuery, read_queries
 from atlas_search.evaluation.calibration import choose
 from atlas_search.evaluation.questions import made
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
@@ -136,7 +136,7 @@ def _evidence(collection: Collection, asked: Asked) -> float:
     return evidence_of(collection.atlas.search(question, filters=place, as_of=TODAY))
 
 
-def _asked(test_set: TestSet, query: Query) -> Asked:
+def _asked(test_set: TestSet, query: BenchmarkQuery) -> Asked:
     """A question where it is asked: in one document if the set puts it to several."""
     texts = {query.text for query in test_set.queries}
     if 2 * len(texts) > len(test_set.queries):
@@ -144,12 +144,12 @@ def _asked(test_set: TestSet, query: Query) -> Asked:
     return query.text, {name: (str(query.metadata[name]),) for name in test_set.filter_fields}
 
 
-def _different(queries: Iterable[Query], test_set: TestSet) -> list[Query]:
+def _different(queries: Iterable[BenchmarkQuery], test_set: TestSet) -> list[BenchmarkQuery]:
     """The questions without those that are asked again in the same place."""
     return list({repr(_asked(test_set, query)): query for query in queries}.values())
 
 
-def _without_answer(test_set: TestSet, query: Query) -> Place:
+def _without_answer(test_set: TestSet, query: BenchmarkQuery) -> Place:
     answering = set(test_set.qrels[query.id])
     others = [
         group.key
@@ -159,7 +159,7 @@ def _without_answer(test_set: TestSet, query: Query) -> Place:
     return {"record_id": tuple(others)}
 
 
-def _unjudged(test_set: TestSet) -> list[Query]:
+def _unjudged(test_set: TestSet) -> list[BenchmarkQuery]:
     judged = {query.id for query in test_set.queries}
     return [
         query

@@ -33,7 +33,7 @@ from atlas_search.answer.write.answer_kind import asked_for
 from atlas_search.answer.write.extractive import Extract, ExtractiveWriter
 from atlas_search.answer.write.mismatch import mismatch
 from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
-from atlas_search.evaluation.beir_labels import Query, read_queries
+from atlas_search.evaluation.beir_labels import BenchmarkQuery, read_queries
 from atlas_search.language.text import all_terms, content_terms, sentences
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
@@ -91,7 +91,10 @@ def main(
 
 
 def _asked(
-    query: Query, given: CheckedPassage, embedder: LocalEmbedder, weights: Mapping[str, float]
+    query: BenchmarkQuery,
+    given: CheckedPassage,
+    embedder: LocalEmbedder,
+    weights: Mapping[str, float],
 ) -> Outcome:
     terms = content_terms(query.text)
     prompt = Extract(

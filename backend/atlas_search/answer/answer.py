@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts import Conflict, ConflictPlace
+from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
@@ -147,7 +147,7 @@ class Answer:
     standalone: str
     standalone_note: str
     context: Context
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[Contradiction, ...]
     comparison: Comparison
     writer: Writer
     timings_ms: Mapping[str, float]
@@ -292,7 +292,7 @@ def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, A
     }
 
 
-def _conflict(conflict: Conflict) -> dict[str, Any]:
+def _conflict(conflict: Contradiction) -> dict[str, Any]:
     def place(of: ConflictPlace) -> dict[str, Any]:
         about = of.passage.to_dict()
         named = ("passage_id", "document_id", "corpus", "title", "date", "marker")

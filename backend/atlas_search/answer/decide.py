@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts import Conflict
+from atlas_search.answer.conflicts import Contradiction
 from atlas_search.core.domain import Decision
 from atlas_search.search.result import SearchResult
 
@@ -99,7 +99,7 @@ class TextFault:
 def after_writing(
     text: str,
     verification: Verification,
-    concealed: tuple[Conflict, ...],
+    concealed: tuple[Contradiction, ...],
     fault: TextFault | None,
 ) -> Outcome:
     """Whether what was written may be sent."""

@@ -13,7 +13,7 @@ from atlas_search.answer.answer import (
 )
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.compare import compare, search_each, together
-from atlas_search.answer.conflicts import Conflict, conflicts_between, to_list
+from atlas_search.answer.conflicts import Contradiction, conflicts_between, to_list
 from atlas_search.answer.decide import ANSWERED, before_writing
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.condense import Standalone, condense
@@ -31,7 +31,7 @@ class _Found:
 
     written: Written
     result: SearchResult
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[Contradiction, ...] = ()
     comparison: Comparison = field(default_factory=Comparison)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from atlas_search.answer.answer import Emit, Event, Writer
 from atlas_search.answer.answerer import Answerer
-from atlas_search.answer.conflicts import Conflict
+from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import Passage
 from atlas_search.core.stop import Stop
@@ -87,7 +87,7 @@ class Evidence:
     """What one text is to be written from: what was found, and its contradictions."""
 
     result: SearchResult
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[Contradiction, ...]
 
     @property
     def passages(self) -> list[Passage]:

@@ -26,7 +26,7 @@ from atlas_search.stores.versions import STAGING, locked, remove_old, versions
 
 
 @dataclass(frozen=True)
-class Options:
+class BuildOptions:
     """What to build and how. `arguments` are those of the command, kept for a repair."""
 
     collection: str
@@ -68,7 +68,7 @@ def build(
     sources: Sources,
     reader: Reader,
     embedder: Embedder,
-    options: Options,
+    options: BuildOptions,
     progress: Progress,
 ) -> BuildReport:
     """Bring the collection in `folder` up to date with `sources`.
@@ -130,13 +130,13 @@ def _digests(live: Live | None) -> dict[tuple[str, str, str], bytes]:
     return {f.identity: f.provenance.digest for f in live.found} if live else {}
 
 
-def _labels(sources: Sources, live: Live | None, options: Options) -> dict[str, str]:
+def _labels(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, str]:
     """Labels of the present sources; those of corpora that another origin fills stay."""
     kept = {c.id: c.label for c in _shared(live, options) if c.label != label_of(c.id)}
     return kept | dict(sources.labels)
 
 
-def _shared(live: Live | None, options: Options) -> list[CorpusStatistics]:
+def _shared(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:
     """The corpora that another origin fills."""
     if live is None:
         return []
@@ -144,7 +144,7 @@ def _shared(live: Live | None, options: Options) -> list[CorpusStatistics]:
     return [corpus for corpus in live.manifest.corpora if corpus.id in others]
 
 
-def _origins(live: Live | None, options: Options) -> dict[str, Origin]:
+def _origins(live: Live | None, options: BuildOptions) -> dict[str, Origin]:
     present = dict(live.manifest.origins) if live else {}
     return present | {
         options.origin: Origin(

@@ -11,7 +11,7 @@ from atlas_search.stores.record_writer import Provenance
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDocument:
     """A document of the coming version before it has an id.
 
     `number` is its index in the live version if `kept`, else its number in the staging area.
@@ -36,7 +36,7 @@ class Placed:
     """A document of the coming version with its id."""
 
     id: str
-    found: Found
+    found: FoundDocument
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Changes:
         )
 
 
-def placed(found: Iterable[Found]) -> list[Placed]:
+def placed(found: Iterable[FoundDocument]) -> list[Placed]:
     """Documents with their ids, by corpus and id: `<corpus>.<stem>`.
 
     Documents whose ids would be equal all get a digest of where they come from, so that an id
@@ -93,9 +93,9 @@ def content_digest(documents: Sequence[Placed], *settings: object) -> str:
     return digest.hexdigest()
 
 
-def _plain_id(document: Found) -> str:
+def _plain_id(document: FoundDocument) -> str:
     return f"{document.corpus}.{document.provenance.stem}"
 
 
-def _digest(document: Found) -> str:
+def _digest(document: FoundDocument) -> str:
     return hashlib.sha256("\0".join(document.identity).encode()).hexdigest()[:8]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from atlas_search.build.document_ids import Found, Placed
+from atlas_search.build.document_ids import FoundDocument, Placed
 from atlas_search.core.domain import Document, Passage
 from atlas_search.core.errors import DamagedStore, MissingStore
-from atlas_search.language.text import ANALYSER_VERSION, Span, words
+from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
 from atlas_search.stores.embeddings import Embeddings, text_digest
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import PassageRow, Provenance
@@ -77,10 +77,10 @@ class Live:
         return np.cumsum([0, *self.records.passage_counts()])
 
     @cached_property
-    def found(self) -> Sequence[Found]:
+    def found(self) -> Sequence[FoundDocument]:
         """All its documents, as kept."""
         return [
-            Found(corpus, source, provenance, True, index, self.manifest.languages[corpus])
+            FoundDocument(corpus, source, provenance, True, index, self.manifest.languages[corpus])
             for index, (corpus, source, provenance) in enumerate(self.records.provenances())
         ]
 
@@ -210,13 +210,13 @@ class Materials:
         )
 
 
-def passage_id(document_id: str, span: Span) -> str:
+def passage_id(document_id: str, span: TextSpan) -> str:
     """The id of a passage that has none of its own."""
     return f"{document_id}:{span.start}-{span.end}"
 
 
 def _renamed(passage: Passage, document_id: str) -> PassageRow:
-    span = Span(passage.start, passage.end)
+    span = TextSpan(passage.start, passage.end)
     given = passage.id != passage_id(passage.document_id, span)
     return PassageRow(
         passage.id if given else passage_id(document_id, span),

@@ -15,7 +15,7 @@ from atlas_search.core.corpus_id import checked_id
 from atlas_search.core.domain import Document
 from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import ANALYSER_VERSION, Span, words
+from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
 from atlas_search.readers.metadata import typed_metadata
 from atlas_search.stores.embeddings import text_digest
@@ -170,7 +170,7 @@ def _passages(
 ) -> Iterator[StagedPassage]:
     given = draft.passage_id if isinstance(draft, EmbeddedDraft) else ""
     spans = (
-        [Span(0, len(document.text))]
+        [TextSpan(0, len(document.text))]
         if given
         else passage_spans(document, preparation.chunking, preparation.token_spans)
     )

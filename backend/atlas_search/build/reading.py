@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from atlas_search.build.corpora import SourceFile, Sources
-from atlas_search.build.document_ids import Found, Placed, placed
+from atlas_search.build.document_ids import FoundDocument, Placed, placed
 from atlas_search.build.live_version import Live
 from atlas_search.build.precomputed import checked_vectors
 from atlas_search.build.prepare import Preparation, prepare
@@ -88,7 +88,7 @@ def _stage(
     staging.add(prepared.source, prepared.documents)
 
 
-def _kept(live: Live | None, origin: str, names: set[str]) -> Iterable[Found]:
+def _kept(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:
     if live is None:
         return []
     return [
@@ -96,16 +96,16 @@ def _kept(live: Live | None, origin: str, names: set[str]) -> Iterable[Found]:
     ]
 
 
-def _staged(staging: Staging, origin: str, names: Iterable[str]) -> Iterable[Found]:
+def _staged(staging: Staging, origin: str, names: Iterable[str]) -> Iterable[FoundDocument]:
     return [
-        Found(corpus, source, provenance, kept=False, number=number)
+        FoundDocument(corpus, source, provenance, kept=False, number=number)
         for number, corpus, source, provenance in staging.provenances(origin, list(names))
     ]
 
 
 def _in_their_languages(
-    found: Iterable[Found], sources: Sources, preparation: Preparation
-) -> Iterable[Found]:
+    found: Iterable[FoundDocument], sources: Sources, preparation: Preparation
+) -> Iterable[FoundDocument]:
     """A corpus has one language: what the sources of this origin say, or else the one it has."""
     rules = {file.name: file.rule for file in sources.files}
     stated = {

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from rich.console import Console
 
-from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import Splitter, Unit, chunking
 from atlas_search.build.corpora import (
     FILE_NAME,
@@ -126,7 +126,7 @@ def create(
     )
     folder = settings.collection_folder
     sources = in_language(locate(given["source"], reader, given, folder), given["language"])
-    options = Options(given["collection"], kind, cut, given["force"], _arguments(given))
+    options = BuildOptions(given["collection"], kind, cut, given["force"], _arguments(given))
     with progress_bars(console) as progress:
         return build(folder, sources, reader, open_embedder(settings), options, progress)
 

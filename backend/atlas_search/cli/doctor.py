@@ -14,7 +14,7 @@ State = Literal["ok", "note", "fault"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckUp:
     """One thing that was looked at. A `note` is something that is not needed, but missing."""
 
     what: str
@@ -22,13 +22,13 @@ class Finding:
     detail: str
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
+def examine(settings: Settings) -> Iterator[CheckUp]:
     """Look at everything a server with these settings needs, and at what its targets name."""
     yield _phoenix(settings)
     try:
         services = open_services(settings)
     except AtlasError as error:
-        yield Finding("collection", "fault", str(error))
+        yield CheckUp("collection", "fault", str(error))
         return
     try:
         yield from _services(services)
@@ -36,19 +36,19 @@ def examine(settings: Settings) -> Iterator[Finding]:
         services.close()
 
 
-def _services(services: Services) -> Iterator[Finding]:
+def _services(services: Services) -> Iterator[CheckUp]:
     manifest = services.store.manifest
     held = f"{manifest.documents} documents, {manifest.passages} passages"
-    yield Finding("collection", "ok", f"{manifest.collection} {manifest.version}: {held}")
-    yield Finding("embedding", *_tried(lambda: _embeds(services)))
+    yield CheckUp("collection", "ok", f"{manifest.collection} {manifest.version}: {held}")
+    yield CheckUp("embedding", *_tried(lambda: _embeds(services)))
     calibration = manifest.calibration
     if calibration is None:
-        yield Finding("abstention", "note", "not calibrated: `atlas calibrate` fits the threshold")
+        yield CheckUp("abstention", "note", "not calibrated: `atlas calibrate` fits the threshold")
     elif manifest.calibration_is_stale:
         detail = "calibrated for other contents: `atlas calibrate` fits the threshold anew"
-        yield Finding("abstention", "note", detail)
+        yield CheckUp("abstention", "note", detail)
     else:
-        yield Finding("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
+        yield CheckUp("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
     name, default = services.target(None)
     wanted = {target.llm_provider for target in services.targets.values()}
     for provider, health in services.provider_health().items():
@@ -57,8 +57,8 @@ def _services(services: Services) -> Iterator[Finding]:
         if needed and not health.ready:
             state = "fault"
         if provider in wanted:
-            yield Finding(f"model {provider}", state, health.detail or "ready")
-    yield Finding("target", "ok", f"{name}, one of {', '.join(services.targets)}")
+            yield CheckUp(f"model {provider}", state, health.detail or "ready")
+    yield CheckUp("target", "ok", f"{name}, one of {', '.join(services.targets)}")
 
 
 def _embeds(services: Services) -> str:
@@ -74,17 +74,17 @@ def _tried(look: Callable[[], str]) -> tuple[State, str]:
         return "fault", str(error)
 
 
-def _phoenix(settings: Settings) -> Finding:
+def _phoenix(settings: Settings) -> CheckUp:
     address = settings.phoenix_collector_endpoint
     if not address:
         detail = "no tracing: `make run` starts Phoenix, or set PHOENIX_COLLECTOR_ENDPOINT"
-        return Finding("phoenix", "note", detail)
+        return CheckUp("phoenix", "note", detail)
     from httpx2 import HTTPError, get  # 0.15 s: only who examines pays
 
     try:
         get(f"{address.rstrip('/')}/healthz", timeout=PHOENIX_SECONDS).raise_for_status()
     except HTTPError as error:
-        return Finding(
+        return CheckUp(
             "phoenix", "fault", f"{address} does not answer ({error}). Start it: `make phoenix`."
         )
-    return Finding("phoenix", "ok", address)
+    return CheckUp("phoenix", "ok", address)

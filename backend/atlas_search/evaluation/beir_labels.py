@@ -18,7 +18,7 @@ Qrels = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class Query:
+class BenchmarkQuery:
     """A question of a benchmark; `metadata` is all that is said of it besides."""
 
     id: str
@@ -27,7 +27,7 @@ class Query:
     metadata: Mapping[str, object]
 
 
-def read_queries(folder: Path) -> list[Query]:
+def read_queries(folder: Path) -> list[BenchmarkQuery]:
     """The queries of a benchmark folder, by id. Raises SourceError if one cannot be read."""
     path = folder / QUERIES
     if not path.is_file():
@@ -59,7 +59,7 @@ def read_qrels(folder: Path) -> dict[str, dict[str, int]]:
 
 
 def labels(
-    queries: Iterable[Query],
+    queries: Iterable[BenchmarkQuery],
     qrels: Qrels,
     document_ids: Mapping[str, str],
     unanswerable: Collection[str] = (),
@@ -78,9 +78,9 @@ def labels(
             yield _label(query, "answerable", query.answers, sorted(gold))
 
 
-def _query(draft: Draft) -> Query:
+def _query(draft: Draft) -> BenchmarkQuery:
     answers = draft.metadata.get("answers", [])
-    return Query(
+    return BenchmarkQuery(
         id=draft.key,
         text=draft.text,
         answers=tuple(answers) if isinstance(answers, list) else (str(answers),),
@@ -104,7 +104,7 @@ def _is_header(columns: list[str]) -> bool:
 
 
 def _judgement(columns: list[str], place: str) -> tuple[str, str, int]:
-    """Query, record and relevance; the second of four columns is TREC's iteration."""
+    """BenchmarkQuery, record and relevance; the second of four columns is TREC's iteration."""
     match [column.strip() for column in columns]:
         case [query, record, relevance] | [query, _, record, relevance]:
             try:
@@ -114,12 +114,12 @@ def _judgement(columns: list[str], place: str) -> tuple[str, str, int]:
     raise SourceError(f"{place}: {len(columns)} columns; a judgement has three or four.")
 
 
-def _relevant(qrels: Qrels, query: Query) -> set[str]:
+def _relevant(qrels: Qrels, query: BenchmarkQuery) -> set[str]:
     return {record for record, relevance in qrels.get(query.id, {}).items() if relevance > 0}
 
 
 def _label(
-    query: Query, category: str, answers: Collection[str], gold: Collection[str]
+    query: BenchmarkQuery, category: str, answers: Collection[str], gold: Collection[str]
 ) -> dict[str, object]:
     return {
         "id": query.id,

@@ -58,7 +58,7 @@ class Word(NamedTuple):
     parts: tuple[str, ...]
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """Characters `start` to `end` (exclusive) of some text."""
 
     start: int
@@ -142,7 +142,7 @@ def all_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
     return frozenset(term for word in found for term in (word.term, *word.parts))
 
 
-def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> list[Span]:
+def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> list[TextSpan]:
     """The sentences of `text` as spans without surrounding blanks.
 
     A line break ends a sentence too: headings and list items stand on lines of their own. It does
@@ -153,18 +153,18 @@ def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> list[Span]:
         inner = text[span.start : span.end]
         # in-line lists and unbalanced quotes are split only when they stand alone
         alone = len(_sentences(inner, language)) < 2
-        parts = [Span(0, len(inner))] if alone else sentences(inner, language)
-        settled += [Span(span.start + start, span.start + end) for start, end in parts]
+        parts = [TextSpan(0, len(inner))] if alone else sentences(inner, language)
+        settled += [TextSpan(span.start + start, span.start + end) for start, end in parts]
     return settled
 
 
-def lines(text: str) -> list[Span]:
+def lines(text: str) -> list[TextSpan]:
     """The lines of `text` that are not empty; a hyphenated word joins its line with the next."""
     joined = _BROKEN.sub(_filled, text) if "\n" in text else text
-    return [Span(*line.span()) for line in _LINE.finditer(joined)]
+    return [TextSpan(*line.span()) for line in _LINE.finditer(joined)]
 
 
-def _sentences(text: str, language: str) -> list[Span]:
+def _sentences(text: str, language: str) -> list[TextSpan]:
     spans = []
     for line in lines(text):
         start = line.start
@@ -213,10 +213,10 @@ def _masked(bracket: re.Match[str]) -> str:
     return first + "x" * len(inside) + last
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def trimmed(text: str, start: int, end: int) -> TextSpan:
     """The span without blanks at either end; empty (`start == end`) if it held only blanks."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    return Span(start, end)
+    return TextSpan(start, end)

@@ -27,7 +27,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
-class Asked(_Part):
+class QuestionUsed(_Part):
     """The question as it was searched for: with `standalone` in its place unless that is empty.
 
     The other fields are those of `SearchRequest`; `as_of` is the day ages are counted from.
@@ -115,7 +115,7 @@ class RunBundle(_Part):
     qa_id: str
     session_id: str
     trace_id: str
-    asked: Asked
+    asked: QuestionUsed
     target: TargetUsed
     collection: CollectionUsed
     embedding: EmbeddingUsed
@@ -207,9 +207,9 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
     )
 
 
-def _asked(answer: Answer) -> Asked:
+def _asked(answer: Answer) -> QuestionUsed:
     search = answer.request.search
-    return Asked(
+    return QuestionUsed(
         question=search.question,
         standalone=answer.standalone,
         corpora=search.corpora,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from atlas_search.core.domain import CheckedPassage, Highlight, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
-from atlas_search.language.text import Span, sentences, words
+from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.search.query import Query
 
 WINDOW = 3  # sentences that one highlight may hold
@@ -65,14 +65,16 @@ def check(
     return [_checked(query, item, weights, target) for item in ranked]
 
 
-def best_window(text: str, hits: Sequence[Hit], weights: Mapping[str, float], query: Query) -> Span:
+def best_window(
+    text: str, hits: Sequence[Hit], weights: Mapping[str, float], query: Query
+) -> TextSpan:
     """One to WINDOW consecutive sentences of `text` that speak most to the question.
 
     It begins with the sentence whose distinct terms weigh most, the first of equals. A neighbour
     joins while its terms that are not covered yet weigh at least WORTH_A_SENTENCE of the whole
     question: the one that adds more, of equals the one before.
     """
-    spans = sentences(text, query.language) or [Span(0, len(text))]
+    spans = sentences(text, query.language) or [TextSpan(0, len(text))]
     held = [frozenset(hit.term for hit in hits if start <= hit.start < end) for start, end in spans]
     first = max(range(len(spans)), key=lambda at: _weight(held[at], weights))
     last, covered = first, held[first]
@@ -87,7 +89,7 @@ def best_window(text: str, hits: Sequence[Hit], weights: Mapping[str, float], qu
         if not 0 < gains.get(added, 0.0) >= enough:
             break
         first, last, covered = min(first, added), max(last, added), covered | held[added]
-    return Span(spans[first].start, spans[last].end)
+    return TextSpan(spans[first].start, spans[last].end)
 
 
 def confidence(checked: Sequence[CheckedPassage], support: float) -> Confidence:

@@ -10,7 +10,7 @@ from atlas_search.stores.store import Store
 
 
 @dataclass(frozen=True)
-class Found:
+class LegPlace:
     """Where a leg had a candidate among those of its corpus, from 1, and its own score."""
 
     rank: int
@@ -25,18 +25,18 @@ class Explained:
     corpus: str
     rank: int
     score: float
-    legs: Mapping[str, Found]
+    legs: Mapping[str, LegPlace]
     signals: Mapping[str, float]
 
 
 def explained(store: Store, candidates: Candidates, ranking: Ranking) -> list[Explained]:
     """All candidates, best first."""
-    legs: dict[int, dict[str, Found]] = {int(row): {} for row in ranking.rows}
+    legs: dict[int, dict[str, LegPlace]] = {int(row): {} for row in ranking.rows}
     for hits in candidates.hits:
         for leg in LEGS:
             found = hits.leg(leg)
             for place, (row, score) in enumerate(zip(*found, strict=True), start=1):
-                legs[int(row)][leg] = Found(place, round(float(score), 6))
+                legs[int(row)][leg] = LegPlace(place, round(float(score), 6))
     rows = [int(row) for row in ranking.rows]
     names = [corpus.id for corpus in store.corpora]
     corpora: Sequence[int] = store.corpus_of(ranking.rows).tolist()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from atlas_search.core.domain import Document
 from atlas_search.language.dates import bounds
-from atlas_search.language.text import Span
+from atlas_search.language.text import TextSpan
 
 BLOCK = 16_384
 """Characters of a document's text that are compressed together: a passage is cut from one or two
@@ -105,7 +105,7 @@ class PassageRow:
     """One passage as it is stored; its text is cut from the document's."""
 
     id: str
-    span: Span
+    span: TextSpan
     page: int
     line: int
     section: str

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.domain import Document, Segment
-from atlas_search.language.text import Span
+from atlas_search.language.text import TextSpan
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 
 _SCHEMA = """
@@ -211,7 +211,7 @@ class Staging:
             (number,),
         ):
             yield StagedPassage(
-                PassageRow(row[0], Span(row[1], row[2]), *row[3:7]),
+                PassageRow(row[0], TextSpan(row[1], row[2]), *row[3:7]),
                 text=row[7],
                 digest=row[8],
                 words=tuple(row[9].split()),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from atlas_search.core.targets import Target
-from atlas_search.evaluation.beir_labels import Query
+from atlas_search.evaluation.beir_labels import BenchmarkQuery
 from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.flow import search
 from atlas_search.search.run import SearchRun
@@ -40,7 +40,11 @@ class Rankings:
 
 
 def ask(
-    collection: Collection, test_set: TestSet, queries: Iterable[Query], *, shown: bool = False
+    collection: Collection,
+    test_set: TestSet,
+    queries: Iterable[BenchmarkQuery],
+    *,
+    shown: bool = False,
 ) -> list[Rankings]:
     """The rankings of `queries` in every section of the set; with `shown`, SHOWN too. Raises Leak.
 
@@ -64,7 +68,7 @@ def ask(
     return list(asked.values())
 
 
-def _shown(collection: Collection, scope: Scope, query: Query) -> IntArray:
+def _shown(collection: Collection, scope: Scope, query: BenchmarkQuery) -> IntArray:
     result = search(
         SearchRun(collection.searcher, scope.request(collection.atlas, query), Target())
     )
@@ -73,6 +77,6 @@ def _shown(collection: Collection, scope: Scope, query: Query) -> IntArray:
     return rows
 
 
-def _relevant(test_set: TestSet, query: Query) -> dict[str, int]:
+def _relevant(test_set: TestSet, query: BenchmarkQuery) -> dict[str, int]:
     judged = test_set.qrels[query.id]
     return {record_id(test_set.name, record): grade for record, grade in judged.items()}

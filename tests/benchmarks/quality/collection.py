@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.build import BuildReport, Options, build
+from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.corpora import Rule, SourceFile, Sources
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
@@ -20,7 +20,7 @@ from tests.benchmarks.quality.records import AS_RECORDED, GroupReader
 from tests.benchmarks.quality.sets import TestSet
 
 COLLECTION = "quality"
-OPTIONS = Options(COLLECTION, "benchmark", AS_RECORDED)
+OPTIONS = BuildOptions(COLLECTION, "benchmark", AS_RECORDED)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from atlas_search.asking import search_request
 from atlas_search.atlas import Atlas
-from atlas_search.evaluation.beir_labels import Query
+from atlas_search.evaluation.beir_labels import BenchmarkQuery
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.conditions import Filter
 from atlas_search.search.request import SearchRequest
@@ -39,7 +39,7 @@ class Scope:
     every_corpus: bool = False
     filters: Mapping[str, Filter] = field(default_factory=dict)
 
-    def request(self, atlas: Atlas, query: Query) -> SearchRequest:
+    def request(self, atlas: Atlas, query: BenchmarkQuery) -> SearchRequest:
         """The question, as it is put to this scope."""
         return search_request(
             atlas.services,
@@ -50,7 +50,7 @@ class Scope:
         )
 
 
-def scopes(collection: Collection, test_set: TestSet, query: Query) -> Iterator[Scope]:
+def scopes(collection: Collection, test_set: TestSet, query: BenchmarkQuery) -> Iterator[Scope]:
     """The set alone; all sets; and, if the set has filter fields, only where the question is from.
 
     Judgements speak of the own set only: in `pooled` the other sets are there to distract.

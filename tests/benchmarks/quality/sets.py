@@ -8,7 +8,7 @@ from typing import Literal
 
 from atlas_search.core.corpus_id import checked_id
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.beir_labels import Qrels, Query, read_qrels, read_queries
+from atlas_search.evaluation.beir_labels import BenchmarkQuery, Qrels, read_qrels, read_queries
 from atlas_search.readers.beir import CORPUS_FILES
 from tests.benchmarks.quality.records import Group, read_groups
 
@@ -27,7 +27,7 @@ class TestSet:
     name: str
     path: Path
     groups: tuple[Group, ...]
-    queries: tuple[Query, ...]
+    queries: tuple[BenchmarkQuery, ...]
     qrels: Qrels
     filter_fields: tuple[str, ...]
 
@@ -53,7 +53,7 @@ def read_sets(folder: Path) -> list[TestSet]:
     return [_read_set(parent.name, paths[parent]) for parent in sorted(paths)]
 
 
-def sampled(queries: Sequence[Query], limit: int, split: Split) -> list[Query]:
+def sampled(queries: Sequence[BenchmarkQuery], limit: int, split: Split) -> list[BenchmarkQuery]:
     """The questions of a split, or `limit` of them, by id; 0 means all.
 
     Both choices depend on nothing but the questions' ids.
@@ -63,12 +63,12 @@ def sampled(queries: Sequence[Query], limit: int, split: Split) -> list[Query]:
     return sorted(chosen[: limit or None], key=lambda query: query.id)
 
 
-def split_of(query: Query) -> Literal["dev", "test"]:
+def split_of(query: BenchmarkQuery) -> Literal["dev", "test"]:
     """The half a question belongs to. Weights are tuned on `dev` only."""
     return "dev" if _digest("split", query)[0] % 2 == 0 else "test"
 
 
-def _digest(purpose: str, query: Query) -> bytes:
+def _digest(purpose: str, query: BenchmarkQuery) -> bytes:
     return hashlib.sha256(f"{purpose} {query.id}".encode()).digest()
 
 
@@ -99,7 +99,7 @@ def _relevant(qrels: Qrels) -> dict[str, dict[str, int]]:
 
 
 def _filter_fields(
-    queries: Sequence[Query], qrels: Qrels, owners: Mapping[str, Group]
+    queries: Sequence[BenchmarkQuery], qrels: Qrels, owners: Mapping[str, Group]
 ) -> tuple[str, ...]:
     """Fields in which each question agrees with the documents of all its relevant records.
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from atlas_search.answer.check.numbers import numbers_missing, numbers_of
 from atlas_search.core.domain import Passage
-from atlas_search.language.text import Span, content_terms, sentences, words
+from atlas_search.language.text import TextSpan, content_terms, sentences, words
 
 _WORDS_OF_SINGLE = 3  # shorter ones are apostrophes, or words used with distance
 _SHOWN = 80  # characters of a quote or number that a finding repeats
@@ -47,14 +47,14 @@ class Reading:
         return numbers_of(f"{passage.text}\n{passage.title}\n{passage.section}\n{passage.date}")
 
     @cached_property
-    def places(self) -> list[tuple[Span, frozenset[str]]]:
+    def places(self) -> list[tuple[TextSpan, frozenset[str]]]:
         """Its sentences with the stems of their informative words."""
         text, language = self.passage.text, self.passage.language
-        spans = sentences(text, language) or [Span(0, len(text))]
+        spans = sentences(text, language) or [TextSpan(0, len(text))]
         return [(span, content_terms(text[span.start : span.end], language)) for span in spans]
 
 
-def best_place(sentence: str, cited: Sequence[Reading]) -> tuple[Passage, Span]:
+def best_place(sentence: str, cited: Sequence[Reading]) -> tuple[Passage, TextSpan]:
     """The place in one of `cited` that says it in the same words, else shares most; the first.
 
     Likeness is the Jaccard similarity of informative stems.
@@ -62,7 +62,7 @@ def best_place(sentence: str, cited: Sequence[Reading]) -> tuple[Passage, Span]:
     for reading in cited:
         if span := _verbatim(sentence, reading.passage.text):
             return reading.passage, span
-    best, found = -1.0, (cited[0].passage, Span(0, 0))
+    best, found = -1.0, (cited[0].passage, TextSpan(0, 0))
     for reading in cited:
         asked = content_terms(sentence, reading.passage.language)
         for span, held in reading.places:
@@ -103,14 +103,14 @@ def _shortened(written: str, most: int = _SHOWN) -> str:
     return written if len(written) <= most else f"{written[:_SHOWN]}…"
 
 
-def _verbatim(sentence: str, text: str) -> Span | None:
+def _verbatim(sentence: str, text: str) -> TextSpan | None:
     """Where a text says it in the same words; the mark of a list item or heading is none."""
     item = _ITEM.match(sentence)
     for said in (sentence, sentence[item.end() :].strip("*_ ") if item else ""):
         at = text.find(said) if said else -1
         while at >= 0:
             if _stands_alone(text, at, at + len(said)):
-                return Span(at, at + len(said))
+                return TextSpan(at, at + len(said))
             at = text.find(said, at + 1)
     return None
 

@@ -12,9 +12,9 @@ from atlas_search.answer.check.checks import (
     unsupported,
 )
 from atlas_search.answer.check.lookalikes import lookalikes
-from atlas_search.answer.check.markers import Languages, Written, stretches
+from atlas_search.answer.check.markers import Languages, MarkedSentence, stretches
 from atlas_search.answer.check.placeholders import is_placeholder
-from atlas_search.answer.check.uncited import Sources, is_empty_caveat, is_heading
+from atlas_search.answer.check.uncited import SourceWords, is_empty_caveat, is_heading
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 
@@ -70,11 +70,11 @@ class Checker:
         self._readings: dict[str, list[Reading]] = {}
         for passage in given:
             self._readings.setdefault(passage.marker, []).append(Reading(passage))
-        self._sources = Sources([r for found in self._readings.values() for r in found], usual)
+        self._sources = SourceWords([r for found in self._readings.values() for r in found], usual)
         # overlapping passages share a place
         self._places: dict[tuple[str, int, int], Citation] = {}
 
-    def check(self, written: Written) -> CheckedSentence:
+    def check(self, written: MarkedSentence) -> CheckedSentence:
         """The sentence with its citations; its errors and warnings are predicates of it."""
         text = written.text
         markers = tuple(dict.fromkeys(written.markers))
@@ -152,7 +152,11 @@ def _named(number: int, predicates: Sequence[str]) -> list[str]:
 
 
 def _warnings(
-    written: Written, citations: Sequence[Citation], cited: Sequence[Reading], *, excused: bool
+    written: MarkedSentence,
+    citations: Sequence[Citation],
+    cited: Sequence[Reading],
+    *,
+    excused: bool,
 ) -> list[str]:
     found = ["has no citation."] if excused else []
     times = Counter(written.markers)

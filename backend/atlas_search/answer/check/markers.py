@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from atlas_search.core.domain import MARKER
-from atlas_search.language.text import Span, lines, sentences
+from atlas_search.language.text import TextSpan, lines, sentences
 
 LONGEST = 5000  # characters read at once: sentencex takes quadratic time for open quotes
 
@@ -28,7 +28,7 @@ _TAIL = 200  # characters that tell an abbreviation from the end of a sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class MarkedSentence:
     """A sentence without its tokens, and the tokens in order, repeated ones repeatedly."""
 
     text: str
@@ -43,7 +43,7 @@ class Stretch:
     """
 
     start: int
-    sentences: tuple[Written, ...]
+    sentences: tuple[MarkedSentence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def stretches(answer: str, languages: Languages) -> list[Stretch]:
         if found:
             markers[max(bisect_left(begins, offset) - 1, 0)].append(token)
     written = [
-        (start, Written(plain.text[span.start : span.end], tuple(own)))
+        (start, MarkedSentence(plain.text[span.start : span.end], tuple(own)))
         for (start, span), own in zip(found, markers, strict=True)
     ]
     return [
@@ -177,17 +177,17 @@ def _ends(tail: str, language: str) -> bool:
     return bool(found) and found[-1].start >= len(tail)
 
 
-def _sentences(text: str, start: int, end: int, language: str) -> list[Span]:
+def _sentences(text: str, start: int, end: int, language: str) -> list[TextSpan]:
     """The sentences of a stretch; the number of a list item is no sentence."""
-    found: list[Span] = []
+    found: list[TextSpan] = []
     item = -1
     for block in range(start, end, LONGEST):
         for inner in sentences(text[block : min(block + LONGEST, end)], language):
-            span = Span(block + inner.start, block + inner.end)
+            span = TextSpan(block + inner.start, block + inner.end)
             written = text[span.start : span.end]
             if item >= 0:
-                span = Span(item, span.end)
+                span = TextSpan(item, span.end)
             item = span.start if _ITEM.fullmatch(written) and span.end < end else -1
             if item < 0 and any(c.isalnum() for c in text[span.start : span.end]):
                 found.append(span)
-    return [*found, Span(item, end)] if item >= 0 else found
+    return [*found, TextSpan(item, end)] if item >= 0 else found

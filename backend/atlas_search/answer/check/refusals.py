@@ -7,7 +7,7 @@ no text is sent, so it is repaired and then blocked. Of 98 phrasings the list kn
 
 import re
 
-from atlas_search.answer.check.markers import Languages, Written, stretches
+from atlas_search.answer.check.markers import Languages, MarkedSentence, stretches
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 SENTINEL = "NO ANSWER"
@@ -65,12 +65,12 @@ def is_caveat(sentence: str) -> bool:
 
     One with a further clause says more: `The passages do not say so, as he was bribed.`
     """
-    said = _folded(Written(sentence, ()))
+    said = _folded(MarkedSentence(sentence, ()))
     silent = _BY_SILENCE.match(said) if len(sentence) <= _READ else None
     return silent is not None and not _MORE.search(said, silent.end())
 
 
-def _folded(sentence: Written) -> str:
+def _folded(sentence: MarkedSentence) -> str:
     """Casefolded, with straight apostrophes and single blanks, without marks in front."""
     plain = sentence.text[:_READ].casefold().replace("’", "'")
     return " ".join(plain.split()).lstrip(_MARKUP)

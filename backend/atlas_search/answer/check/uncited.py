@@ -26,7 +26,7 @@ _ANNOUNCING = frozenset(
 )
 
 
-class Sources:
+class SourceWords:
     """All passages that an answer was written from, as one body of words and numbers."""
 
     def __init__(self, readings: Sequence[Reading], language: str):
@@ -66,7 +66,7 @@ class Sources:
         return {language: frozenset(terms) for language, terms in found.items()}
 
 
-def is_heading(text: str, sources: Sources) -> bool:
+def is_heading(text: str, sources: SourceWords) -> bool:
     """Whether it only announces what follows: in Markdown's marks, or with a colon at its end.
 
     A heading in words that no passage holds may state anything.
@@ -78,6 +78,6 @@ def is_heading(text: str, sources: Sources) -> bool:
     return announces and short and not _NEGATED.search(said) and sources.hold(said)
 
 
-def is_empty_caveat(text: str, sources: Sources) -> bool:
+def is_empty_caveat(text: str, sources: SourceWords) -> bool:
     """Whether it only says what the passages do not hold: it may name that, but no figure."""
     return is_caveat(text) and sources.number(text)

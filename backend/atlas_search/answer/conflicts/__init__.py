@@ -10,7 +10,7 @@ from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts.statements import difference, read
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import Span, content_terms, sentences
+from atlas_search.language.text import TextSpan, content_terms, sentences
 
 Kind = Literal["polarity", "number", "repealed"]
 
@@ -31,7 +31,7 @@ class ConflictPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class Contradiction:
     """Two places that contradict each other, the better ranked passage first.
 
     `detail` says in words what differs. `stated` if an answer cites both places.
@@ -44,7 +44,9 @@ class Conflict:
     stated: bool = False
 
 
-def conflicts_between(question: str, passages: Sequence[CheckedPassage]) -> tuple[Conflict, ...]:
+def conflicts_between(
+    question: str, passages: Sequence[CheckedPassage]
+) -> tuple[Contradiction, ...]:
     """The contradictions between passages of different documents, best ranked first.
 
     Only sentences that speak to the question count. What two corpora say is a conflict only if
@@ -67,8 +69,8 @@ def conflicts_between(question: str, passages: Sequence[CheckedPassage]) -> tupl
 
 
 def marked_stated(
-    conflicts: Sequence[Conflict], verification: Verification
-) -> tuple[Conflict, ...]:
+    conflicts: Sequence[Contradiction], verification: Verification
+) -> tuple[Contradiction, ...]:
     """The same conflicts, those `stated` whose both places the answer cites."""
     cited = verification.citations
     return tuple(
@@ -77,7 +79,9 @@ def marked_stated(
     )
 
 
-def to_list(conflicts: Sequence[Conflict], verification: Verification) -> tuple[Conflict, ...]:
+def to_list(
+    conflicts: Sequence[Contradiction], verification: Verification
+) -> tuple[Contradiction, ...]:
     """What to tell beside an answer: all contradictions, but of a superseded source only if the
     answer cites it or its successor."""
     cited = {citation.passage.document_id for citation in verification.citations}
@@ -89,7 +93,9 @@ def to_list(conflicts: Sequence[Conflict], verification: Verification) -> tuple[
     )
 
 
-def concealed(conflicts: Sequence[Conflict], verification: Verification) -> tuple[Conflict, ...]:
+def concealed(
+    conflicts: Sequence[Contradiction], verification: Verification
+) -> tuple[Contradiction, ...]:
     """Those of which the answer cites one place and keeps quiet about the other.
 
     A source that took the place of another need not be cited beside it, nor the other way round
@@ -113,7 +119,7 @@ def _is_cited(side: ConflictPlace, citations: Iterable[Citation]) -> bool:
     )
 
 
-def _places(conflict: Conflict) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
+def _places(conflict: Contradiction) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
     return _place(conflict.first), _place(conflict.second)
 
 
@@ -121,7 +127,7 @@ def _place(side: ConflictPlace) -> tuple[str, int, int]:
     return side.passage.document_id, side.start, side.end
 
 
-def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
+def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
     """Sentences on one matter whose numbers differ, or one of which denies the other."""
     asked = content_terms(question)
     sides: dict[tuple[str, int, int], ConflictPlace] = {}
@@ -132,7 +138,7 @@ def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict
     return [conflict for conflict in pairs if conflict]
 
 
-def _contradiction(a: ConflictPlace, b: ConflictPlace) -> Conflict | None:
+def _contradiction(a: ConflictPlace, b: ConflictPlace) -> Contradiction | None:
     one, other = a.passage, b.passage
     if one.document_id == other.document_id:
         return None
@@ -141,7 +147,7 @@ def _contradiction(a: ConflictPlace, b: ConflictPlace) -> Conflict | None:
         return None
     titles = content_terms(f"{one.title} {other.title}")
     found = difference(first, second, titles)
-    return Conflict(found.kind, a, b, found.detail) if found else None
+    return Contradiction(found.kind, a, b, found.detail) if found else None
 
 
 def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[ConflictPlace]:
@@ -156,17 +162,17 @@ def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[ConflictPla
     ]
 
 
-def _side(passage: Passage, span: Span) -> ConflictPlace:
+def _side(passage: Passage, span: TextSpan) -> ConflictPlace:
     start, end = passage.start + span.start, passage.start + span.end
     return ConflictPlace(passage, start, end, passage.text[span.start : span.end])
 
 
-def _repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflict]:
+def _repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
     """What a superseded document says against what its successor says, once for each two.
 
     Both must be evidence: a successor that merely turned up too is not asked about.
     """
-    found: dict[frozenset[str], Conflict] = {}
+    found: dict[frozenset[str], Contradiction] = {}
     for one, other in combinations([item.passage for item in passages if item.valid], 2):
         pair = frozenset({one.document_id, other.document_id})
         if len(pair) < 2 or pair in found:
@@ -177,7 +183,7 @@ def _repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Conflic
         first, second = _speaking(question, one), _speaking(question, other)
         if first and second:
             detail = f"{old.title} was superseded by {new.title}"
-            found[pair] = Conflict("repealed", first, second, detail)
+            found[pair] = Contradiction("repealed", first, second, detail)
     return list(found.values())
 
 

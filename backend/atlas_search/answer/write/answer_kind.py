@@ -30,7 +30,7 @@ Held = Callable[[str, str, str], bool]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerKind:
     """A kind of answer: its name, and whether a sentence holds one.
 
     `held` takes the sentence, all the evidence it was taken from, and the question.
@@ -43,7 +43,7 @@ class Asked:
 def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
     """A capitalised word, not the first, that the question does not bring along.
 
-    Asked for "which barrister", the evidence must also speak of a barrister.
+    AnswerKind for "which barrister", the evidence must also speak of a barrister.
     """
     role = _ROLE.search(question)
     if role:
@@ -57,11 +57,11 @@ def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
     )
 
 
-def _kind(name: str, question: str, answer: str | Held) -> tuple[re.Pattern[str], Asked]:
+def _kind(name: str, question: str, answer: str | Held) -> tuple[re.Pattern[str], AnswerKind]:
     if isinstance(answer, str):
         pattern = re.compile(answer)
         return _kind(name, question, lambda sentence, *_: bool(pattern.search(sentence)))
-    return re.compile(question, re.IGNORECASE), Asked(name, answer)
+    return re.compile(question, re.IGNORECASE), AnswerKind(name, answer)
 
 
 _KINDS = (
@@ -109,10 +109,10 @@ _CURRENT = re.compile(
     r"^(?:is|are|am|does|do|can|may|must|should)\b",
     re.IGNORECASE,
 )
-ANYTHING = Asked("anything", lambda *_: True)
+ANYTHING = AnswerKind("anything", lambda *_: True)
 
 
-def asked_for(question: str) -> Asked:
+def asked_for(question: str) -> AnswerKind:
     """The kind of answer `question` asks for; ANYTHING if no pattern fits."""
     return next((asked for pattern, asked in _KINDS if pattern.search(question)), ANYTHING)
 

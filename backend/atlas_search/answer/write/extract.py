@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from atlas_search.answer.answer import Fallback
-from atlas_search.answer.conflicts import Conflict
+from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.extractive import Extract, Opposed
 from atlas_search.answer.write.relay import Relay
@@ -51,7 +51,7 @@ def _task(run: AnswerRun, evidence: Evidence) -> Extract:
     )
 
 
-def _opposed(conflict: Conflict) -> Opposed:
+def _opposed(conflict: Contradiction) -> Opposed:
     first, second = (
         (place.passage.document_id, place.start, place.end)
         for place in (conflict.first, conflict.second)

@@ -5,9 +5,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 
-from atlas_search.language.text import Span, sentences, trimmed
+from atlas_search.language.text import TextSpan, sentences, trimmed
 
-Starts = Callable[[str, Span], Iterable[int]]
+Starts = Callable[[str, TextSpan], Iterable[int]]
 """Where the parts of a span begin, in ascending order; the first may be left out."""
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
@@ -22,7 +22,7 @@ _MODIFIER = re.compile("[\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _WINDOW = 4000
 
 
-def parts(text: str, span: Span, starts: Starts) -> Iterator[Span]:
+def parts(text: str, span: TextSpan, starts: Starts) -> Iterator[TextSpan]:
     """What lies between the boundaries in a span, trimmed, without the blank ones."""
     for left, right in pairwise(chain((span.start,), starts(text, span), (span.end,))):
         part = trimmed(text, left, right)
@@ -30,7 +30,7 @@ def parts(text: str, span: Span, starts: Starts) -> Iterator[Span]:
             yield part
 
 
-def paragraph_starts(text: str, span: Span) -> Iterator[int]:
+def paragraph_starts(text: str, span: TextSpan) -> Iterator[int]:
     """Where paragraphs begin, except after a heading: it belongs to what follows."""
     start = span.start
     for match in _PARAGRAPH.finditer(text, *span):
@@ -39,17 +39,17 @@ def paragraph_starts(text: str, span: Span) -> Iterator[int]:
         start = match.end()
 
 
-def line_starts(text: str, span: Span) -> Iterator[int]:
+def line_starts(text: str, span: TextSpan) -> Iterator[int]:
     """Where lines begin."""
     return (match.end() for match in _LINE.finditer(text, *span))
 
 
-def word_starts(text: str, span: Span) -> Iterator[int]:
+def word_starts(text: str, span: TextSpan) -> Iterator[int]:
     """Where words begin, that is, what stands between blanks."""
     return (match.end() for match in _BLANK.finditer(text, *span))
 
 
-def sentence_starts(text: str, span: Span) -> Iterator[int]:
+def sentence_starts(text: str, span: TextSpan) -> Iterator[int]:
     """Where sentences begin; in a line of more than 4,000 characters, found window by window."""
     at = span.start
     while at < span.end:

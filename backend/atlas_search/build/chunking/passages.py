@@ -10,14 +10,14 @@ from atlas_search.build.chunking.measure import Characters, Measure, Tokens, Tok
 from atlas_search.build.chunking.options import Chunking
 from atlas_search.build.chunking.recursive import LEVELS, recursive_spans
 from atlas_search.core.domain import Document, Segment
-from atlas_search.language.text import Span, trimmed
+from atlas_search.language.text import TextSpan, trimmed
 
-_Split = Callable[[Span], Iterator[Span]]
+_Split = Callable[[TextSpan], Iterator[TextSpan]]
 
 
 def passage_spans(
     document: Document, chunking: Chunking, token_spans: TokenSpans | None
-) -> list[Span]:
+) -> list[TextSpan]:
     """The passages of a document, trimmed, in order, none inside another.
 
     Every character but blanks is in one of them. None is longer than the size, except a single

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from atlas_search.core.domain import Document, Segment
-from atlas_search.language.text import Span
+from atlas_search.language.text import TextSpan
 
 
 class Position(NamedTuple):
@@ -21,7 +21,7 @@ class Position(NamedTuple):
     speaker: str
 
 
-def positions(document: Document, spans: Sequence[Span]) -> list[Position]:
+def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
     """The position of each span, in one walk through the text; spans in order of `start`."""
     starts = [segment.start for segment in document.segments]
     found = []
@@ -36,13 +36,15 @@ def positions(document: Document, spans: Sequence[Span]) -> list[Position]:
     return found
 
 
-def _segments(segments: Sequence[Segment], starts: Sequence[int], span: Span) -> Sequence[Segment]:
+def _segments(
+    segments: Sequence[Segment], starts: Sequence[int], span: TextSpan
+) -> Sequence[Segment]:
     """Those the span touches."""
     first = max(bisect_right(starts, span.start) - 1, 0)
     return segments[first : max(bisect_right(starts, span.end - 1), first)]
 
 
-def _section(segments: Sequence[Segment], span: Span) -> str:
+def _section(segments: Sequence[Segment], span: TextSpan) -> str:
     return segments[0].section if segments and segments[0].start <= span.start else ""
 
 

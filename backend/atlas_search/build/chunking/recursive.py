@@ -12,19 +12,19 @@ from atlas_search.build.chunking.boundaries import (
     word_starts,
 )
 from atlas_search.build.chunking.measure import Measure
-from atlas_search.language.text import Span
+from atlas_search.language.text import TextSpan
 
 LEVELS: tuple[Starts, ...] = (paragraph_starts, line_starts, sentence_starts, word_starts)
 
 
 def recursive_spans(
     text: str,
-    span: Span,
+    span: TextSpan,
     size: int,
     overlap: int,
     measure: Measure,
     levels: tuple[Starts, ...] = LEVELS,
-) -> Iterator[Span]:
+) -> Iterator[TextSpan]:
     """Spans of at most `size` units, cut at the coarsest boundary that fits.
 
     Boundaries are those of `levels`, then characters. Neighbouring pieces are joined while they
@@ -39,22 +39,24 @@ def recursive_spans(
     return _joined(_pieces(text, span, size, measure, levels), size, overlap, measure)
 
 
-def _joined(pieces: Iterable[Span], size: int, overlap: int, measure: Measure) -> Iterator[Span]:
-    held: list[Span] = []
+def _joined(
+    pieces: Iterable[TextSpan], size: int, overlap: int, measure: Measure
+) -> Iterator[TextSpan]:
+    held: list[TextSpan] = []
     limit = 0
     for piece in pieces:
         if held and piece.end > limit:
-            yield Span(held[0].start, held[-1].end)
+            yield TextSpan(held[0].start, held[-1].end)
             held = _repeated(held, piece, size, overlap, measure) if overlap else []
         held.append(piece)
         limit = measure.reach(held[0].start, size)
     if held:
-        yield Span(held[0].start, held[-1].end)
+        yield TextSpan(held[0].start, held[-1].end)
 
 
 def _repeated(
-    held: list[Span], following: Span, size: int, overlap: int, measure: Measure
-) -> list[Span]:
+    held: list[TextSpan], following: TextSpan, size: int, overlap: int, measure: Measure
+) -> list[TextSpan]:
     """The last of the pieces, within the overlap, that still fit with the piece to follow."""
     earliest = measure.back(held[-1].end, overlap)
     first = len(held)
@@ -68,8 +70,8 @@ def _repeated(
 
 
 def _pieces(
-    text: str, span: Span, size: int, measure: Measure, levels: tuple[Starts, ...]
-) -> Iterator[Span]:
+    text: str, span: TextSpan, size: int, measure: Measure, levels: tuple[Starts, ...]
+) -> Iterator[TextSpan]:
     """What a span is made of that is too long itself, each at most `size` long."""
     if not levels:
         yield from _cut_word(text, span, size, measure)
@@ -81,10 +83,10 @@ def _pieces(
             yield from _pieces(text, part, size, measure, levels[1:])
 
 
-def _cut_word(text: str, word: Span, size: int, measure: Measure) -> Iterator[Span]:
+def _cut_word(text: str, word: TextSpan, size: int, measure: Measure) -> Iterator[TextSpan]:
     start = word.start
     while start < word.end:
         limit = measure.reach(start, size)
         end = last_cut(text, start, limit) if limit < word.end else word.end
-        yield Span(start, end)
+        yield TextSpan(start, end)
         start = end

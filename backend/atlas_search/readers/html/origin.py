@@ -15,7 +15,7 @@ class DamagedNote(ValueError):
 
 
 @dataclass(frozen=True)
-class Origin:
+class PageOrigin:
     """The address a page was read at, the day on which it was first seen as it is now (ISO), and
     what its server states: the type, the encoding, and by what it can be asked for a change only.
     All are empty for a page that was not fetched.
@@ -33,16 +33,16 @@ class Page(NamedTuple):
     """A page that was fetched."""
 
     content: bytes
-    origin: Origin
+    origin: PageOrigin
 
 
-def origin_of(page: Path) -> Origin:
+def origin_of(page: Path) -> PageOrigin:
     """The origin of a page. Raises DamagedNote."""
     note = _note(page)
     try:
-        return Origin(**json.loads(note.read_text(encoding="utf-8")))
+        return PageOrigin(**json.loads(note.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        return Origin()
+        return PageOrigin()
     except (ValueError, TypeError) as error:
         raise DamagedNote(f"{note.name} is damaged: delete it and fetch the page again") from error
 
@@ -56,7 +56,7 @@ def held_page(path: Path) -> Page | None:
     return None
 
 
-def save_page(page: Path, content: bytes, origin: Origin) -> None:
+def save_page(page: Path, content: bytes, origin: PageOrigin) -> None:
     """Write a page and its note. A page that has this content already keeps its day."""
     held = held_page(page)
     if held and held.content == content:

@@ -12,7 +12,7 @@ from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.html.decode import decoded
 from atlas_search.readers.html.main_text import main_part
 from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.origin import XHTML, DamagedNote, Origin, origin_of
+from atlas_search.readers.html.origin import XHTML, DamagedNote, PageOrigin, origin_of
 from atlas_search.readers.html.page_metadata import stated
 from atlas_search.readers.html.parse import Unreadable, parsed
 from atlas_search.readers.markup import flatten
@@ -68,7 +68,7 @@ def html_reader(
     return HtmlReader(whole_page)
 
 
-def _draft(page: HtmlElement, origin: Origin, remark: str, whole_page: bool) -> Read:
+def _draft(page: HtmlElement, origin: PageOrigin, remark: str, whole_page: bool) -> Read:
     metadata = stated(page, origin.url)
     if origin.fetched:
         metadata["fetched"] = origin.fetched

@@ -23,7 +23,7 @@ from atlas_search.providers.http import (
     wait_as_asked,
 )
 from atlas_search.readers.html.options import MEGABYTE, FetchOptions
-from atlas_search.readers.html.origin import Origin, Page
+from atlas_search.readers.html.origin import Page, PageOrigin
 
 AGENT = "atlas-research-search"
 """What `robots.txt` calls us."""
@@ -170,15 +170,15 @@ def _headers(contact: str) -> Mapping[str, str]:
     return {"User-Agent": agent, "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
 
 
-def _conditions(origin: Origin) -> Mapping[str, str]:
+def _conditions(origin: PageOrigin) -> Mapping[str, str]:
     given = {"If-None-Match": origin.etag, "If-Modified-Since": origin.modified}
     return {name: value for name, value in given.items() if value and value.isascii()}
 
 
-def _origin(url: URL, response: Response) -> Origin:
+def _origin(url: URL, response: Response) -> PageOrigin:
     message = Message()
     message["Content-Type"] = response.headers.get("content-type", "")
-    return Origin(
+    return PageOrigin(
         str(url),
         fetched=datetime.now(UTC).date().isoformat(),
         media_type=message.get_content_type() if message["Content-Type"] else "",
