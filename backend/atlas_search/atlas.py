@@ -1,7 +1,7 @@
 """The front door: one collection, open for questions."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,11 @@ from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.answer.run import AnswerRun, emit_nothing
 from atlas_search.asking import Where, ask_request, facet_fields, search_request
 from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.locate import locate
+from atlas_search.build.chunking import Chunking
+from atlas_search.build.chunking import chunking as default_chunking
+from atlas_search.build.corpora import Sources
+from atlas_search.build.locate import find_sources
+from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.settings import Settings, load_settings
@@ -62,32 +66,43 @@ class Atlas:
         source: str | Path | Sequence[str | Path],
         collection: str | Path,
         *,
+        kind: str = "files",
         reader: Reader | None = None,
+        locate: Callable[[Sequence[Path], Reader, Path], Sources] | None = None,
         corpora: Path | None = None,
         corpus: str = "",
+        chunking: Chunking | None = None,
+        force: bool = False,
+        arguments: Mapping[str, Any] | None = None,
+        progress: Progress = lambda *_: None,
         embedder: Embedder | None = None,
         **settings: Any,
     ) -> BuildReport:
         """Build a collection from files or folders of sources, or bring it up to date.
 
         Each sub-folder is a corpus, unless there is a `corpora.toml` (or `corpora` names such a
-        mapping), or all is of one `corpus`. Without a `reader` each file is read by what its name
-        ends in. Only what changed is read and embedded again. Raises SourceError if nothing can be
-        built; files that cannot be read are remarks in the report.
+        mapping), or all is of one `corpus`; `locate` finds the sources in another way. Without a
+        `reader` each file is read by what its name ends in. Only what changed is read and embedded
+        again, unless with `force`. Documents of another `kind` of source stay, and `arguments` are
+        kept for a repair. Raises SourceError if nothing can be built; files that cannot be read
+        are remarks in the report.
         """
         chosen = settings_for(collection, **settings)
+        folder = chosen.collection_folder
+        paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
         reader = reader or files_reader()
-        paths = [source] if isinstance(source, str | Path) else source
-        sources = locate([Path(path) for path in paths], reader, corpora=corpora, corpus=corpus)
-        options = BuildOptions(chosen.chroma_collection_name, "files")
-        return build(
-            chosen.collection_folder,
-            sources,
-            reader,
-            embedder or open_embedder(chosen),
-            options,
-            lambda *_: None,
+        if locate:
+            sources = locate(paths, reader, folder)
+        else:
+            sources = find_sources(paths, reader, corpora=corpora, corpus=corpus)
+        options = BuildOptions(
+            chosen.chroma_collection_name,
+            kind,
+            chunking or default_chunking(),
+            force,
+            arguments or {},
         )
+        return build(folder, sources, reader, embedder or open_embedder(chosen), options, progress)
 
     @property
     def corpora(self) -> tuple[Corpus, ...]:

@@ -9,7 +9,7 @@ from atlas_search.core.errors import SourceError
 from atlas_search.readers import Reader
 
 
-def locate(
+def find_sources(
     source: Sequence[Path],
     reader: Reader,
     *,

@@ -11,24 +11,20 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from rich.console import Console
 
-from atlas_search.build.build import BuildOptions, BuildReport, build
+from atlas_search.atlas import Atlas
+from atlas_search.build.build import BuildReport
 from atlas_search.build.chunking import Splitter, Unit, chunking
 from atlas_search.build.corpora import (
     FILE_NAME,
-    Rule,
     Sources,
-    by_folder,
-    by_mapping,
-    by_rule,
     in_language,
 )
+from atlas_search.build.locate import find_sources
 from atlas_search.cli.build_report import print_report, progress_bars, write_readable
-from atlas_search.core.corpus_id import checked_id
 from atlas_search.core.errors import AtlasError, MissingStore, SourceError
 from atlas_search.core.places import checkout
 from atlas_search.core.settings import load_settings
 from atlas_search.language.text import ANALYSER_VERSION
-from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.files import READERS, ReaderFactory
 from atlas_search.stores.manifest import Manifest
@@ -114,7 +110,6 @@ def create(
     kind: str, reader: Reader, locate: Locate, given: Mapping[str, Any], console: Console
 ) -> BuildReport:
     """Build or update a collection as the options of a command say."""
-    settings = load_settings(chroma_collection_name=given["collection"])
     _check(given)
     cut = chunking(
         given["splitter"],
@@ -124,11 +119,22 @@ def create(
         given["across_pages"],
         given["across_sections"],
     )
-    folder = settings.collection_folder
-    sources = in_language(locate(given["source"], reader, given, folder), given["language"])
-    options = BuildOptions(given["collection"], kind, cut, given["force"], _arguments(given))
+
+    def find(paths: Sequence[Path], reader: Reader, folder: Path) -> Sources:
+        return in_language(locate(paths, reader, given, folder), given["language"])
+
     with progress_bars(console) as progress:
-        return build(folder, sources, reader, open_embedder(settings), options, progress)
+        return Atlas.build(
+            given["source"],
+            given["collection"],
+            kind=kind,
+            reader=reader,
+            locate=find,
+            chunking=cut,
+            force=given["force"],
+            arguments=_arguments(given),
+            progress=progress,
+        )
 
 
 def located(
@@ -138,22 +144,8 @@ def located(
     folder: Path,  # noqa: ARG001
 ) -> Sources:
     """The files of `source`, with the corpus each belongs to. Raises SourceError."""
-    for path in source:
-        if not path.exists():
-            raise SourceError(f"{path} does not exist. Give a file or a folder of sources.")
-    mapping = given["corpora"] or _mapping_beside(source)
-    suffixes, encoding = reader.suffixes, given["encoding"]
-    if given["corpus"]:
-        corpus = checked_id(given["corpus"], "--corpus")
-        return by_rule(source, suffixes, Rule(corpus, encoding=encoding))
-    if given["corpus_field"]:
-        rule = Rule(corpus_field=given["corpus_field"], encoding=encoding)
-        return by_rule(source, suffixes, rule)
-    if mapping:
-        if len(source) > 1 or not source[0].is_dir():
-            raise SourceError(f"With {mapping} give one folder as the source.")
-        return by_mapping(source[0], mapping, suffixes, encoding)
-    return by_folder(source, suffixes, encoding)
+    names = ("corpora", "corpus_field", "corpus", "encoding")
+    return find_sources(source, reader, **{name: given[name] for name in names})
 
 
 def _check(given: Mapping[str, Any]) -> None:
@@ -172,11 +164,6 @@ def _is_built(collection: str) -> bool:
     except MissingStore:
         return False
     return found.analyser == ANALYSER_VERSION
-
-
-def _mapping_beside(source: Sequence[Path]) -> Path | None:
-    path = source[0] / FILE_NAME
-    return path if path.is_file() else None
 
 
 def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
