@@ -6,11 +6,11 @@ from pathlib import Path
 from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Sources, by_folder
-from atlas_search.cli import source_types
 from atlas_search.cli.source_types import locate_chroma
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Reader
+from atlas_search.readers.files import READERS
 from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.source_files import MAKERS, good_files, write_chroma, write_files
@@ -27,8 +27,7 @@ SUFFIXES = {kind: f".{kind}" for kind in MAKERS if kind != "beir"}
 
 
 def reader_of(kind: str, **options: object) -> Reader:
-    reader: Reader = getattr(source_types, f"{kind}_reader")(**options)
-    return reader
+    return READERS.load(kind, "a test")(**options)
 
 
 def write_good(kind: str, root: Path, count: str = "Twelve") -> None:

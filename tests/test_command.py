@@ -68,7 +68,7 @@ def atlas(
 def hashes(monkeypatch: pytest.MonkeyPatch) -> HashEmbedder:
     """Stands in for the model."""
     made = HashEmbedder()
-    monkeypatch.setattr("atlas_search.cli.create.open_embedder", lambda _: made)
+    monkeypatch.setattr("atlas_search.atlas.open_embedder", lambda _: made)
     return made
 
 

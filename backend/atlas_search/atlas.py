@@ -52,7 +52,7 @@ class Atlas:
     def open(
         cls, collection: str | Path = "", *, embedder: Embedder | None = None, **settings: Any
     ) -> Self:
-        """Open a collection by its name, or by its folder; the configured one without either.
+        """Open a collection by its name, or its folder as a Path; the configured one without either.
 
         `settings` are those of the environment in small letters (`chroma_persist_directory`,
         `test_target`, `mistral_api_key`), and go before it. An `embedder` at hand saves loading
@@ -244,9 +244,8 @@ class Atlas:
 
 def settings_for(collection: str | Path = "", **settings: Any) -> Settings:
     """The settings for a collection given by name or by folder."""
-    if isinstance(collection, Path) or "/" in collection:
-        folder = Path(collection)
-        settings = {"chroma_persist_directory": folder.parent} | settings
-        collection = folder.name
+    if isinstance(collection, Path):
+        settings = {"chroma_persist_directory": collection.parent} | settings
+        collection = collection.name
     named = {"chroma_collection_name": collection} if collection else {}
     return load_settings(**named, **settings)
