@@ -15,6 +15,8 @@ from tests.servers import PHOENIX, running, wait_for
 
 INSTALL_SECONDS = 1200
 MYPY_CACHE = ".mypy_cache"
+QUICK = ("tests/test_text.py", "tests/updates/test_origins.py")
+"""Tests without a model, but with real stores: `make run` has used the model already."""
 
 pytestmark = [pytest.mark.clone, pytest.mark.timeout(2 * INSTALL_SECONDS)]
 
@@ -68,7 +70,7 @@ def test_make_test_runs_the_checks_and_the_tests(clone: Path, environment: dict[
         shutil.copytree(ROOT / MYPY_CACHE, clone / MYPY_CACHE)
     done = subprocess.run(
         # in one process: two would both import PyTorch
-        ["make", "test", "WORKERS=0", "PYTEST_ARGS=-q tests/test_text.py tests/test_store.py"]
+        ["make", "test", "WORKERS=0", f"PYTEST_ARGS=-q {' '.join(QUICK)}"]
         + ([f"PHOENIX_VENV={PHOENIX.parent.parent}"] if PHOENIX.exists() else []),
         cwd=clone,
         env=environment,
