@@ -52,7 +52,7 @@ class Atlas:
     def open(
         cls, collection: str | Path = "", *, embedder: Embedder | None = None, **settings: Any
     ) -> Self:
-        """Open a collection by its name, or its folder as a Path; the configured one without either.
+        """Open a collection by its name or folder (a Path); without either, the configured one.
 
         `settings` are those of the environment in small letters (`chroma_persist_directory`,
         `test_target`, `mistral_api_key`), and go before it. An `embedder` at hand saves loading
