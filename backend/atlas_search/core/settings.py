@@ -35,7 +35,8 @@ class Settings(BaseSettings):
     )
     embedding_provider: str = Field(
         "local",
-        description="`local`, or `mistral`: `mistral-embed` unless EMBEDDING_MODEL is set",
+        description="`local`, `mistral` (`mistral-embed` unless EMBEDDING_MODEL is set), or the name "
+        "that a plug-in gives its embedder",
     )
     pooling: Literal["", "mean", "cls", "max", "mean+max"] = Field(
         "",

@@ -21,7 +21,8 @@ class Target(BaseModel):
     llm_provider: str = Field(
         "extractive",
         description="Who writes the answer: `extractive` (the sources' own sentences; no key, no "
-        "network), `mistral`, or `openai` (any server that speaks its protocol)",
+        "network), `mistral`, `openai` (any server that speaks its protocol), or the name of a "
+        "plug-in",
     )
     llm_model: str = Field(
         "",
@@ -70,7 +71,8 @@ class Target(BaseModel):
         description="How candidates are scored: `fused` (weighted sum of signals), `relative` (the "
         "same, scaled to the candidates), `lexical` (the ATLAS table), `rrf`, `weighted` (shares "
         "of meaning and words), `none` (by meaning alone), "
-        "`cross-encoder` and `cohere` (`fused`, then a model reads the best again)",
+        "`cross-encoder`, `cohere` and plug-ins by name (`fused`, then a model reads the best "
+        "again)",
     )
     weight_semantic: float = Field(0.6, ge=0, description="Weight of cosine similarity in `fused`")
     weight_bm25: float = Field(0.6, ge=0, description="Weight of BM25 in `fused`")
