@@ -1,7 +1,6 @@
 """The README's commands on a clean clone: install, build, serve, test, stop."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from tests.places import ROOT
 from tests.servers import PHOENIX, running, wait_for
 
 INSTALL_SECONDS = 1200
-MYPY_CACHE = ".mypy_cache"
 QUICK = ("tests/test_text.py", "tests/updates/test_origins.py")
 """Tests without a model, but with real stores: `make run` has used the model already."""
 
@@ -65,9 +63,6 @@ def test_make_run_installs_builds_and_answers(clone: Path, environment: dict[str
 
 
 def test_make_test_runs_the_checks_and_the_tests(clone: Path, environment: dict[str, str]) -> None:
-    if (ROOT / MYPY_CACHE).exists():
-        # mypy takes over what it knows of files with the same bytes: 2 s instead of 40
-        shutil.copytree(ROOT / MYPY_CACHE, clone / MYPY_CACHE)
     done = subprocess.run(
         # in one process: two would both import PyTorch
         ["make", "test", "WORKERS=0", f"PYTEST_ARGS=-q {' '.join(QUICK)}"]
