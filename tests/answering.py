@@ -31,11 +31,14 @@ TARGET = Target(near_duplicate=1.0, max_passages_per_document=10, llm_seconds=5)
 
 @contextmanager
 def answered_by(
-    provider: str, services: Services, *, kept: bool = True
+    provider: str, services: Services, *, kept: bool = True, patience: float = 5.0
 ) -> Iterator[tuple[Services, ChatServer]]:
-    """The services with the models of a local server, and the server; answers are `kept` or not."""
+    """The services with the models of a local server, and the server; answers are `kept` or not.
+
+    A call waits `patience` seconds for its turn.
+    """
     with SERVERS[provider]() as server:
-        calls = ModelCalls(PLACES, 5.0)
+        calls = ModelCalls(PLACES, patience)
         try:
             model = chat_model(provider, server, calls)
             yield with_model(services, model, calls, kept=kept), server

@@ -69,7 +69,7 @@ class ChatContract:
     def options(self) -> ChatOptions:
         return ChatOptions(self.model, temperature=0.2, max_tokens=300, seconds=SOON)
 
-    def ended(self, reason: Any = "stop") -> Ended:
+    def end(self, reason: Any = "stop") -> Ended:
         return Ended(Usage(11, 7), self.run_model, reason)
 
     def read(self, chat: RemoteChat, **changes: Any) -> list[str | Ended]:
@@ -79,12 +79,12 @@ class ChatContract:
         self, server: ChatServer, chat: RemoteChat
     ) -> None:
         server.then(Says("The ", "court."))
-        assert self.read(chat) == ["The ", "court.", self.ended()]
+        assert self.read(chat) == ["The ", "court.", self.end()]
 
     def test_a_text_can_be_had_at_once(self, server: ChatServer, chat: RemoteChat) -> None:
         server.then(Says("The ", "court."))
         completion = chat.complete(MESSAGES, self.options, Stop())
-        assert completion == Completion("The court.", self.ended())
+        assert completion == Completion("The court.", self.end())
 
     def test_the_request_says_what_was_asked(self, server: ChatServer, chat: RemoteChat) -> None:
         self.read(chat)
@@ -104,7 +104,7 @@ class ChatContract:
         stream = chat.stream(MESSAGES, self.options, Stop())
         assert next(stream) == "The "
         gate.set()
-        assert list(stream) == ["court.", self.ended()]
+        assert list(stream) == ["court.", self.end()]
 
     def test_a_connection_is_used_again(self, server: ChatServer, chat: RemoteChat) -> None:
         for _ in range(3):
@@ -114,7 +114,7 @@ class ChatContract:
 
     def test_an_empty_text_is_only_its_end(self, server: ChatServer, chat: RemoteChat) -> None:
         server.then(Says(), Says())
-        assert self.read(chat) == [self.ended()]
+        assert self.read(chat) == [self.end()]
         assert chat.complete(MESSAGES, self.options, Stop()).text == ""
 
     @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ class ChatContract:
         self, server: ChatServer, chat: RemoteChat, word: str, reason: str
     ) -> None:
         server.then(Says("The", finish=word), Says("The", finish=word))
-        assert self.read(chat)[-1] == self.ended(reason)
-        assert chat.complete(MESSAGES, self.options, Stop()).ended == self.ended(reason)
+        assert self.read(chat)[-1] == self.end(reason)
+        assert chat.complete(MESSAGES, self.options, Stop()).ended == self.end(reason)
 
     def test_tokens_that_are_not_told_count_as_none(
         self, server: ChatServer, chat: RemoteChat
@@ -144,7 +144,7 @@ class ChatContract:
         self, server: ChatServer, chat: RemoteChat, waits: list[float]
     ) -> None:
         server.then(Reply(429, {}, {"Retry-After": "2.5"}), Reply(503, "down"), Says("The"))
-        assert self.read(chat) == ["The", self.ended()]
+        assert self.read(chat) == ["The", self.end()]
         assert waits == [2.5, 1.0]
         assert server.requests[0].body == server.requests[2].body
 
@@ -180,7 +180,7 @@ class ChatContract:
         self, server: ChatServer, chat: RemoteChat, waits: list[float]
     ) -> None:
         server.then(Says(Cut()), Says("The"))
-        assert self.read(chat) == ["The", self.ended()]
+        assert self.read(chat) == ["The", self.end()]
         server.then(Says("The", Cut()), Says("The"))
         assert chat.complete(MESSAGES, self.options, Stop()).text == "The"
         assert waits == [0.5, 0.5]
@@ -368,7 +368,7 @@ class ChatContract:
             with pytest.raises(AtlasError):
                 self.read(chat)
         server.then(Says("The"))
-        assert self.read(chat) == ["The", self.ended()]
+        assert self.read(chat) == ["The", self.end()]
 
 
 def _then(call: Callable[[], None]) -> Callable[[float], Awaitable[None]]:

@@ -17,7 +17,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_mapping
-from atlas_search.build.document_ids import FoundDocument, placed
+from atlas_search.build.document_ids import FoundDocument, place
 from atlas_search.build.prepare import Preparation, prepare
 from atlas_search.core.domain import Document
 from atlas_search.core.settings import Settings
@@ -132,7 +132,7 @@ def sample_documents() -> list[Document]:
     for number, file in enumerate(by_mapping(SAMPLES, MAPPING, reader.suffixes, "").files):
         for inner, staged in enumerate(prepare(preparation, file, b"").documents):
             found[number, inner] = staged
-    layout = placed(
+    layout = place(
         FoundDocument(d.document.corpus, d.document.source, d.provenance, False, index)
         for index, d in enumerate(found.values())
     )

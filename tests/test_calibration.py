@@ -13,7 +13,7 @@ from atlas_search.build.corpora import Rule, by_rule
 from atlas_search.cli.evaluation import LABELS, calibrate_command
 from atlas_search.core.errors import AtlasError, RequestError, SourceError
 from atlas_search.core.settings import Settings
-from atlas_search.evaluation.calibration import LOSE, balanced, calibrate, choose, keep
+from atlas_search.evaluation.calibration import LOSE, balance, calibrate, choose, keep
 from atlas_search.evaluation.labelset import Label, Split, load_labels
 from atlas_search.evaluation.questions import (
     FEW,
@@ -22,8 +22,8 @@ from atlas_search.evaluation.questions import (
     MOST,
     Questions,
     everyday,
-    labelled,
-    made,
+    labelled_questions,
+    make_questions,
 )
 from atlas_search.language.text import all_terms, content_terms
 from atlas_search.server.serving import Serving
@@ -31,7 +31,7 @@ from atlas_search.services import Services
 from atlas_search.stores.manifest import Calibration, Manifest
 from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.verify import verify
-from atlas_search.stores.versions import locked, rollback
+from atlas_search.stores.versions import lock, rollback
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, write_sources
 
@@ -103,14 +103,14 @@ def test_a_larger_share_may_be_given_away() -> None:
 def test_both_errors_are_balanced_where_the_kinds_overlap() -> None:
     good, off_topic = np.array([0.2, 0.4, 0.6, 0.8]), np.array([0.1, 0.3, 0.5, 0.55])
     # (0.4, 0.5]: 2/4 lost and 2/4 kept; (0.3, 0.4]: 1/4 and 2/4; (0.55, 0.6]: 2/4 and 0/4
-    assert balanced(good, off_topic, limit=0.8) == (0.3 + 0.4) / 2
-    assert balanced(good, off_topic, limit=0.2) == (0.1 + 0.2) / 2
+    assert balance(good, off_topic, limit=0.8) == (0.3 + 0.4) / 2
+    assert balance(good, off_topic, limit=0.2) == (0.1 + 0.2) / 2
 
 
 def test_equal_evidence_is_lost_or_kept_together() -> None:
     good, off_topic = np.array([0.3, 0.3, 0.3, 0.5]), np.array([0.2, 0.3, 0.3, 0.3])
     # (0.2, 0.3]: 0/4 lost and 3/4 kept; above, which the limit forbids, 3/4 and 0/4
-    assert balanced(good, off_topic, limit=0.3) == (0.2 + 0.3) / 2
+    assert balance(good, off_topic, limit=0.3) == (0.2 + 0.3) / 2
     assert choose([0.3] * 19, [0.3], "made").lost == 0 / 19
 
 
@@ -138,7 +138,7 @@ def test_without_off_topic_questions_nothing_can_be_chosen() -> None:
 
 
 def test_of_labels_the_answerable_and_the_off_topic_ones_of_dev_are_asked() -> None:
-    asked = labelled(
+    asked = labelled_questions(
         [
             label("good", gold="d"),
             label("good in test", gold="d", split=Split.TEST),
@@ -152,7 +152,7 @@ def test_of_labels_the_answerable_and_the_off_topic_ones_of_dev_are_asked() -> N
 
 
 def test_few_off_topic_labels_are_joined_by_the_bundled_ones() -> None:
-    asked = labelled([label("good", gold="d"), label("off", kind="off_topic")])
+    asked = labelled_questions([label("good", gold="d"), label("off", kind="off_topic")])
     assert asked.off_topic == ("off", *everyday())
 
 
@@ -165,7 +165,7 @@ def test_the_bundled_off_topic_questions_differ_and_are_no_labels() -> None:
 def test_made_questions_are_of_a_passages_words_and_do_not_quote_it(store: EmbeddedStore) -> None:
     passages = store.passages(range(store.manifest.passages))
     known = [all_terms(passage.text) for passage in passages]
-    questions = made(store, 40).good
+    questions = make_questions(store, 40).good
     assert len(set(questions)) == 40
     for question in questions:
         said = question.removeprefix("What is said about ").removesuffix("?")
@@ -175,9 +175,9 @@ def test_made_questions_are_of_a_passages_words_and_do_not_quote_it(store: Embed
 
 
 def test_made_questions_are_always_the_same_and_come_from_all_over(store: EmbeddedStore) -> None:
-    assert made(store, 30) == made(store, 30)
-    assert made(store, 60).good[:30] == made(store, 30).good
-    assert len(made(store, 10_000).good) <= store.manifest.passages
+    assert make_questions(store, 30) == make_questions(store, 30)
+    assert make_questions(store, 60).good[:30] == make_questions(store, 30).good
+    assert len(make_questions(store, 10_000).good) <= store.manifest.passages
 
 
 def test_a_collection_in_another_language_needs_labels(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_collection_in_another_language_needs_labels(tmp_path: Path) -> None:
     build_tiny(french, tmp_path / "c", HashEmbedder())
     store = EmbeddedStore(tmp_path / "c")
     with pytest.raises(RequestError, match="--labels FILE"):
-        made(store, 5)
+        make_questions(store, 5)
     store.close()
 
 
@@ -201,7 +201,7 @@ def calibrated(services: Services, asked: Questions) -> Calibration:
 
 def test_the_demo_is_calibrated_from_its_labels(services: Services) -> None:
     labels = load_labels(LABELS)
-    found = calibrated(services, labelled(labels))
+    found = calibrated(services, labelled_questions(labels))
     assert found.basis == "labels"
     assert found.good == sum(label.answerable for label in labels if label.split is Split.DEV)
     assert found.off_topic >= len(everyday()) // 5
@@ -212,7 +212,7 @@ def test_the_demo_is_calibrated_from_its_labels(services: Services) -> None:
 
 
 def test_the_demo_is_calibrated_from_made_questions(services: Services) -> None:
-    asked = made(services.store, 40)
+    asked = make_questions(services.store, 40)
     found = calibrated(services, asked)
     assert (found.basis, found.good) == ("made", 40)
     assert found.lost <= LOSE
@@ -220,7 +220,7 @@ def test_the_demo_is_calibrated_from_made_questions(services: Services) -> None:
 
 
 def test_it_is_told_how_far_the_asking_has_come(services: Services) -> None:
-    few = Questions("made", made(services.store, 19).good, ("How do I cook rice?",))
+    few = Questions("made", make_questions(services.store, 19).good, ("How do I cook rice?",))
     told: list[tuple[int, int]] = []
     atlas = Atlas(services)
     calibrate(
@@ -291,7 +291,7 @@ def test_a_calibration_of_a_version_that_is_no_longer_live_is_refused(folder: Pa
 
 def test_nothing_is_kept_while_a_build_runs(folder: Path) -> None:
     before = Manifest.read(folder)
-    with locked(folder), pytest.raises(SourceError, match="Another build"):
+    with lock(folder), pytest.raises(SourceError, match="Another build"):
         keep(folder, before.version, FOUND)
     assert Manifest.read(folder) == before
 

@@ -25,7 +25,7 @@ from atlas_search.answer import decide
 from atlas_search.build.chunking import Splitter
 from atlas_search.cli.client import print_answer
 from atlas_search.cli.main import app
-from atlas_search.core.places import bundled
+from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings, environment_target, load_settings
 from atlas_search.core.targets import Target, target_names
 from atlas_search.output.formats import FORMATS
@@ -89,7 +89,7 @@ def test_the_env_example_sets_the_defaults(tmp_path: Path, monkeypatch: pytest.M
     assert set(dotenv_values(tmp_path / ".env")) == {
         name.upper() for model in (Settings, Target) for name in model.model_fields
     }
-    assert load_settings(targets_directory=bundled("targets")) == Settings(_env_file=None)
+    assert load_settings(targets_directory=bundled_folder("targets")) == Settings(_env_file=None)
     assert Target.model_validate(environment_target()) == Target()
 
 

@@ -16,7 +16,7 @@ from atlas_search.evaluation.labelset import Label, Split, load_labels
 from atlas_search.evaluation.metrics import (
     contains_reference,
     exact_match,
-    normalised,
+    normalise,
     recall,
     reciprocal_rank,
     similarity,
@@ -145,9 +145,7 @@ def test_an_exact_match_is_a_reference_but_for_case_punctuation_and_articles(
 
 
 def test_texts_are_compared_in_lower_case_without_punctuation() -> None:
-    assert (
-        normalised("  The Court's “seven-day” rule,\n§ 7_a! ") == "the court s seven day rule 7 a"
-    )
+    assert normalise("  The Court's “seven-day” rule,\n§ 7_a! ") == "the court s seven day rule 7 a"
 
 
 def test_similarity_is_the_cosine_with_the_closest_reference() -> None:

@@ -21,7 +21,7 @@ from atlas_search.core.errors import RequestError
 from atlas_search.output.answer_document import CitationOut
 from atlas_search.output.dating import dating
 from atlas_search.output.formats import FORMATS, Format, export, known_format
-from atlas_search.output.markdown import escaped
+from atlas_search.output.markdown import escape_line
 from atlas_search.output.references import kind_of, one_line
 from atlas_search.output.table import COLUMNS, inert
 
@@ -185,7 +185,7 @@ def test_a_session_is_in_order_of_creation() -> None:
 @example("&amp; \\&")
 def test_no_text_becomes_markup_in_markdown(content: str) -> None:
     parser = MarkdownIt("js-default", {"html": True})
-    inline = [token for token in parser.parse(escaped(content)) if token.type == "inline"]
+    inline = [token for token in parser.parse(escape_line(content)) if token.type == "inline"]
     children = [child for token in inline for child in token.children or []]
     assert {child.type for child in children} <= {"text"}
     assert "".join(child.content for child in children) == one_line(content)

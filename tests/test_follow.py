@@ -122,7 +122,7 @@ def test_no_request_fails_while_versions_go_live(
             wait_for(is_served, 20, "the new version")
             assert client.get(f"/api/documents/town.day{day - 1}").status_code == 404
             assert f"town.day{day}" in found(client, "What is the news of the day?")
-    assert serving().store.manifest == Manifest.read(folder)
+    assert serving().services.store.manifest == Manifest.read(folder)
     assert client.get("/api/health").json["status"] == "ok"
 
 
@@ -133,7 +133,7 @@ def test_versions_that_are_no_longer_served_are_released(
     stores = []
     with visited(client):
         for day in range(5):
-            stores.append(weakref.ref(serving().store))
+            stores.append(weakref.ref(serving().services.store))
             publish(folder, {f"town/day{day}.txt": "Rain."})
             serving.refresh()
     gc.collect()
@@ -141,7 +141,7 @@ def test_versions_that_are_no_longer_served_are_released(
     mapped = OPEN_FILES.with_name("maps").read_text().splitlines()
     opened = [*map(_target, OPEN_FILES.iterdir()), *(line.split(maxsplit=5)[-1] for line in mapped)]
     of_versions = {path.split("/")[0] for path in _below(opened, folder)}
-    assert of_versions == {serving().store.manifest.version}
+    assert of_versions == {serving().services.store.manifest.version}
 
 
 def _target(link: Path) -> str:
@@ -229,13 +229,13 @@ def test_a_version_that_cannot_be_served_leaves_the_one_before(
     fault: Callable[[Path], None],
     problem: str,
 ) -> None:
-    served = serving().store.manifest.version
+    served = serving().services.store.manifest.version
     fault(folder)
     serving.refresh()
     health = client.get("/api/health").json
     assert health["status"] == "degraded"
     assert problem in health["problem"]
-    assert serving().store.manifest.version == served
+    assert serving().services.store.manifest.version == served
     assert "farm.sheep" in found(client)
     publish(folder, {"town/new.txt": "A ship came in."}, force=True)
     serving.refresh()

@@ -10,7 +10,7 @@ from atlas_search.providers.http import (
     Garbled,
     Lost,
     Provider,
-    explained,
+    explain,
     http_faults,
     passes,
 )
@@ -51,7 +51,7 @@ PROVIDER = Provider(
 def test_each_fault_has_its_error(
     fault: Fault, error: type[Exception], again: bool, advice: str
 ) -> None:
-    told = explained(fault, PROVIDER, "m")
+    told = explain(fault, PROVIDER, "m")
     assert type(told) is error
     assert advice in str(told)
     assert passes(fault) is again
@@ -62,8 +62,8 @@ def test_each_fault_has_its_error(
     "fault", [Answered(500, f"{KEY}?", 0), Lost(f"{KEY}?"), Garbled(f"{KEY}?")]
 )
 def test_no_error_shows_the_key(fault: Fault) -> None:
-    assert "[key]?" in str(explained(fault, PROVIDER, "m"))
-    assert KEY not in str(explained(fault, PROVIDER, "m")) + repr(PROVIDER)
+    assert "[key]?" in str(explain(fault, PROVIDER, "m"))
+    assert KEY not in str(explain(fault, PROVIDER, "m")) + repr(PROVIDER)
 
 
 @pytest.mark.parametrize(

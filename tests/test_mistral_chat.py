@@ -69,7 +69,7 @@ class TestMistral(ChatContract):
 
     def test_what_a_model_thinks_is_no_text(self, server: MistralServer, chat: RemoteChat) -> None:
         server.then(Says(thinking("Hm. ", "Well."), in_chunks("The ", "court "), "held."))
-        assert self.read(chat) == ["The court ", "held.", self.ended()]
+        assert self.read(chat) == ["The court ", "held.", self.end()]
 
     def test_a_model_that_is_not_listed_is_no_good_health(self, chat: RemoteChat) -> None:
         health = chat.health("mistral-smal")

@@ -56,7 +56,7 @@ class TestOpenAI(ChatContract):
         self, server: OpenAIServer, open_chat: OpenChat, calls: ModelCalls
     ) -> None:
         server.key = "none-needed"
-        assert self.read(open_chat(calls, key=""))[-1] == self.ended()
+        assert self.read(open_chat(calls, key=""))[-1] == self.end()
 
     def test_the_tokens_are_asked_for(self, server: OpenAIServer, chat: RemoteChat) -> None:
         self.read(chat)
@@ -67,12 +67,12 @@ class TestOpenAI(ChatContract):
     ) -> None:
         choice = '{"index": 0, "delta": {"refusal": "I cannot."}, "finish_reason": null}'
         server.then(Says(Raw(f'{{"model": "{RUN_MODEL}", "choices": [{choice}]}}')))
-        assert self.read(chat) == ["I cannot.", self.ended()]
+        assert self.read(chat) == ["I cannot.", self.end()]
 
     def test_reasoning_is_no_text(self, server: OpenAIServer, chat: RemoteChat) -> None:
         choice = '{"index": 0, "delta": {"reasoning_content": "Hm."}, "finish_reason": null}'
         server.then(Says(Raw(f'{{"model": "{RUN_MODEL}", "choices": [{choice}]}}'), "The"))
-        assert self.read(chat) == ["The", self.ended()]
+        assert self.read(chat) == ["The", self.end()]
 
     @pytest.mark.parametrize("message", ["Unknown field.", "stream_options is not permitted"])
     def test_a_server_that_does_not_tell_tokens_is_not_asked_for_them(
@@ -93,7 +93,7 @@ class TestOpenAI(ChatContract):
             Says("The"),
         )
         assert chat.complete(MESSAGES, self.options, Stop()).text == "The"
-        assert chat.complete(MESSAGES, self.options, Stop()).ended == self.ended()
+        assert chat.complete(MESSAGES, self.options, Stop()).ended == self.end()
         kept = {"model", "messages", "max_completion_tokens"}
         assert [set(request.body) for request in server.requests[2:]] == [kept, kept]
 

@@ -11,6 +11,7 @@ from tests.places import ROOT
 PROGRAM = """
 import json
 from atlas_search.server.app import create_app
+from atlas_search.atlas import Atlas
 from atlas_search.services import open_services
 from atlas_search.core.settings import load_settings
 services = open_services(load_settings())

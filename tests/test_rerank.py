@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from atlas_search.core.targets import Target
 from atlas_search.search.query import parse_query
 from atlas_search.search.rerank import SCORERS, rerank
-from atlas_search.search.rerankers.fused import fused
+from atlas_search.search.rerankers.fused import fuse
 from atlas_search.search.rerankers.lexical import lexical
 from atlas_search.search.signals.measure import SignalTable, measure
 from tests.three_passages import candidates_of, hits, signals_of, table_of
@@ -55,7 +55,7 @@ def test_the_fused_score_is_the_weighted_mean_of_six_signals() -> None:
         / total
         for i in range(3)
     ]
-    assert fused(found) == pytest.approx(expected)
+    assert fuse(found) == pytest.approx(expected)
 
 
 def test_weights_of_the_target_are_used() -> None:

@@ -10,7 +10,7 @@ from atlas_search.core.errors import RequestError, RerankerUnavailable
 from atlas_search.core.targets import Target
 from atlas_search.search.flow import search
 from atlas_search.search.rerank import Ranking
-from atlas_search.search.rerankers.second_stage import Limits, Relevance, read_again, reordered
+from atlas_search.search.rerankers.second_stage import Limits, Relevance, read_again, reorder
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable
 from atlas_search.services import Services
@@ -46,25 +46,25 @@ def texts_of(rows: IntArray) -> list[str]:
 
 
 def test_what_was_read_comes_first_by_relevance_and_the_rest_as_it_was() -> None:
-    found = reordered(ranking(), Relevance(np.array([0.2, 0.5, 0.4]), "some were not read"))
+    found = reorder(ranking(), Relevance(np.array([0.2, 0.5, 0.4]), "some were not read"))
     assert found.rows.tolist() == [30, 20, 40, 10]
     assert found.relevance == {2: 0.5, 1: 0.4, 3: 0.2}
     assert found.note == "some were not read"
 
 
 def test_the_scores_of_the_first_stage_stay_with_their_passages() -> None:
-    found = reordered(ranking(), Relevance(np.array([0.2, 0.5]), ""))
+    found = reorder(ranking(), Relevance(np.array([0.2, 0.5]), ""))
     assert found.rows.tolist() == [30, 40, 20, 10]
     assert found.scores.tolist() == [0.8, 0.9, 0.7, 0.6]
 
 
 def test_equal_relevance_leaves_passages_in_their_former_order() -> None:
-    found = reordered(ranking(), Relevance(np.array([0.5, 0.7, 0.5, 0.7]), ""))
+    found = reorder(ranking(), Relevance(np.array([0.5, 0.7, 0.5, 0.7]), ""))
     assert found.rows.tolist() == [30, 10, 40, 20]
 
 
 def test_relevance_is_a_signal_of_the_passages_that_were_read() -> None:
-    found = reordered(ranking(), Relevance(np.array([0.25, 0.5]), ""))
+    found = reorder(ranking(), Relevance(np.array([0.25, 0.5]), ""))
     assert [found.signals(place) for place in range(3)] == [
         {"semantic": 0.3, "relevance": 0.5},
         {"semantic": 0.4, "relevance": 0.25},

@@ -18,7 +18,7 @@ from atlas_search.language.text import (
     identifier_parts,
     names,
     sentences,
-    trimmed,
+    trim,
     words,
 )
 from tests.conftest import sample_documents
@@ -349,6 +349,6 @@ def test_a_question_in_capitals_holds_no_names() -> None:
 def test_trimming_keeps_what_stripping_keeps(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    span = trimmed(text, start, end)
+    span = trim(text, start, end)
     assert start <= span.start <= span.end <= end
     assert text[span.start : span.end] == text[start:end].strip()

@@ -9,7 +9,7 @@ from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuestion, RequestError
 from atlas_search.core.targets import MAX_DAYS
-from atlas_search.search.conditions import Filter, conditions, known_fields
+from atlas_search.search.conditions import Filter, check_fields, conditions
 from atlas_search.search.query import parse_query
 from atlas_search.search.request import SearchRequest
 from atlas_search.services import Services, known_corpora
@@ -45,7 +45,7 @@ def search_request(services: Services, question: str, **where: Unpack[Where]) ->
     corpora, every = _corpora(services, where.get("corpora", "all"))
     fuzzy, days, k = (where.get(name) for name in ("fuzzy", "freshness_days", "k"))
     return SearchRequest(
-        question=_checked(question),
+        question=_check_question(question),
         corpora=corpora,
         every_corpus=every,
         limit=target.search_k if k is None else _within(k, "k", 1, 100),
@@ -87,10 +87,10 @@ def facet_fields(services: Services, facets: bool | Sequence[str]) -> list[str]:
     known = list(services.store.manifest.fields)
     if isinstance(facets, bool):
         return known if facets else []
-    return known_fields(facets, known)
+    return check_fields(facets, known)
 
 
-def _checked(question: str) -> str:
+def _check_question(question: str) -> str:
     question = question.strip()
     if not any(character.isalnum() for character in question):
         raise InvalidQuestion("The question is empty. Ask something in words.")

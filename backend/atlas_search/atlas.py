@@ -29,7 +29,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.files import files_reader
-from atlas_search.search.explain import explained
+from atlas_search.search.explain import explain_all
 from atlas_search.search.facets import facets as count_facets
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
@@ -134,7 +134,7 @@ class Atlas:
             found.kept_only(),
             target_name=name,
             facets=count_facets(store, ranking, fields) if facets else None,
-            explained=explained(store, found.candidates, ranking) if explain else None,
+            explained=explain_all(store, found.candidates, ranking) if explain else None,
             timings_ms={
                 **found.timings_ms,
                 "total": round((time.perf_counter() - started) * 1000, 3),
@@ -177,7 +177,7 @@ class Atlas:
             qa_id=qa_id,
             **where,
         )
-        return self._streamed(request)
+        return self._stream_from_thread(request)
 
     def document(self, document_id: str) -> Document:
         """A document with its whole text. Raises NotFound."""
@@ -217,7 +217,7 @@ class Atlas:
     ) -> None:
         self.close()
 
-    def _streamed(self, request: AskRequest) -> Iterator[Event | Answer]:
+    def _stream_from_thread(self, request: AskRequest) -> Iterator[Event | Answer]:
         """Answers in a thread of its own, so that each event is given as soon as it is there."""
         stop = Stop()
         given: SimpleQueue[Event | Answer | Exception] = SimpleQueue()

@@ -148,7 +148,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
             ),
         ),
         calls=calls,
-        provider_health=ProviderHealth(models, _wanted(targets.values())),
+        provider_health=ProviderHealth(models, _wanted_models(targets.values())),
         targets=targets,
     )
 
@@ -164,7 +164,7 @@ def serve_version(services: Services) -> Services:
     return replace(services, store=store, answerer=answerer)
 
 
-def _wanted(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
+def _wanted_models(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
     """The models that targets name, by provider."""
     wanted: dict[str, set[str]] = {}
     for target in targets:

@@ -29,7 +29,7 @@ from rich.table import Table
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, evidence_of
 from atlas_search.evaluation.beir_labels import BenchmarkQuery, read_queries
 from atlas_search.evaluation.calibration import choose
-from atlas_search.evaluation.questions import made
+from atlas_search.evaluation.questions import make_questions
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.search.conditions import Filter
@@ -100,7 +100,7 @@ def _numbers(
         ]
         for half in HALVES
     }
-    questions = made(collection.searcher.store, MADE)
+    questions = make_questions(collection.searcher.store, MADE)
     return Numbers(
         good={
             half: [ask(_asked(test_set, query)) for query in own if split_of(query) == half]

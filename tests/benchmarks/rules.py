@@ -35,7 +35,7 @@ from rich.table import Table
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.write.answer_kind import ANYTHING
 from atlas_search.atlas import Atlas
-from atlas_search.core.places import bundled
+from atlas_search.core.places import bundled_folder
 from atlas_search.evaluation.beir_labels import read_queries
 from atlas_search.evaluation.labelset import load_labels
 from atlas_search.evaluation.metrics import token_f1
@@ -132,7 +132,7 @@ def _bundled(stack: ExitStack, demo: Path, embedder: Remembering) -> Iterator[Qu
     atlas = stack.enter_context(Atlas.open(folder, embedder=embedder, query_cache_enabled=False))
     cases = [
         Case(label.question, "all", {}, label.gold_document_ids, label.answers)
-        for label in load_labels(bundled("samples") / "labels.jsonl")
+        for label in load_labels(bundled_folder("samples") / "labels.jsonl")
     ]
     passages = atlas.services.store.passages
     yield Questions("bundled", cases, atlas, lambda row: passages([row])[0].document_id)

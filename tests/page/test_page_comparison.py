@@ -34,7 +34,7 @@ def test_what_a_model_finds_the_corpora_agree_about_is_cited(
     )
 
     def answered(request: Request) -> str:
-        if not request.body.get("stream"):
+        if "AGREE:" in request.prompt:
             return f"AGREE: A lawyer must be named {us} {nz}."
         return f"A lawyer must be named {us if us in request.prompt else nz}."
 

@@ -24,12 +24,12 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate
 
-from atlas_search.core.places import bundled
+from atlas_search.core.places import bundled_folder
 from tests.samples.make_epub import epub_parts
 
 HERE = Path(__file__).parent
 TEXTS = HERE / "texts"
-SAMPLES = bundled("samples")
+SAMPLES = bundled_folder("samples")
 MADE = datetime(2000, 1, 1)
 """The creation date that the files state; reportlab gives no other choice."""
 

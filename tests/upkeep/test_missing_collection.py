@@ -7,7 +7,7 @@ import pytest
 from atlas_search.build.maintain import drop, repair
 from atlas_search.core.errors import SourceError
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.versions import locked, rollback
+from atlas_search.stores.versions import lock, rollback
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import silent
 from tests.upkeep.damage import Atlas
@@ -35,6 +35,6 @@ def test_nothing_is_looked_after_while_a_build_runs(folder: Path) -> None:
         lambda: drop(folder, "town", HashEmbedder(), silent),
         lambda: rollback(folder),
     ):
-        with locked(folder), pytest.raises(SourceError, match="Another build of c is running"):
+        with lock(folder), pytest.raises(SourceError, match="Another build of c is running"):
             change()
     assert Manifest.read(folder).version == version

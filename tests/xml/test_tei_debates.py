@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.readers.xml.tei_names import pointed_at
+from atlas_search.readers.xml.tei_names import resolve_pointers
 from tests.xml.xml_drafts import HEAD, drafts, paragraphs, reason, speeches
 
 
@@ -89,4 +89,4 @@ def test_lists_of_persons_and_taxonomies_are_no_documents(read_bytes) -> None:
     ],
 )
 def test_a_pointer_is_a_name(pointers: str, name: str) -> None:
-    assert pointed_at(pointers, {"a": "Ann Able"}) == name
+    assert resolve_pointers(pointers, {"a": "Ann Able"}) == name

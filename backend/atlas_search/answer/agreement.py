@@ -25,7 +25,7 @@ class Pair:
     def text(self) -> str:
         """Both sentences, each with its corpus and markers, and no word on which is right."""
         said = zip(self.corpora, self.sentences, strict=True)
-        return "; ".join(f"{corpus}: {_quoted(sentence)}" for corpus, sentence in said) + "."
+        return "; ".join(f"{corpus}: {_quote(sentence)}" for corpus, sentence in said) + "."
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -68,12 +68,12 @@ def agreements_and_differences(
     ]
     matches.sort(key=lambda m: (-m.cosine, *sorted(m.places)))
     used: set[int] = set()
-    differences = _taken([m for m in matches if _differ(m.pair)], used)
-    agreements = _taken([m for m in matches if m.cosine >= AGREES and _agree(m.pair)], used)
+    differences = _best_pairs_of([m for m in matches if _differ(m.pair)], used)
+    agreements = _best_pairs_of([m for m in matches if m.cosine >= AGREES and _agree(m.pair)], used)
     return agreements, differences
 
 
-def _taken(matches: Sequence[_Match], used: set[int]) -> list[Pair]:
+def _best_pairs_of(matches: Sequence[_Match], used: set[int]) -> list[Pair]:
     """The pairs of sentences that no better pair has used."""
     taken = []
     for match in matches:
@@ -97,6 +97,6 @@ def _agree(pair: Pair) -> bool:
     return may_agree(first, second)
 
 
-def _quoted(sentence: CheckedSentence) -> str:
+def _quote(sentence: CheckedSentence) -> str:
     markers = " ".join(dict.fromkeys(citation.marker for citation in sentence.citations))
     return f"“{sentence.text}” {markers}"

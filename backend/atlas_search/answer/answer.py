@@ -10,7 +10,7 @@ from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
-from atlas_search.core.notebook import cited_html, footer_html, frame
+from atlas_search.core.notebook import footer_html, frame, html_with_citations
 from atlas_search.providers.chat import Message, Usage
 from atlas_search.search.result import SearchResult
 
@@ -194,7 +194,7 @@ class Answer:
             for corpus, of in said["retrieval"]["per_corpus"].items()
         )
         text = self.text or f"{self.outcome.decision}: {self.outcome.message}"
-        return cited_html(text, said["citations"]) + footer_html(counts)
+        return html_with_citations(text, said["citations"]) + footer_html(counts)
 
 
 def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:

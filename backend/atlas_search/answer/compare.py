@@ -68,7 +68,7 @@ def together(results: Mapping[str, WholeResult], request: SearchRequest) -> Sear
         confidence=replace(best, support=support, hit_count=len(passages)),
         freshness=freshness(passages, request.freshness_days, request.today),
         warnings=tuple(warning for r in results.values() for warning in r.warnings),
-        timings_ms=_summed(results.values()),
+        timings_ms=_sum_timings(results.values()),
     )
 
 
@@ -175,17 +175,17 @@ def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Points
     """What the model states, each line verified like an answer; what cannot be is left out."""
     messages = (
         Message("system", prompt("compare").template),
-        Message("user", f"{_quoted(spoken)}\n\nQuestion: {run.question}"),
+        Message("user", f"{_quote_all(spoken)}\n\nQuestion: {run.question}"),
     )
     done = call_model(run, model, messages)
     stated: dict[str, list[Point]] = {"AGREE": [], "DIFFER": []}
     for kind, line in _LINE.findall(done.text):
-        if point := _verified(line, spoken):
+        if point := _verify_point(line, spoken):
             stated[kind].append(point)
     return tuple(stated["AGREE"]), tuple(stated["DIFFER"])
 
 
-def _verified(line: str, spoken: Spoken) -> Point | None:
+def _verify_point(line: str, spoken: Spoken) -> Point | None:
     """A line as a point, if all of it is cited and by sources of at least two corpora."""
     cited = [citation for said in spoken.values() for one in said for citation in one.citations]
     given = list({citation.passage.id: citation.passage for citation in cited}.values())
@@ -196,7 +196,7 @@ def _verified(line: str, spoken: Spoken) -> Point | None:
     return Point(line.strip(), checked.citations)
 
 
-def _quoted(spoken: Spoken) -> str:
+def _quote_all(spoken: Spoken) -> str:
     """The sentences of every corpus with their tokens."""
     blocks = []
     for corpus, sentences in spoken.items():
@@ -212,7 +212,7 @@ def _texts(points: Iterable[Point]) -> list[str]:
     return [point.text for point in points]
 
 
-def _summed(results: Iterable[WholeResult]) -> dict[str, float]:
+def _sum_timings(results: Iterable[WholeResult]) -> dict[str, float]:
     """The milliseconds of every stage over all results."""
     total: dict[str, float] = {}
     for result in results:

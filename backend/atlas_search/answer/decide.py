@@ -128,7 +128,7 @@ def after_writing(
     return ANSWERED
 
 
-def refused(result: SearchResult, threshold: float) -> Outcome:
+def refuse(result: SearchResult, threshold: float) -> Outcome:
     """The model found no answer in the passages, and they are not strong enough to overrule it."""
     return _abstain(
         "model_refused",

@@ -56,12 +56,12 @@ def answer_question(run: AnswerRun) -> Answer:
 def _anew(run: AnswerRun, span: Span) -> Answer:
     standalone = condense(run)
     asked = run.asking(standalone.question) if standalone.question else run
-    found = _compared(asked) if run.request.mode == "compare" else _answered(asked)
+    found = _compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked)
     run.clock.lap("total")
     return _answer(run, standalone, found, span)
 
 
-def _answered(run: AnswerRun) -> _Found:
+def _answer_once(run: AnswerRun) -> _Found:
     """One answer from all corpora."""
     result = search(run.search_run())
     run.tell(References(result.passages))
@@ -73,7 +73,7 @@ def _answered(run: AnswerRun) -> _Found:
     return _Found(written, result.kept_only(), to_list(conflicts, written.verification))
 
 
-def _compared(run: AnswerRun) -> _Found:
+def _compare_corpora(run: AnswerRun) -> _Found:
     """An answer from every corpus, and what they agree and differ about."""
     results = search_each(run.search_run())
     result = together(results, run.request.search)

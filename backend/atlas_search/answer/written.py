@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from atlas_search.answer.answer import Context, Writer
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts import concealed
+from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.relay import Relay
@@ -41,7 +41,7 @@ def judge_text(
     with run.tracer.span("verify", "GUARDRAIL") as span:
         span.input(text)
         checked = relay.verification
-        outcome = after_writing(text, checked, concealed(evidence.conflicts, checked), fault)
+        outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked), fault)
         span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})
         span.set(
             citation_valid=checked.valid,

@@ -22,7 +22,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.versions import STAGING, locked, remove_old, versions
+from atlas_search.stores.versions import STAGING, lock, remove_old, versions
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def build(
     sources give no document, or if another build of the collection is running.
     """
     started = time.monotonic()
-    with locked(folder):
+    with lock(folder):
         live = open_live(folder, or_none=options.force)
         staging = Staging(folder / STAGING)
         try:
@@ -87,7 +87,7 @@ def build(
                 options.chunking,
                 embedder.token_spans,
                 embedder.fingerprint,
-                {corpus.id: corpus.language for corpus in _shared(live, options)},
+                {corpus.id: corpus.language for corpus in _corpora_of_others(live, options)},
             )
             plan = read_sources(
                 sources,
@@ -132,11 +132,11 @@ def _digests(live: Live | None) -> dict[tuple[str, str, str], bytes]:
 
 def _labels(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, str]:
     """Labels of the present sources; those of corpora that another origin fills stay."""
-    kept = {c.id: c.label for c in _shared(live, options) if c.label != label_of(c.id)}
+    kept = {c.id: c.label for c in _corpora_of_others(live, options) if c.label != label_of(c.id)}
     return kept | dict(sources.labels)
 
 
-def _shared(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:
+def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:
     """The corpora that another origin fills."""
     if live is None:
         return []

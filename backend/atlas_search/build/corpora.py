@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import LANGUAGES
 
@@ -95,8 +95,8 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     for folder in folders:
         if not folder.is_dir():
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
-        corpus = checked_id(folder.name or folder.resolve().name, str(folder))
-        for path, inner, reason in _walked(folder, suffixes):
+        corpus = check_id(folder.name or folder.resolve().name, str(folder))
+        for path, inner, reason in _walk(folder, suffixes):
             name = f"{corpus}/{inner}"
             if reason:
                 left_out.append((name, reason))
@@ -109,7 +109,7 @@ def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sour
     """Every file below `roots` under one rule: a corpus for all, or the field that names it."""
     files, left_out = [], []
     for root in roots:
-        for path, inner, reason in _walked(root, suffixes):
+        for path, inner, reason in _walk(root, suffixes):
             name = inner if len(roots) == 1 or root.is_file() else f"{root.name}/{inner}"
             if reason:
                 left_out.append((name, reason))
@@ -126,7 +126,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     """
     corpora = _read_mapping(mapping)
     files, left_out = [], []
-    for path, name, reason in _walked(root, suffixes):
+    for path, name, reason in _walk(root, suffixes):
         if (
             name == FILE_NAME
             or path == mapping
@@ -146,7 +146,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     return _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
 
 
-def checked_language(language: str, where: str) -> str:
+def check_language(language: str, where: str) -> str:
     """`language`, if words can be analysed in it. Raises SourceError saying `where` it stands."""
     if language not in LANGUAGES:
         raise SourceError(
@@ -160,7 +160,7 @@ def in_language(sources: Sources, language: str) -> Sources:
     """The same sources; corpora that state no language are in this one. Raises SourceError."""
     if not language:
         return sources
-    checked_language(language, "--language")
+    check_language(language, "--language")
     files = (
         replace(file, rule=replace(file.rule, language=file.rule.language or language))
         for file in sources.files
@@ -188,9 +188,9 @@ def _read_mapping(path: Path) -> _Mapping:
         raise SourceError(f"{path}: `{where}`: {first['msg']}.") from error
     seen = set()
     for corpus in mapping.corpus:
-        checked_id(corpus.id, str(path))
+        check_id(corpus.id, str(path))
         if corpus.language:
-            checked_language(corpus.language, f"{path}: `language` of {corpus.id!r}")
+            check_language(corpus.language, f"{path}: `language` of {corpus.id!r}")
         if corpus.id in seen:
             raise SourceError(f"{path}: the corpus {corpus.id!r} stands there twice. Join them.")
         seen.add(corpus.id)
@@ -219,11 +219,11 @@ def _metadata_of(name: str, documents: Iterable[_Document]) -> dict[str, Any]:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    return bool(_compiled(pattern).fullmatch(name))
+    return bool(_compile_glob(pattern).fullmatch(name))
 
 
 @lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_glob(pattern: str) -> re.Pattern[str]:
     """A glob as a regular expression: `**` crosses folders, `*` and `?` do not."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
     wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -252,7 +252,7 @@ def _sub_folders(root: Path) -> list[Path]:
     return folders
 
 
-def _walked(root: Path, suffixes: frozenset[str]) -> list[tuple[Path, str, str]]:
+def _walk(root: Path, suffixes: frozenset[str]) -> list[tuple[Path, str, str]]:
     """Each file below `root`, or itself: path, name from there, and why it is left out, if it is.
 
     Names that begin with a dot are passed over. Raises SourceError for a folder that cannot be
@@ -263,7 +263,7 @@ def _walked(root: Path, suffixes: frozenset[str]) -> list[tuple[Path, str, str]]
     if not root.is_dir():
         raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
     found = []
-    for folder, folders, names in os.walk(root, onerror=_unlisted):
+    for folder, folders, names in os.walk(root, onerror=_raise_unlisted):
         links = [name for name in folders if Path(folder, name).is_symlink()]
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(folder, name) for name in (*names, *links) if not name.startswith(".")]
@@ -273,7 +273,7 @@ def _walked(root: Path, suffixes: frozenset[str]) -> list[tuple[Path, str, str]]
     ]
 
 
-def _unlisted(error: OSError) -> None:
+def _raise_unlisted(error: OSError) -> None:
     raise SourceError(f"{error.filename} cannot be listed: {error.strerror}. Mend that first.")
 
 

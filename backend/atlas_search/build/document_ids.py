@@ -55,7 +55,7 @@ class Changes:
         )
 
 
-def placed(found: Iterable[FoundDocument]) -> list[Placed]:
+def place(found: Iterable[FoundDocument]) -> list[Placed]:
     """Documents with their ids, by corpus and id: `<corpus>.<stem>`.
 
     Documents whose ids would be equal all get a digest of where they come from, so that an id

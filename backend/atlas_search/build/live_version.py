@@ -164,20 +164,20 @@ class Materials:
 
         def ready(place: Placed) -> Ready:
             if not place.found.kept:
-                return self._staged(place, writer)
+                return self._read_staged(place, writer)
             language = place.found.language
             document, passages = self.live.records.stored_document(place.found.number)
             term_ids = [
                 (translate(table.words.row(p.row)), translate(table.parts.row(p.row)))
                 if table and translate and p.language == language
-                else _analysed(p.text, language, writer)
+                else _analyse(p.text, language, writer)
                 for p in passages
             ]
             return Ready(
                 replace(document, id=place.id),
                 language,
                 place.found.provenance,
-                [_renamed(passage, place.id) for passage in passages],
+                [_rename(passage, place.id) for passage in passages],
                 [of_words for of_words, _ in term_ids],
                 [of_parts for _, of_parts in term_ids],
             )
@@ -195,7 +195,7 @@ class Materials:
         except DamagedStore:
             return None
 
-    def _staged(self, place: Placed, writer: TokenWriter) -> Ready:
+    def _read_staged(self, place: Placed, writer: TokenWriter) -> Ready:
         staged = self._staging.document(place.found.number)
         return Ready(
             replace(staged.document, id=place.id),
@@ -215,7 +215,7 @@ def passage_id(document_id: str, span: TextSpan) -> str:
     return f"{document_id}:{span.start}-{span.end}"
 
 
-def _renamed(passage: Passage, document_id: str) -> PassageRow:
+def _rename(passage: Passage, document_id: str) -> PassageRow:
     span = TextSpan(passage.start, passage.end)
     given = passage.id != passage_id(passage.document_id, span)
     return PassageRow(
@@ -228,7 +228,7 @@ def _renamed(passage: Passage, document_id: str) -> PassageRow:
     )
 
 
-def _analysed(text: str, language: str, writer: TokenWriter) -> tuple[IntArray, IntArray]:
+def _analyse(text: str, language: str, writer: TokenWriter) -> tuple[IntArray, IntArray]:
     found = words(text, language)
     parts = (part for word in found for part in word.parts)
     return writer.ids(word.term for word in found), writer.ids(parts)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from atlas_search.build.corpora import FILE_NAME, Rule, Sources, by_folder, by_mapping, by_rule
-from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Reader
 
@@ -28,7 +28,7 @@ def find_sources(
             raise SourceError(f"{path} does not exist. Give a file or a folder of sources.")
     suffixes = reader.suffixes
     if corpus:
-        return by_rule(source, suffixes, Rule(checked_id(corpus, "--corpus"), encoding=encoding))
+        return by_rule(source, suffixes, Rule(check_id(corpus, "--corpus"), encoding=encoding))
     if corpus_field:
         rule = Rule(corpus_field=corpus_field, encoding=encoding)
         return by_rule(source, suffixes, rule)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.build.corpora import label_of
-from atlas_search.build.document_ids import placed
+from atlas_search.build.document_ids import place
 from atlas_search.build.live_version import Live
 from atlas_search.build.reading import Plan
 from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
@@ -26,7 +26,7 @@ from atlas_search.stores.versions import (
     STAGING,
     TOKENS,
     go_live,
-    locked,
+    lock,
     remove_old,
     versions,
 )
@@ -47,7 +47,7 @@ def repair(
     changed if nothing is damaged. Raises NeedsSources if the documents cannot be read, and
     EmbedderMismatch.
     """
-    with locked(folder):
+    with lock(folder):
         manifest, problem = _readable_manifest(folder)
         findings = verify(folder, manifest)
         damaged = {finding.part for finding in findings if finding.problem}
@@ -62,7 +62,7 @@ def repair(
             manifest.write(folder / manifest.version)
         if damaged <= {FILE_NAME}:
             return manifest, findings, 0
-        repaired, embedded = _made_anew(folder, manifest, damaged, embedder, progress)
+        repaired, embedded = _make_anew(folder, manifest, damaged, embedder, progress)
         return repaired, findings, embedded
 
 
@@ -71,7 +71,7 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
 
     Raises SourceError if that leaves nothing, and EmbedderMismatch.
     """
-    with locked(folder), _opened(folder, Manifest.read(folder), embedder) as (live, staging):
+    with lock(folder), _open_version(folder, Manifest.read(folder), embedder) as (live, staging):
         known = [each.id for each in live.manifest.corpora]
         if corpus not in known or len(known) == 1:
             raise SourceError(
@@ -85,7 +85,9 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
 
 
 @contextmanager
-def _opened(folder: Path, manifest: Manifest, embedder: Embedder) -> Iterator[tuple[Live, Staging]]:
+def _open_version(
+    folder: Path, manifest: Manifest, embedder: Embedder
+) -> Iterator[tuple[Live, Staging]]:
     """A version to be changed, and a staging area, which stays if a build left it.
 
     Raises EmbedderMismatch: another model would silently embed every passage again.
@@ -109,10 +111,10 @@ def _opened(folder: Path, manifest: Manifest, embedder: Embedder) -> Iterator[tu
         live.close()
 
 
-def _made_anew(
+def _make_anew(
     folder: Path, manifest: Manifest, damaged: set[str], embedder: Embedder, progress: Progress
 ) -> tuple[Manifest, int]:
-    with _opened(folder, manifest, embedder) as (live, staging):
+    with _open_version(folder, manifest, embedder) as (live, staging):
         if EMBEDDINGS in damaged:
             _rescue_vectors(live, staging, embedder)
             _set_aside(live.folder / EMBEDDINGS)
@@ -143,7 +145,7 @@ def _contents(live: Live, keep: Callable[[str], bool]) -> Contents:
     ]
     return Contents(
         live.manifest.collection,
-        Plan(placed(documents), sources, 0),
+        Plan(place(documents), sources, 0),
         {c.id: c.label for c in live.manifest.corpora if c.label != label_of(c.id)},
         {
             kind: origin
@@ -170,7 +172,7 @@ def _readable_manifest(folder: Path) -> tuple[Manifest, str]:
 
 def _rescue_vectors(live: Live, staging: Staging, embedder: Embedder) -> None:
     """Stage the vectors that are still good, by the digests of their texts."""
-    for rows, vectors in _stored(live) if _are_proven(live) else _indexed(live):
+    for rows, vectors in _read_stored(live) if _are_proven(live) else _read_indexed(live):
         texts = [passage.text for passage in live.records.passages(rows)]
         staging.add_vectors(
             embedder.fingerprint,
@@ -188,14 +190,14 @@ def _are_proven(live: Live) -> bool:
         return False
 
 
-def _stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+def _read_stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
     vectors = np.load(live.folder / EMBEDDINGS / VECTORS, mmap_mode="r")
     for start in range(0, len(vectors), BATCH):
         batch = vectors[start : start + BATCH]
         yield list(range(start, start + len(batch))), batch
 
 
-def _indexed(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+def _read_indexed(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
     """What the index has of the passages' vectors; one that is no unit vector is damaged."""
     rows = {id_: row for row, id_ in enumerate(live.records.passage_ids())}
     for corpus in live.manifest.corpora:

@@ -12,7 +12,7 @@ LEAST_COSINE = 0.98
 """Between a vector and what the model makes of its text; other models are near 0."""
 
 
-def checked_vectors(
+def check_vectors(
     prepared: Prepared, embedder: Embedder
 ) -> tuple[list[bytes], list[int], NDArray[np.float32]]:
     """Text digests, token counts and unit vectors that came with a source.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from atlas_search.build.chunking import Chunking, TokenSpans, passage_spans, positions
 from atlas_search.build.corpora import Rule, SourceFile
-from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.corpus_id import check_id
 from atlas_search.core.domain import Document
 from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import DEFAULT_LANGUAGE
@@ -101,7 +101,7 @@ def prepare(preparation: Preparation, file: SourceFile, fingerprint: bytes) -> P
         if read.key in documents:
             remarks.append((read.key, f"its id {read.key!r} occurs twice; the first is kept"))
             continue
-        staged = _staged(preparation, file, read)
+        staged = _stage(preparation, file, read)
         if isinstance(staged, Skipped):
             remarks.append((staged.key, staged.reason))
             continue
@@ -135,7 +135,7 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
         yield Skipped(f"cannot be read: {type(error).__name__}: {error}")
 
 
-def _staged(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDocument | Skipped:
+def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDocument | Skipped:
     text = draft.text
     if not text.strip():
         return Skipped("it holds no text", draft.key)
@@ -207,7 +207,7 @@ def _corpus_of(metadata: Mapping[str, object], field_name: str) -> str:
         raise SourceError(f"no corpus: it has no metadata field `{field_name}`")
     # a meeting called `covid 0` can be a corpus, but its id must fit into a URL
     corpus = re.sub(r"[^A-Za-z0-9_-]+", "-", str(value)).strip("-_")
-    return checked_id(corpus, f"metadata field `{field_name}` is {value!r}")
+    return check_id(corpus, f"metadata field `{field_name}` is {value!r}")
 
 
 def _stem(file: SourceFile, key: str) -> str:

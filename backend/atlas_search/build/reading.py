@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from atlas_search.build.corpora import SourceFile, Sources
-from atlas_search.build.document_ids import FoundDocument, Placed, placed
+from atlas_search.build.document_ids import FoundDocument, Placed, place
 from atlas_search.build.live_version import Live
-from atlas_search.build.precomputed import checked_vectors
+from atlas_search.build.precomputed import check_vectors
 from atlas_search.build.prepare import Preparation, prepare
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
@@ -66,8 +66,11 @@ def read_sources(
         progress(done, len(sources.files))
     rows = [source for source in kept_sources if source.origin != origin]
     rows += [known[name] for name in kept] + list(staging.sources(origin, new))
-    found = [*_kept(live, origin, set(kept)), *_staged(staging, origin, new)]
-    documents = placed(_in_their_languages(found, sources, preparation))
+    found = [
+        *_documents_to_keep(live, origin, set(kept)),
+        *_documents_of_staging(staging, origin, new),
+    ]
+    documents = place(_in_their_languages(found, sources, preparation))
     if not any(document.found.provenance.origin == origin for document in documents):
         raise SourceError(_nothing(sources, rows, origin))
     return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), read)
@@ -83,12 +86,12 @@ def _stage(
     prepared = prepare(preparation, file, fingerprint)
     if prepared.vectors:
         # before the source counts as read: foreign vectors must be refused every time
-        digests, tokens, vectors = checked_vectors(prepared, embedder)
+        digests, tokens, vectors = check_vectors(prepared, embedder)
         staging.add_vectors(embedder.fingerprint, digests, tokens, vectors)
     staging.add(prepared.source, prepared.documents)
 
 
-def _kept(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:
+def _documents_to_keep(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:
     if live is None:
         return []
     return [
@@ -96,7 +99,9 @@ def _kept(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocu
     ]
 
 
-def _staged(staging: Staging, origin: str, names: Iterable[str]) -> Iterable[FoundDocument]:
+def _documents_of_staging(
+    staging: Staging, origin: str, names: Iterable[str]
+) -> Iterable[FoundDocument]:
     return [
         FoundDocument(corpus, source, provenance, kept=False, number=number)
         for number, corpus, source, provenance in staging.provenances(origin, list(names))

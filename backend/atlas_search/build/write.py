@@ -114,7 +114,7 @@ def write_index(
     progress(0, len(ids))
     if live:
         try:
-            tombstones = _changed(folder / CHROMA, corpora, embeddings, live, advance)
+            tombstones = _change(folder / CHROMA, corpora, embeddings, live, advance)
         except Exception:  # Chroma raises errors of many kinds for what it cannot read
             tombstones = None  # a live index that is damaged is no start for another
         if tombstones is not None:
@@ -126,7 +126,7 @@ def write_index(
     return 0
 
 
-def _changed(
+def _change(
     target: Path,
     corpora: Sequence[CorpusVectors],
     embeddings: Embeddings,

@@ -20,18 +20,18 @@ Document = dict[str, Any]
 
 def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
     """What the server answers. Raises AtlasError with what it says, or if there is none."""
-    return _document(_answered(settings, "POST", path, body), settings)
+    return _document(_request(settings, "POST", path, body), settings)
 
 
 def get_text(settings: Settings, path: str) -> str:
     """A file that the server gives. Raises AtlasError likewise."""
-    response = _answered(settings, "GET", path, None)
+    response = _request(settings, "GET", path, None)
     if response.is_error:
         _document(response, settings)
     return response.text
 
 
-def _answered(
+def _request(
     settings: Settings, method: str, path: str, body: Mapping[str, object] | None
 ) -> "Response":
     from httpx2 import TransportError, request  # 0.15 s: only who asks a server pays
@@ -121,7 +121,7 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
         console.print(Text(head, style="cyan"), soft_wrap=True)
         place = [passage["section"], passage["speaker"]]
         console.print(Text("   ".join(part for part in place if part), style="dim"), end="")
-        console.print(_marked(passage), soft_wrap=not console.is_terminal)
+        console.print(_mark(passage), soft_wrap=not console.is_terminal)
         if with_signals:
             values = (f"{name} {value:.3f}" for name, value in passage["signals"].items())
             line = Text("  ".join(values), style="dim")
@@ -135,7 +135,7 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
     )
 
 
-def _marked(passage: Document) -> Text:
+def _mark(passage: Document) -> Text:
     text = Text(f"\n{passage['text']}\n")
     for highlight in passage["highlights"]:
         text.stylize("bold reverse", highlight["start"] + 1, highlight["end"] + 1)

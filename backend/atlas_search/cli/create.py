@@ -91,7 +91,9 @@ def store_command(
             if given["if_missing"] and _is_built(given["collection"]):
                 return
             chosen = {name: given.pop(name) for name in own}
-            report = create(kind, factory(**chosen), locate or located, given | chosen, console)
+            report = create(
+                kind, factory(**chosen), locate or locate_files, given | chosen, console
+            )
         except AtlasError as error:
             console.print(str(error), style="red", markup=False)
             sys.exit(1)
@@ -137,7 +139,7 @@ def create(
         )
 
 
-def located(
+def locate_files(
     source: Sequence[Path],
     reader: Reader,
     given: Mapping[str, Any],

@@ -3,7 +3,7 @@
 import inspect
 
 from atlas_search.cli.source_types import COMMANDS
-from atlas_search.core.places import bundled
+from atlas_search.core.places import bundled_folder
 
 DEMO = "atlas_demo"
 
@@ -13,5 +13,5 @@ def build_demo() -> None:
     fails. Nothing is written but the collection."""
     build = COMMANDS["files"]
     defaults = {name: p.default for name, p in inspect.signature(build).parameters.items()}
-    chosen = {"source": [bundled("samples")], "collection": DEMO, "if_missing": True}
+    chosen = {"source": [bundled_folder("samples")], "collection": DEMO, "if_missing": True}
     build(**(defaults | chosen))

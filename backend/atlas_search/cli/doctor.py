@@ -40,7 +40,7 @@ def _services(services: Services) -> Iterator[CheckUp]:
     manifest = services.store.manifest
     held = f"{manifest.documents} documents, {manifest.passages} passages"
     yield CheckUp("collection", "ok", f"{manifest.collection} {manifest.version}: {held}")
-    yield CheckUp("embedding", *_tried(lambda: _embeds(services)))
+    yield CheckUp("embedding", *_try_check(lambda: _embeds(services)))
     calibration = manifest.calibration
     if calibration is None:
         yield CheckUp("abstention", "note", "not calibrated: `atlas calibrate` fits the threshold")
@@ -67,7 +67,7 @@ def _embeds(services: Services) -> str:
     return f"{info.name}, {info.dimension} dimensions, {info.provider}"
 
 
-def _tried(look: Callable[[], str]) -> tuple[State, str]:
+def _try_check(look: Callable[[], str]) -> tuple[State, str]:
     try:
         return "ok", look()
     except AtlasError as error:

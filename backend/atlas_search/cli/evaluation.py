@@ -14,14 +14,14 @@ from rich.progress import Progress
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError, NotFound
-from atlas_search.core.places import bundled
+from atlas_search.core.places import bundled_folder
 from atlas_search.evaluation.calibration import LOSE, calibrate, keep
 from atlas_search.evaluation.labelset import Label, Split, load_labels
-from atlas_search.evaluation.questions import Questions, labelled, made
+from atlas_search.evaluation.questions import Questions, labelled_questions, make_questions
 from atlas_search.evaluation.report import WIDTH, by_category, calibration_text, evaluation_table
 from atlas_search.evaluation.runner import run
 
-LABELS = bundled("samples") / "labels.jsonl"
+LABELS = bundled_folder("samples") / "labels.jsonl"
 MADE = 300
 """Questions made from a collection that has no labels."""
 
@@ -74,7 +74,9 @@ def calibrate_command(
     """Choose how much evidence an answer needs, and keep it in the collection's manifest."""
     with Atlas.open(collection) as atlas:
         services = atlas.services
-        asked = _labelled(atlas, labels) if labels else made(services.store, questions)
+        asked = (
+            _read_labelled(atlas, labels) if labels else make_questions(services.store, questions)
+        )
         name, by = services.target(target)
         with _progress() as told:
             found = calibrate(atlas, asked, name, lose, datetime.now(UTC), told)
@@ -97,10 +99,10 @@ def check_labels_fit(atlas: Atlas, questions: Sequence[Label], labels: Path) -> 
             raise AtlasError(f"The labels {labels} are not for this collection: {error}") from error
 
 
-def _labelled(atlas: Atlas, path: Path) -> Questions:
+def _read_labelled(atlas: Atlas, path: Path) -> Questions:
     labels = load_labels(path, Split.DEV)
     check_labels_fit(atlas, labels, path)
-    return labelled(labels)
+    return labelled_questions(labels)
 
 
 @contextmanager

@@ -11,14 +11,14 @@ from typer.core import TyperGroup
 
 from atlas_search.build.corpora import Rule, SourceFile, Sources
 from atlas_search.cli.build_report import progress_bars
-from atlas_search.cli.create import Locate, located, store_command
-from atlas_search.core.corpus_id import checked_id
+from atlas_search.cli.create import Locate, locate_files, store_command
+from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import ConfigurationError, SourceError
 from atlas_search.readers import Reader
 from atlas_search.readers.files import READERS
 from atlas_search.readers.html.options import FetchOptions
 from atlas_search.readers.html.urls import LIST_SUFFIXES
-from atlas_search.stores.versions import locked
+from atlas_search.stores.versions import lock
 
 PAGES = "pages"
 """The folder inside that of the collection to which pages are fetched."""
@@ -34,11 +34,11 @@ def locate_pages(
     Addresses that cannot be fetched are left out. Raises SourceError.
     """
     if not any(path.is_file() and path.suffix.lower() in LIST_SUFFIXES for path in source):
-        return located(source, reader, given, folder)
+        return locate_files(source, reader, given, folder)
     if len(source) > 1:
         raise SourceError("Give a list of addresses alone, without other sources.")
     left_out = _fetch(source[0], given, folder)
-    sources = located([folder / PAGES], reader, given, folder)
+    sources = locate_files([folder / PAGES], reader, given, folder)
     return replace(sources, left_out=tuple(sorted((*sources.left_out, *left_out))))
 
 
@@ -46,7 +46,7 @@ def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> list[tupl
     from atlas_search.readers.html.fetch import fetch_urls
 
     options = FetchOptions(given["contact"], given["delay"], given["refresh"])
-    with locked(folder), progress_bars(Console(stderr=True)) as tell:
+    with lock(folder), progress_bars(Console(stderr=True)) as tell:
         report = fetch_urls(
             list_file, folder / PAGES, options, lambda *done: tell("Fetching pages", *done)
         )
@@ -68,7 +68,7 @@ def locate_chroma(
     if not (path / "chroma.sqlite3").is_file():
         raise SourceError(f"{path} is not a Chroma folder: it has no chroma.sqlite3.")
     rule = (
-        Rule(checked_id(given["corpus"], "--corpus"))
+        Rule(check_id(given["corpus"], "--corpus"))
         if given["corpus"]
         else Rule(corpus_field=given["corpus_field"] or CORPUS_FIELD)
     )

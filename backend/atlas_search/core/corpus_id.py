@@ -7,7 +7,7 @@ from atlas_search.core.errors import SourceError
 _ID = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?")
 
 
-def checked_id(corpus: str, where: str) -> str:
+def check_id(corpus: str, where: str) -> str:
     """`corpus`, if it can be a corpus id. Raises SourceError saying `where` it stands."""
     if not _ID.fullmatch(corpus) or corpus == "all":
         raise SourceError(

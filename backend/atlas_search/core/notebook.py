@@ -25,13 +25,13 @@ def passages_html(passages: Sequence[Mapping[str, Any]]) -> str:
     """A numbered list of passages as `to_dict` gives them, their highlights marked."""
     items = "".join(
         f"<li><b>{escape(p['title'])}</b> <code>{escape(p['marker'])}</code> {p['score']:.3f}"
-        f"<br>{_marked(p['text'], p['highlights'])}</li>"
+        f"<br>{_mark(p['text'], p['highlights'])}</li>"
         for p in passages
     )
     return f"<ol>{items}</ol>"
 
 
-def cited_html(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
+def html_with_citations(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
     """A text in paragraphs, and below it the quotes it cites."""
     paragraphs = "".join(f"<p>{escape(part)}</p>" for part in text.splitlines() if part)
     quotes = "".join(
@@ -47,7 +47,7 @@ def footer_html(lines: Iterable[str]) -> str:
     return f"<small>{'; '.join(escape(line) for line in lines)}</small>"
 
 
-def _marked(text: str, highlights: Sequence[Mapping[str, int]]) -> str:
+def _mark(text: str, highlights: Sequence[Mapping[str, int]]) -> str:
     pieces, last = [], 0
     for highlight in highlights:
         start, end = highlight["start"], highlight["end"]

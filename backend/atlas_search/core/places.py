@@ -12,7 +12,7 @@ def checkout() -> Path | None:
     return root if (root / "create" / "samples").is_dir() else None
 
 
-def bundled(name: str) -> Path:
+def bundled_folder(name: str) -> Path:
     """The folder `targets`, `frontend` or `samples`. Nothing may be written into it."""
     root = checkout()
     return root / _IN_CHECKOUT[name] if root else _PACKAGE / "bundled" / name

@@ -7,7 +7,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.places import bundled
+from atlas_search.core.places import bundled_folder
 from atlas_search.core.targets import Target
 
 _SOURCES = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
@@ -35,8 +35,8 @@ class Settings(BaseSettings):
     )
     embedding_provider: str = Field(
         "local",
-        description="`local`, `mistral` (`mistral-embed` unless EMBEDDING_MODEL is set), or the name "
-        "that a plug-in gives its embedder",
+        description="`local`, `mistral` (`mistral-embed` unless EMBEDDING_MODEL is set), or the "
+        "name that a plug-in gives its embedder",
     )
     pooling: Literal["", "mean", "cls", "max", "mean+max"] = Field(
         "",
@@ -106,7 +106,9 @@ class Settings(BaseSettings):
         description="Address of Cohere's API, or of a server that speaks it; empty: the public one",
     )
     test_target: str = Field("k10_extractive", description="Target used when a request names none")
-    targets_directory: Path = Field(bundled("targets"), description="Folder of the target files")
+    targets_directory: Path = Field(
+        bundled_folder("targets"), description="Folder of the target files"
+    )
     atlas_host: str = Field("127.0.0.1", description="Address the server listens on")
     atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
     atlas_threads: int = Field(
@@ -167,7 +169,7 @@ def load_settings(**overrides: Any) -> Settings:
     try:
         return Settings(**overrides)
     except ValidationError as error:
-        raise _explained(error) from error
+        raise _explain(error) from error
 
 
 def environment_target() -> dict[str, Any]:
@@ -175,10 +177,10 @@ def environment_target() -> dict[str, Any]:
     try:
         return _EnvironmentTarget().model_dump(exclude_unset=True)
     except ValidationError as error:
-        raise _explained(error) from error
+        raise _explain(error) from error
 
 
-def _explained(error: ValidationError) -> ConfigurationError:
+def _explain(error: ValidationError) -> ConfigurationError:
     first = error.errors()[0]
     name = str(first["loc"][0]).upper()
     return ConfigurationError(

@@ -99,11 +99,11 @@ class Span:
             prefix = f"{SpanAttributes.EMBEDDING_EMBEDDINGS}.0"
             self._span.set_attribute(f"{prefix}.{EmbeddingAttributes.EMBEDDING_TEXT}", text)
 
-    def retrieved(self, documents: Sequence[TracedDocument]) -> None:
+    def list_retrieved(self, documents: Sequence[TracedDocument]) -> None:
         """List what a retriever returned, best first."""
         self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, documents)
 
-    def reranked(self, query: str, model: str, documents: Sequence[TracedDocument]) -> None:
+    def list_reranked(self, query: str, model: str, documents: Sequence[TracedDocument]) -> None:
         """List what a reranker returned, best first."""
         self._span.set_attribute(RerankerAttributes.RERANKER_MODEL_NAME, model)
         self._span.set_attribute(RerankerAttributes.RERANKER_TOP_K, len(documents))

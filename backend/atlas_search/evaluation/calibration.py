@@ -14,7 +14,7 @@ from atlas_search.core.errors import RequestError, SourceError
 from atlas_search.evaluation.questions import Basis, Questions
 from atlas_search.stores.manifest import Calibration, Manifest
 from atlas_search.stores.tokens import FloatArray
-from atlas_search.stores.versions import go_live, locked
+from atlas_search.stores.versions import go_live, lock
 
 LOSE = 0.05
 """Share of good questions that may be lost."""
@@ -87,12 +87,12 @@ def choose(
         raise RequestError("Without an off-topic question every threshold is as good as another.")
     wanted, unwanted = np.sort(good), np.sort(off_topic)
     limit = float(wanted[allowed - 1])
-    exact = balanced(wanted, unwanted, limit) if basis == "labels" else just_above(unwanted, REJECT)
+    exact = balance(wanted, unwanted, limit) if basis == "labels" else just_above(unwanted, REJECT)
     threshold = floor(round(min(exact, limit) * _STEPS, 6)) / _STEPS
     return Choice(threshold, _below(wanted, threshold), _below(unwanted, threshold))
 
 
-def balanced(good: FloatArray, off_topic: FloatArray, limit: float) -> float:
+def balance(good: FloatArray, off_topic: FloatArray, limit: float) -> float:
     """The threshold up to `limit` whose larger error is smallest: good lost, or off-topic kept.
 
     The middle of the lowest such range, so that both kinds keep the same distance.
@@ -120,7 +120,7 @@ def keep(folder: Path, version: str, calibration: Calibration) -> Manifest:
     The version stays the same, and rolling back to it brings its calibration back. Raises
     SourceError if `version` is no longer live, or while a build is running.
     """
-    with locked(folder):
+    with lock(folder):
         manifest = Manifest.read(folder)
         if manifest.version != version:
             raise SourceError(

@@ -46,7 +46,7 @@ def similarity(answer: str, references: Sequence[str], embedder: Embedder) -> fl
 
     The mean over answers is `Sem = mean_i max_j cosine(emb(pred_i), emb(gold_j))`.
     """
-    found, *known = (normalised(text) for text in (answer, *references))
+    found, *known = (normalise(text) for text in (answer, *references))
     known = [text for text in known if text]
     if not found or not known:
         return 0.0
@@ -54,7 +54,7 @@ def similarity(answer: str, references: Sequence[str], embedder: Embedder) -> fl
     return float((vectors[1:] @ vectors[0]).max())
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     """Lower case, without punctuation, single spaces."""
     return " ".join(_NO_WORD.sub(" ", text.lower()).split())
 

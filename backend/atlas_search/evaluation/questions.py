@@ -38,7 +38,7 @@ class Questions:
     off_topic: tuple[str, ...]
 
 
-def labelled(labels: Sequence[Label]) -> Questions:
+def labelled_questions(labels: Sequence[Label]) -> Questions:
     """The development questions of a label set.
 
     Off-topic are unanswerable ones whose `kind` is empty or `off_topic`: a question whose subject
@@ -57,7 +57,7 @@ def labelled(labels: Sequence[Label]) -> Questions:
     )
 
 
-def made(store: Store, count: int) -> Questions:
+def make_questions(store: Store, count: int) -> Questions:
     """Up to `count` questions made from passages all over the collection, and everyday ones.
 
     Always the same for the same contents. The evidence that 5% of them lack is lacked by 4% to 6%
@@ -87,7 +87,7 @@ def _about(passage: Passage) -> Iterator[str]:
     """One question, or none if no sentence says enough."""
     if passage.language != DEFAULT_LANGUAGE:
         return
-    told = [_told(passage.text[start:end]) for start, end in sentences(passage.text)]
+    told = [_informative_words(passage.text[start:end]) for start, end in sentences(passage.text)]
     worth = [found for found in told if len(found) >= LEAST]
     if worth:
         number = int(_digest(passage.id), 16)
@@ -96,7 +96,7 @@ def _about(passage: Passage) -> Iterator[str]:
         yield f"What is said about {' '.join(kept[:MOST])}?"
 
 
-def _told(sentence: str) -> list[str]:
+def _informative_words(sentence: str) -> list[str]:
     """The informative words of a sentence as written, each once."""
     found = {word.term: word for word in reversed(words(sentence)) if word.informative}
     inorder = sorted(found.values(), key=lambda word: word.start)

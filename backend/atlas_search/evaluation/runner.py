@@ -98,7 +98,7 @@ def run(atlas: Atlas, labels: Iterable[Label], target: str, today: date) -> list
         (label, atlas.ask(label.question, target=target, as_of=today, qa_id=f"eval-{label.id}"))
         for label in labels
     )
-    return [judge(label, _told(answer), embedder) for label, answer in answers]
+    return [judge(label, _read_answer(answer), embedder) for label, answer in answers]
 
 
 def judge(label: Label, told: Told, embedder: Embedder) -> LabelScore:
@@ -149,7 +149,7 @@ def without_markers(answer: str) -> str:
     return " ".join(MARKER.sub(" ", answer).split())
 
 
-def _told(answer: Answer) -> Told:
+def _read_answer(answer: Answer) -> Told:
     checked = answer.verification
     return Told(
         decision=answer.outcome.decision,

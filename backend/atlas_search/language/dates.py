@@ -81,22 +81,22 @@ def bounds(text: str) -> tuple[str, str] | None:
             return first.isoformat(), date(first.year, last_month, last_day).isoformat()
         except ValueError:
             pass  # the 21 of 1954-21 is not a month but a season
-    return _written(text) if len(text) <= _LONGEST else None
+    return _written_days(text) if len(text) <= _LONGEST else None
 
 
 @lru_cache(maxsize=1 << 14)
-def _written(text: str) -> tuple[str, str] | None:
+def _written_days(text: str) -> tuple[str, str] | None:
     text = " ".join(text.translate(_CHARACTERS).split())
     if not _MAYBE.search(text):
         return None
     try:
-        days = _unmarked(text) or _marked(text, _unmarked)
+        days = _read_unmarked(text) or _read_marked(text, _read_unmarked)
     except (ValueError, OverflowError):  # the form of a date, but no calendar has that day
         return None
     return (days[0].isoformat(), days[1].isoformat()) if days and days[0] <= days[1] else None
 
 
-def _unmarked(text: str) -> Days | None:
+def _read_unmarked(text: str) -> Days | None:
     return _date(text) or _open(text) or _interval(text)
 
 
@@ -144,10 +144,12 @@ def _ends(left: str, right: str, separator: str) -> Days | None:
 
 
 def _first_date(texts: Iterable[str]) -> Days | None:
-    return next((days for text in texts if (days := _date(text) or _marked(text, _date))), None)
+    return next(
+        (days for text in texts if (days := _date(text) or _read_marked(text, _date))), None
+    )
 
 
-def _marked(text: str, read: Callable[[str], Days | None]) -> Days | None:
+def _read_marked(text: str, read: Callable[[str], Days | None]) -> Days | None:
     match = _MARKED.fullmatch(text)
     if not match or match["date"] == text:
         return None

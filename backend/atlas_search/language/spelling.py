@@ -43,7 +43,7 @@ def fold(word: str) -> str:
     return without_marks(without_marks(whole).casefold()).translate(_PLAIN)
 
 
-def spelled(word: str, lower: Callable[[str], str]) -> str:
+def lower_composed(word: str, lower: Callable[[str], str]) -> str:
     """In small letters, whole like a folded word but with its accents, composed."""
     whole = _JOINT.sub("", word).translate(_UNSEEN).replace("’", "'")
     return unicodedata.normalize("NFC", lower(unicodedata.normalize("NFC", whole)))

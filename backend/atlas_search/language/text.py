@@ -19,7 +19,7 @@ from atlas_search.language.spelling import (
     INVISIBLE,
     MARKS,
     halves,
-    spelled,
+    lower_composed,
     without_marks,
 )
 from atlas_search.language.spelling import fold as fold
@@ -94,7 +94,7 @@ def _reader(code: str) -> Callable[[str], _Reading]:
 
     def written(surface: str) -> str:
         # the English stemmer knows no accents; others need them: `ité` is an ending, `ite` is not
-        return fold(surface) if code == "en" else spelled(surface, language.lower)
+        return fold(surface) if code == "en" else lower_composed(surface, language.lower)
 
     def stemmed(word: str) -> str:
         # a stemmer may leave nothing of a single letter
@@ -160,7 +160,7 @@ def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> list[TextSpan]:
 
 def lines(text: str) -> list[TextSpan]:
     """The lines of `text` that are not empty; a hyphenated word joins its line with the next."""
-    joined = _BROKEN.sub(_filled, text) if "\n" in text else text
+    joined = _BROKEN.sub(_fill, text) if "\n" in text else text
     return [TextSpan(*line.span()) for line in _LINE.finditer(joined)]
 
 
@@ -169,12 +169,12 @@ def _sentences(text: str, language: str) -> list[TextSpan]:
     for line in lines(text):
         start = line.start
         # sentencex takes "59)" for a list item and loses count of brackets after it
-        masked = _BRACKETED.sub(_masked, text[line.start : line.end].replace("\n", " "))
+        masked = _BRACKETED.sub(_mask, text[line.start : line.end].replace("\n", " "))
         for boundary in sentencex.get_sentence_boundaries(language, masked):
             end = line.start + boundary["end_index"]
             if language == "en" and end < line.end and _ABBREVIATION.search(text, start, end):
                 continue
-            span = trimmed(text, start, end)
+            span = trim(text, start, end)
             start = end
             if span.start < span.end:
                 spans.append(span)
@@ -201,11 +201,11 @@ def names(question: str, language: str = DEFAULT_LANGUAGE) -> list[list[Word]]:
     return found
 
 
-def _filled(broken: re.Match[str]) -> str:
+def _fill(broken: re.Match[str]) -> str:
     return "x" * len(broken.group())
 
 
-def _masked(bracket: re.Match[str]) -> str:
+def _mask(bracket: re.Match[str]) -> str:
     """The bracket as one word of the same length, with the case and end its inside has."""
     inside = bracket.group()[1:-1]
     first = "X" if inside[:1].isupper() else "x"
@@ -213,7 +213,7 @@ def _masked(bracket: re.Match[str]) -> str:
     return first + "x" * len(inside) + last
 
 
-def trimmed(text: str, start: int, end: int) -> TextSpan:
+def trim(text: str, start: int, end: int) -> TextSpan:
     """The span without blanks at either end; empty (`start == end`) if it held only blanks."""
     while start < end and text[start].isspace():
         start += 1

@@ -175,7 +175,7 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
         qa_id=request.qa_id,
         session_id=request.session_id,
         trace_id=answer.trace_id,
-        asked=_asked(answer),
+        asked=_question_of(answer),
         target=TargetUsed(
             name=request.target_name, settings=request.target.model_dump(mode="json")
         ),
@@ -207,7 +207,7 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
     )
 
 
-def _asked(answer: Answer) -> QuestionUsed:
+def _question_of(answer: Answer) -> QuestionUsed:
     search = answer.request.search
     return QuestionUsed(
         question=search.question,

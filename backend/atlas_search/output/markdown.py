@@ -29,7 +29,7 @@ def markdown(answers: Sequence[AnswerDocument], base_url: str) -> str:
     return "\n---\n\n".join(_answer(answer, base_url) for answer in answers)
 
 
-def escaped(text: str) -> str:
+def escape_line(text: str) -> str:
     """`text` as one line that Markdown and HTML show as it is, also at the start of a block."""
     plain = _MARKUP.sub(r"\\\g<0>", one_line(text))
     return _AT_START.sub(_inert, plain)
@@ -43,7 +43,7 @@ def _inert(match: re.Match[str]) -> str:
 def _answer(answer: AnswerDocument, base_url: str) -> str:
     numbers = _numbers(answer)
     blocks = [
-        *_asked(answer),
+        *_question_lines(answer),
         *_text(answer, numbers),
         *_comparison(answer, numbers),
         *_conflicts(answer, base_url),
@@ -60,26 +60,26 @@ def _numbers(answer: AnswerDocument) -> Numbers:
     return {index: number for number, index in enumerate(order, start=1)}
 
 
-def _asked(answer: AnswerDocument) -> Iterator[str]:
-    yield f"# {escaped(answer.question)}"
+def _question_lines(answer: AnswerDocument) -> Iterator[str]:
+    yield f"# {escape_line(answer.question)}"
     if answer.standalone_question:
-        yield f"Searched for: {escaped(answer.standalone_question)}"
+        yield f"Searched for: {escape_line(answer.standalone_question)}"
     code = re.sub(r"[^\w.-]", "", answer.reason.code)
-    yield f"**{answer.decision}**: {escaped(answer.reason.message)} (`{code}`)"
+    yield f"**{answer.decision}**: {escape_line(answer.reason.message)} (`{code}`)"
     if answer.fallback:
-        yield f"Note: {escaped(answer.fallback.message)}"
+        yield f"Note: {escape_line(answer.fallback.message)}"
 
 
 def _text(answer: AnswerDocument, numbers: Numbers) -> Iterator[str]:
     if answer.sentences:
-        yield " ".join(_cited(said.text, said.citations, numbers) for said in answer.sentences)
+        yield " ".join(_cite(said.text, said.citations, numbers) for said in answer.sentences)
     elif answer.answer:
-        yield escaped(answer.answer)
+        yield escape_line(answer.answer)
 
 
-def _cited(text: str, citations: Sequence[int], numbers: Numbers) -> str:
+def _cite(text: str, citations: Sequence[int], numbers: Numbers) -> str:
     marks = "".join(f"[{numbers[index]}]" for index in citations)
-    return f"{escaped(text)} {marks}".rstrip()
+    return f"{escape_line(text)} {marks}".rstrip()
 
 
 def _comparison(answer: AnswerDocument, numbers: Numbers) -> Iterator[str]:
@@ -92,14 +92,14 @@ def _points(heading: str, points: Sequence[PointOut], numbers: Numbers) -> Itera
     if points:
         yield f"## {heading}"
         texts = ((_MARKER.sub("", point.text), point.citations) for point in points)
-        yield "\n".join(f"- {_cited(*said, numbers)}" for said in texts)
+        yield "\n".join(f"- {_cite(*said, numbers)}" for said in texts)
 
 
 def _conflicts(answer: AnswerDocument, base_url: str) -> Iterator[str]:
     if answer.conflicts:
         yield "## Contradictions between the sources"
         yield "\n".join(
-            f"- {escaped(conflict.detail)}\n"
+            f"- {escape_line(conflict.detail)}\n"
             f"  - {_side(conflict.first, base_url)}\n"
             f"  - {_side(conflict.second, base_url)}"
             for conflict in answer.conflicts
@@ -107,9 +107,9 @@ def _conflicts(answer: AnswerDocument, base_url: str) -> Iterator[str]:
 
 
 def _side(side: SideOut, base_url: str) -> str:
-    facts = ", ".join(escaped(fact) for fact in (side.title, side.date) if fact)
+    facts = ", ".join(escape_line(fact) for fact in (side.title, side.date) if fact)
     link = _link(permalink(base_url, side.passage_id))
-    return f"{facts}: “{escaped(side.quote)}” [passage]({link})"
+    return f"{facts}: “{escape_line(side.quote)}” [passage]({link})"
 
 
 def _sources(answer: AnswerDocument, numbers: Numbers, base_url: str) -> Iterator[str]:
@@ -125,10 +125,10 @@ def _source(number: int, cited: CitationOut, base_url: str) -> str:
     if cited.url:
         # only the web: a link to `javascript:` or a file would do something else
         is_web = cited.url.lower().startswith(("https://", "http://"))
-        links.append(f"[original]({_link(cited.url)})" if is_web else escaped(cited.url))
+        links.append(f"[original]({_link(cited.url)})" if is_web else escape_line(cited.url))
     return (
-        f"[{number}] {', '.join(escaped(fact) for fact in facts if fact)}\n\n"
-        f"> {escaped(cited.quote)}\n\n{' · '.join(links)}"
+        f"[{number}] {', '.join(escape_line(fact) for fact in facts if fact)}\n\n"
+        f"> {escape_line(cited.quote)}\n\n{' · '.join(links)}"
     )
 
 
@@ -136,12 +136,12 @@ def _footer(answer: AnswerDocument) -> str:
     usage = answer.usage
     return "\n".join(
         (
-            f"- Collection: {escaped(answer.collection)}, version "
-            f"{escaped(answer.collection_version)}",
-            f"- Target: {escaped(answer.target)}",
-            f"- Written by: {escaped(' '.join(filter(None, (usage.provider, usage.model))))}",
+            f"- Collection: {escape_line(answer.collection)}, version "
+            f"{escape_line(answer.collection_version)}",
+            f"- Target: {escape_line(answer.target)}",
+            f"- Written by: {escape_line(' '.join(filter(None, (usage.provider, usage.model))))}",
             f"- Date: {datetime.fromisoformat(answer.created).isoformat()}",
-            f"- Answer: {escaped(answer.qa_id)}",
+            f"- Answer: {escape_line(answer.qa_id)}",
         )
     )
 

@@ -90,7 +90,7 @@ def replay(searcher: Searcher, bundle: RunBundle) -> Replay:
     target, about_target = _target(bundle)
     found = _search(SearchRun(searcher, _request(searcher, bundle), target), bundle)
     notes = [*_notes(searcher, bundle), *about_target, *_missing_stage(searcher, target)]
-    return _compared(searcher.store, bundle, found, notes)
+    return _compare(searcher.store, bundle, found, notes)
 
 
 def print_replay(console: Console, replayed: Replay) -> None:
@@ -197,7 +197,7 @@ def _corpora(store: Store) -> list[str]:
     return [corpus.id for corpus in store.corpora]
 
 
-def _compared(
+def _compare(
     store: Store, bundle: RunBundle, found: Sequence[CheckedPassage], notes: Sequence[str]
 ) -> Replay:
     old = _ranks((item.passage_id, item.score) for item in bundle.ranked)

@@ -72,11 +72,11 @@ def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
     if not answer.sentences:
         yield about | {"sentence": answer.answer or ""}
     for number, sentence in enumerate(answer.sentences, start=1):
-        said = about | _said(number, sentence)
+        said = about | _sentence_row(number, sentence)
         if not sentence.citations:
             yield said
         for index in sentence.citations:
-            yield said | _cited(answer.citations[index], base_url)
+            yield said | _citation_row(answer.citations[index], base_url)
 
 
 def _about(answer: AnswerDocument) -> Row:
@@ -90,11 +90,11 @@ def _about(answer: AnswerDocument) -> Row:
     }
 
 
-def _said(number: int, sentence: SentenceOut) -> Row:
+def _sentence_row(number: int, sentence: SentenceOut) -> Row:
     grounded = "true" if sentence.grounded else "false"
     return {"sentence_number": number, "sentence": sentence.text, "grounded": grounded}
 
 
-def _cited(cited: CitationOut, base_url: str) -> Row:
+def _citation_row(cited: CitationOut, base_url: str) -> Row:
     own = cited.model_dump(include=set(COLUMNS))
     return own | {"permalink": permalink(base_url, cited.passage_id)}

@@ -83,7 +83,7 @@ def passes(fault: BaseException) -> bool:
     return isinstance(fault, Lost) and fault.passing
 
 
-def explained(fault: Fault, provider: Provider, model: str) -> AtlasError:
+def explain(fault: Fault, provider: Provider, model: str) -> AtlasError:
     """The error for people."""
     said = excerpt(str(fault).replace(provider.key, "[key]"))
     server, address = provider.server, provider.address_setting
@@ -129,7 +129,7 @@ def http_faults() -> Iterator[None]:
     except DecodingError as error:
         raise Garbled(f"{type(error).__name__}: {error}") from error
     except (HTTPError, InvalidURL, OSError) as error:  # broken TLS comes as the last
-        raise lost(error) from error
+        raise to_lost(error) from error
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def readable_environment() -> Iterator[None]:
         ) from error
 
 
-def lost(error: BaseException) -> Lost:
+def to_lost(error: BaseException) -> Lost:
     """What an HTTP client raised, as a Fault."""
     from httpx2 import InvalidURL, LocalProtocolError, UnsupportedProtocol
 

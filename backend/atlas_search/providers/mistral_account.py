@@ -25,7 +25,7 @@ from atlas_search.providers.http import (
     Fault,
     Garbled,
     Provider,
-    explained,
+    explain,
     http_faults,
     passes,
     retry_after,
@@ -117,7 +117,7 @@ class MistralApi:
             result: Result = retrying(self._attempt, request, patience)
             return result
         except Fault as fault:
-            raise explained(fault, self._embeddings, model) from fault
+            raise explain(fault, self._embeddings, model) from fault
 
     def _attempt(self, request: Callable[[Mistral], Result], patience: float) -> Result:
         if not self._limiter.try_acquire(timeout=patience):

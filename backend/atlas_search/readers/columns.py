@@ -143,7 +143,7 @@ def _read(record: Record, columns: Columns) -> Read:
 
 
 def _draft(record: Record, columns: Columns) -> Read:
-    fields, remarks = _renamed(record.fields, columns)
+    fields, remarks = _rename(record.fields, columns)
     id_field, id_ = _id(fields, columns)
     key = id_ or record.key
     text_fields = columns.texts(fields)
@@ -165,7 +165,7 @@ def _draft(record: Record, columns: Columns) -> Read:
     )
 
 
-def _renamed(fields: Mapping[str, object], columns: Columns) -> tuple[dict[str, object], list[str]]:
+def _rename(fields: Mapping[str, object], columns: Columns) -> tuple[dict[str, object], list[str]]:
     """The fields by their new names, and a remark on each value whose name was taken."""
     renamed: dict[str, object] = {}
     remarks = []

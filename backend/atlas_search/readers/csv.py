@@ -137,14 +137,14 @@ def _record(
     key: str, place: str, header: list[str], row: list[str] | csv.Error
 ) -> Record | Skipped:
     if isinstance(row, csv.Error):
-        return Skipped(f"{place}: {_explained(row)}", key)
+        return Skipped(f"{place}: {_explain(row)}", key)
     if len(row) != len(header):
         reason = f"{place}: {len(row)} values, but the header names {len(header)} columns"
         return Skipped(reason, key)
     return Record(key, place, dict(zip(header, row, strict=True)))
 
 
-def _explained(error: csv.Error) -> str:
+def _explain(error: csv.Error) -> str:
     if "unexpected end of data" in str(error):
         return (
             "a quote opens here and never closes, so the rest of the file is not read; close it, "

@@ -75,7 +75,7 @@ def _line(line: str, key: str, place: str) -> Record | Skipped:
     try:
         value = _parse(line)
     except ValueError as error:
-        return Skipped(f"{place}: {_explained(error)}", key)
+        return Skipped(f"{place}: {_explain(error)}", key)
     return _record(value, key, place, mend=_needs_mending(line))
 
 
@@ -83,7 +83,7 @@ def _whole(content: str) -> Iterator[Record | Skipped]:
     try:
         value = _parse(content)
     except ValueError as error:
-        yield Skipped(_explained(error))
+        yield Skipped(_explain(error))
         return
     mend = _needs_mending(content)
     if isinstance(value, list):
@@ -108,21 +108,21 @@ def _record(value: object, key: str, place: str, *, mend: bool) -> Record | Skip
     if not isinstance(value, dict):
         return Skipped(f"{place}: not a JSON object with named fields, but {_kind(value)}", key)
     try:
-        fields, replaced = _mended(value) if mend else (value, 0)
+        fields, replaced = _mend(value) if mend else (value, 0)
     except RecursionError:
         return Skipped(f"{place}: {_TOO_DEEP}", key)
     remark = f"lone surrogates replaced by U+FFFD: {replaced}" if replaced else ""
     return Record(key, place, fields, remark)
 
 
-def _mended(fields: dict[str, object]) -> tuple[dict[str, object], int]:
+def _mend(fields: dict[str, object]) -> tuple[dict[str, object], int]:
     """The fields without lone surrogates, which no encoding can write, and how many there were."""
     # writing and reading it again reaches every text in it
     mended, count = _SURROGATE.subn("\ufffd", json.dumps(fields, ensure_ascii=False))
     return _DECODER.decode(mended), count
 
 
-def _explained(error: ValueError) -> str:
+def _explain(error: ValueError) -> str:
     if not isinstance(error, json.JSONDecodeError):
         return f"not read as JSON: {error}"
     if error.lineno == 1:

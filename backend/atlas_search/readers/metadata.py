@@ -40,22 +40,22 @@ def typed_metadata(
     `;`, without one at `,`; an author never is. Empty values are left out; `defaults` fill what is
     missing then.
     """
-    own = _typed_fields(raw)
-    missing = {name: value for name, value in _typed_fields(defaults).items() if name not in own}
+    own = _type_fields(raw)
+    missing = {name: value for name, value in _type_fields(defaults).items() if name not in own}
     return own | missing
 
 
-def _typed_fields(raw: Mapping[str, object]) -> dict[str, MetadataValue]:
+def _type_fields(raw: Mapping[str, object]) -> dict[str, MetadataValue]:
     fields = {}
     for key, value in raw.items():
         name = "_".join(_clean(str(key)).lower().split())
-        typed = _typed(name, value)
+        typed = _type_value(name, value)
         if name and typed not in ("", ()):
             fields[name] = typed
     return fields
 
 
-def _typed(name: str, value: object) -> MetadataValue:
+def _type_value(name: str, value: object) -> MetadataValue:
     if name == "date":
         return _date(value)
     if name in _SPLIT and not isinstance(value, _SEVERAL):
@@ -73,7 +73,7 @@ def _date(value: object) -> str:
         value = value.date()
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # a year in a column with gaps
-    typed = _typed("", value)
+    typed = _type_value("", value)
     return "; ".join(typed) if isinstance(typed, tuple) else str(typed)
 
 

@@ -18,11 +18,11 @@ def conditions(filters: Mapping[str, Filter], fields: Collection[str]) -> dict[s
 
     Raises RequestError; a field must be one of `fields`, or of every passage.
     """
-    asked = known_fields(filters, {*fields, DOCUMENT_ID, *PASSAGE_FIELDS})
+    asked = check_fields(filters, {*fields, DOCUMENT_ID, *PASSAGE_FIELDS})
     return {field: _condition(field, filters[field]) for field in asked}
 
 
-def known_fields(asked: Iterable[str], known: Collection[str]) -> list[str]:
+def check_fields(asked: Iterable[str], known: Collection[str]) -> list[str]:
     """`asked`, if all are `known`. Raises UnknownFilterField."""
     unknown = [field for field in asked if field not in known]
     if unknown:

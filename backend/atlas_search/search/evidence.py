@@ -62,7 +62,7 @@ def check(
     Each passage is compared with the question as read in the passage's language. `weights` are
     the idf of the question's terms in all of these; they choose the sentences to highlight.
     """
-    return [_checked(query, item, weights, target) for item in ranked]
+    return [_check(query, item, weights, target) for item in ranked]
 
 
 def best_window(
@@ -120,7 +120,7 @@ def freshness(checked: Sequence[CheckedPassage], days: int, today: date) -> Fres
     )
 
 
-def _checked(
+def _check(
     query: Query, ranked: RankedPassage, weights: Mapping[str, float], target: Target
 ) -> CheckedPassage:
     text = ranked.passage.text

@@ -29,7 +29,7 @@ class Explained:
     signals: Mapping[str, float]
 
 
-def explained(store: Store, candidates: Candidates, ranking: Ranking) -> list[Explained]:
+def explain_all(store: Store, candidates: Candidates, ranking: Ranking) -> list[Explained]:
     """All candidates, best first."""
     legs: dict[int, dict[str, LegPlace]] = {int(row): {} for row in ranking.rows}
     for hits in candidates.hits:

@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 from atlas_search.search.candidates import Candidates, Part
 from atlas_search.search.query import Query
 from atlas_search.search.rerank import rerank
-from atlas_search.search.retrieve import pooled, retrieve
+from atlas_search.search.retrieve import pool, retrieve
 from atlas_search.search.run import SearchRun
-from atlas_search.search.signals.measure import SignalTable, measure, merged
+from atlas_search.search.signals.measure import SignalTable, measure, merge
 from atlas_search.search.sub_questions import sub_questions
 from atlas_search.stores.tokens import IntArray
 
@@ -22,12 +22,12 @@ def find_candidates(run: SearchRun) -> Candidates:
     measured against the whole question: scores of different questions are not comparable enough
     to merge (on the bundled questions, their maximum lost a tenth of recall at 5).
     """
-    whole = _found(run, run.query)
+    whole = _find(run, run.query)
     parts = [_part(run, text) for text in _parts(run)]
     if not parts:
         return whole
     rows = np.unique(np.concatenate([whole.table.rows, *(found.table.rows for found, _ in parts)]))
-    table = _measured(run, run.query, whole.vector, rows)
+    table = _measure_all(run, run.query, whole.vector, rows)
     run.clock.lap("measure")
     return Candidates(run.query, whole.vector, whole.hits, table, tuple(part for _, part in parts))
 
@@ -41,28 +41,28 @@ def _parts(run: SearchRun) -> tuple[str, ...]:
 def _part(run: SearchRun, text: str) -> tuple[Candidates, Part]:
     with run.tracer.span("sub-question", "CHAIN") as span:
         span.input(text)
-        found = _found(run, run.read(text))
+        found = _find(run, run.read(text))
         best = rerank(found, run.target).rows[:BEST_OF_PART]
         span.output(run.store.passage_ids(best.tolist()))
         return found, Part(text, found.vector, best)
 
 
-def _found(run: SearchRun, query: Query) -> Candidates:
-    vector = _embedded(run, query)
+def _find(run: SearchRun, query: Query) -> Candidates:
+    vector = _embed(run, query)
     run.clock.lap("embed")
     hits = retrieve(run, query, vector)
     run.clock.lap("retrieve")
-    table = _measured(run, query, vector, pooled(hits))
+    table = _measure_all(run, query, vector, pool(hits))
     run.clock.lap("measure")
     return Candidates(query, vector, hits, table)
 
 
-def _measured(
+def _measure_all(
     run: SearchRun, query: Query, vector: NDArray[np.float32], rows: IntArray
 ) -> SignalTable:
     store = run.store
     owner = store.corpus_of(rows)
-    return merged(
+    return merge(
         [
             measure(
                 query.in_language(language),
@@ -78,7 +78,7 @@ def _measured(
     )
 
 
-def _embedded(run: SearchRun, query: Query) -> NDArray[np.float32]:
+def _embed(run: SearchRun, query: Query) -> NDArray[np.float32]:
     with run.tracer.span("embed", "EMBEDDING") as span:
         embedder = run.searcher.embedder
         vector = embedder.embed_query(query.text)

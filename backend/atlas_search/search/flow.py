@@ -56,7 +56,7 @@ def _describe_ranking(span: Span, run: SearchRun, ranking: Ranking) -> None:
     kept = ranking.rows[: run.request.limit]
     ids, passages = run.store.passage_ids(kept.tolist()), run.passages(kept)
     traced = [TracedDocument(*each) for each in zip(ids, ranking.scores, passages, strict=False)]
-    span.reranked(run.query.text, run.target.reranker, traced)
+    span.list_reranked(run.query.text, run.target.reranker, traced)
 
 
 def _describe(span: Span, run: SearchRun, result: WholeResult) -> None:

@@ -10,7 +10,7 @@ from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerankers.fused import absolute, relative
 from atlas_search.search.rerankers.lexical import atlas_table
 from atlas_search.search.rerankers.rrf import rrf
-from atlas_search.search.rerankers.weighted import semantic, weighted
+from atlas_search.search.rerankers.weighted import semantic, weigh
 from atlas_search.search.signals.measure import SignalTable
 from atlas_search.stores.tokens import FloatArray, IntArray
 
@@ -22,7 +22,7 @@ SCORERS: Mapping[str, Scorer] = {
     "relative": relative,
     "lexical": atlas_table,
     "rrf": rrf,
-    "weighted": weighted,
+    "weighted": weigh,
     "none": semantic,
 }
 """Rerankers of one stage. The candidates of all others, which have a second stage

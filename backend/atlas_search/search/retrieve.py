@@ -38,7 +38,7 @@ def retrieve(run: SearchRun, query: Query, vector: NDArray[np.float32]) -> list[
     return [task.result() for task in tasks]
 
 
-def pooled(hits: Sequence[CorpusHits]) -> IntArray:
+def pool(hits: Sequence[CorpusHits]) -> IntArray:
     """The candidates of all corpora, each once, ascending."""
     return np.concatenate([corpus.rows for corpus in hits]) if hits else np.empty(0, dtype=np.int64)
 
@@ -64,7 +64,7 @@ def _describe(span: Span, run: SearchRun, query: Query, hits: CorpusHits) -> Non
     ]
     rows = [int(row) for row, _ in found]
     full = run.store.passages(rows[:FULL_TEXTS])
-    span.retrieved(
+    span.list_retrieved(
         [
             TracedDocument(
                 id_,

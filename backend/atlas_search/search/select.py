@@ -19,8 +19,8 @@ def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[Ran
     """The passages to keep, best first, each with the ids of others that say the same."""
     with run.tracer.span("balance", "CHAIN") as span:
         store, request, target = run.store, run.request, run.target
-        ranking = _varied(run, ranking)
-        best = ranking.rows[: _considered(request)]
+        ranking = _vary(run, ranking)
+        best = ranking.rows[: _candidates_to_compare(request)]
         heads = groups(best, store.tokens, target.near_duplicate)
         pool = _pool(run, candidates, ranking, heads)
         caps = type_caps(candidates.query, target)
@@ -45,12 +45,12 @@ def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[Ran
         ]
 
 
-def _varied(run: SearchRun, ranking: Ranking) -> Ranking:
+def _vary(run: SearchRun, ranking: Ranking) -> Ranking:
     """The ranking, its best candidates in the order that the target's diversity wants."""
     request, target = run.request, run.target
     if target.diversity == "none":
         return ranking
-    best = ranking.rows[: _considered(request)]
+    best = ranking.rows[: _candidates_to_compare(request)]
     merit = ranking.scores[: len(best)]
     if ranking.relevance:
         merit = np.array([ranking.relevance.get(int(p), 0.0) for p in ranking.order[: len(best)]])
@@ -75,7 +75,7 @@ def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Seque
     )
 
 
-def _considered(request: SearchRequest) -> int:
+def _candidates_to_compare(request: SearchRequest) -> int:
     """How many of the best candidates are compared with each other."""
     return max(50, 5 * request.limit)
 

@@ -8,7 +8,7 @@ from atlas_search.core.domain import LEGS, CheckedPassage
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import confidence, freshness
 from atlas_search.search.rerank import Ranking
-from atlas_search.search.rerankers.fused import OWN_WEIGHTS, fused
+from atlas_search.search.rerankers.fused import OWN_WEIGHTS, fuse
 from atlas_search.search.result import CorpusCounts, WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.unknown_names import unknown_names
@@ -18,7 +18,7 @@ def summary(
     run: SearchRun, candidates: Candidates, ranking: Ranking, checked: Sequence[CheckedPassage]
 ) -> WholeResult:
     """The result of a search."""
-    support = float(fused(candidates.table, OWN_WEIGHTS).max(initial=0.0))
+    support = float(fuse(candidates.table, OWN_WEIGHTS).max(initial=0.0))
     return WholeResult(
         query=run.query,
         vector=candidates.vector,

@@ -24,7 +24,7 @@ def unknown_names(
     Biden's own address does not name him. `languages` are those of the searched corpora.
     """
 
-    def known(name: Sequence[Word]) -> bool:
+    def is_known(name: Sequence[Word]) -> bool:
         parties = [query.text[w.start : w.end] for w in name if w.folded not in _AGAINST]
         if len(parties) < len(name):
             return any(_hold(passage, parties) for passage in passages)
@@ -38,7 +38,7 @@ def unknown_names(
     return tuple(
         query.text[name[0].start : name[-1].end]
         for name in names(query.text, query.language)
-        if not known(name)
+        if not is_known(name)
     )
 
 

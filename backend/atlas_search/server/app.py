@@ -10,7 +10,7 @@ from flask_openapi3.openapi import OpenAPI
 from werkzeug.exceptions import BadRequest
 from werkzeug.routing import BaseConverter
 
-from atlas_search.core.places import bundled
+from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
 from atlas_search.server.admin import admin_blueprint
@@ -23,7 +23,7 @@ from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
 from atlas_search.server.validate import validate_blueprint
 
-FRONTEND = bundled("frontend")
+FRONTEND = bundled_folder("frontend")
 SPARE_THREADS = 4  # for everything but answers
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
 

@@ -15,7 +15,7 @@ from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
 from atlas_search.server.problems import problem_of
 from atlas_search.server.runs import Run, Runs
-from atlas_search.server.schemas.requests import AskBody, Identifier, asked
+from atlas_search.server.schemas.requests import AskBody, Identifier, read_question
 from atlas_search.server.serving import Serve
 
 LONGEST_NUMBER = 9  # digits of an event's number
@@ -65,7 +65,7 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
 
     @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerDocument})
     def get_ask(path: ByAnswer) -> dict[str, object]:
-        return finished(runs.get(path.qa_id)).document
+        return finished_run(runs.get(path.qa_id)).document
 
     @blueprint.delete("/ask/<qa_id>", summary="Stop an answer")
     def delete_ask(path: ByAnswer) -> dict[str, object]:
@@ -77,7 +77,7 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     return blueprint
 
 
-def finished(run: Run) -> Run:
+def finished_run(run: Run) -> Run:
     """A run that has come to an answer. Raises NotFound, or what ended it."""
     if run.error:
         raise run.error
@@ -88,7 +88,7 @@ def finished(run: Run) -> Run:
 
 def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
     """Check the request and begin its answer."""
-    question = asked(body, atlas.services)
+    question = read_question(body, atlas.services)
     work = partial(
         _work,
         atlas=atlas,
@@ -111,7 +111,7 @@ def _work(
         run.write("error", problem_of(error, path).model_dump_json(exclude_none=True))
     else:
         run.answer, run.document, run.manifest = answer, document, atlas.services.store.manifest
-        run.write("complete", json.dumps(_sent(document, include_context=include_context)))
+        run.write("complete", json.dumps(_to_send(document, include_context=include_context)))
 
 
 def _whole(run: Run, gone: Gone, *, include_context: bool) -> dict[str, object]:
@@ -123,10 +123,10 @@ def _whole(run: Run, gone: Gone, *, include_context: bool) -> dict[str, object]:
         raise Cancelled("The client went away.")
     if run.error:
         raise run.error
-    return _sent(run.document, include_context=include_context)
+    return _to_send(run.document, include_context=include_context)
 
 
-def _sent(document: dict[str, object], *, include_context: bool) -> dict[str, object]:
+def _to_send(document: dict[str, object], *, include_context: bool) -> dict[str, object]:
     return document if include_context else {**document, "passages": None}
 
 

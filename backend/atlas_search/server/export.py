@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from atlas_search.core.errors import NotFound
 from atlas_search.output.bundle import bundle_of
 from atlas_search.output.formats import Exported, Format, export, known_format
-from atlas_search.server.ask import finished
+from atlas_search.server.ask import finished_run
 from atlas_search.server.runs import Runs
 from atlas_search.server.schemas.requests import Identifier
 from atlas_search.server.serving import Serve
@@ -68,7 +68,7 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
 
     @blueprint.get("/ask/<qa_id>/export", summary="A recent answer as a file", responses=_FILE)
     def get_answer(path: ByAnswer, query: AnswerFormatQuery) -> Response:
-        run = finished(runs.get(path.qa_id))
+        run = finished_run(runs.get(path.qa_id))
         if query.format == "bundle" and run.answer and run.manifest:
             bundle = bundle_of(run.answer, run.manifest)
             name = f"atlas-run-{path.qa_id}.json"

@@ -8,7 +8,7 @@ from atlas_search.server.schemas.validation import (
     ValidateBody,
     ValidatedAnswerOut,
     given_passages,
-    validated_out,
+    validate_out,
 )
 from atlas_search.server.serving import Serve
 
@@ -29,6 +29,6 @@ def validate_blueprint(serve: Serve) -> APIBlueprint:
         _, target = services.target(None)
         limit = body.citation_limit or target.citation_limit
         given = given_passages(body, services.store)
-        return validated_out(body.answer, given, limit).model_dump(mode="json")
+        return validate_out(body.answer, given, limit).model_dump(mode="json")
 
     return blueprint

@@ -76,13 +76,13 @@ class Staging:
     def __init__(self, path: Path):
         self._path = path
         try:
-            self._connection = _opened(path)
+            self._connection = _open_database(path)
         except sqlite3.DatabaseError:
             # it only saves work: set aside what cannot be read, and begin again
             path.replace(path.with_name(f"{path.name}.damaged"))
             for leftover in ("-wal", "-shm"):
                 path.with_name(path.name + leftover).unlink(missing_ok=True)
-            self._connection = _opened(path)
+            self._connection = _open_database(path)
 
     def fingerprints(self, origin: str) -> dict[str, bytes]:
         """The fingerprint of every staged source by name."""
@@ -285,7 +285,7 @@ class Staging:
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_database(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path)
     try:
         connection.execute("PRAGMA journal_mode = WAL")

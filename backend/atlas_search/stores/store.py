@@ -179,7 +179,7 @@ class EmbeddedStore:
     ) -> Hits:
         """See Store."""
         if scope is not None:
-            return self._compared(self._own(corpus, scope.rows), vector, depth)
+            return self._compare(self._own(corpus, scope.rows), vector, depth)
         found = self._vectors.nearest(corpus, vector, depth)
         rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
         return _best(rows, found.similarities, depth)
@@ -189,7 +189,7 @@ class EmbeddedStore:
         own: IntArray = rows[self._corpus_of[rows] == number]
         return own
 
-    def _compared(self, rows: IntArray, vector: NDArray[np.float32], depth: int) -> Hits:
+    def _compare(self, rows: IntArray, vector: NDArray[np.float32], depth: int) -> Hits:
         """The nearest of `rows`, found by comparing every one."""
         similarities = np.empty(len(rows))
         for start in range(0, len(rows), COMPARED_AT_ONCE):

@@ -230,7 +230,7 @@ class TokenWriter:
     def table(self) -> TokenTable:
         """The table of all that was added."""
         ragged = {name: Ragged.of(rows) for name, rows in self._rows.items()}
-        terms, number = self._renumbered(list(ragged.values()))
+        terms, number = self._renumber(list(ragged.values()))
         renumbered = {
             name: Ragged(number[rows.flat].astype(np.int32), rows.offsets)
             for name, rows in ragged.items()
@@ -258,7 +258,7 @@ class TokenWriter:
             passages_of=np.array(self._passages_of, dtype=np.int32),
         )
 
-    def _renumbered(self, used: list[Ragged]) -> tuple[list[str], IntArray]:
+    def _renumber(self, used: list[Ragged]) -> tuple[list[str], IntArray]:
         """The terms that occur, in order of first occurrence, and the new id of each old one."""
         every = np.concatenate([rows.flat for rows in used])
         ids, first = np.unique(every, return_index=True)

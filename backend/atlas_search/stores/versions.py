@@ -36,7 +36,7 @@ _PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock(folder: Path) -> Iterator[None]:
     """Keep other builds of the collection out. Raises SourceError if one is running."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".build.lock", timeout=0)
@@ -76,7 +76,7 @@ def go_live(folder: Path, manifest: Manifest) -> None:
 
 def rollback(folder: Path, version: str = "") -> Manifest:
     """Make `version` live, or the newest one before the live one. Raises SourceError."""
-    with locked(folder):
+    with lock(folder):
         live = Manifest.read(folder)
         others = {m.version: m for m in versions(folder) if m.version != live.version}
         older = [name for name in others if name < live.version]

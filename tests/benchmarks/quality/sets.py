@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.beir_labels import BenchmarkQuery, Qrels, read_qrels, read_queries
 from atlas_search.readers.beir import CORPUS_FILES
@@ -81,7 +81,7 @@ def _read_set(name: str, path: Path) -> TestSet:
     if unknown:
         raise SourceError(f"{path} lacks {len(unknown)} judged records: {', '.join(unknown[:5])}.")
     return TestSet(
-        name=checked_id(name, str(path.parent)),
+        name=check_id(name, str(path.parent)),
         path=path,
         groups=groups,
         queries=queries,

@@ -21,7 +21,7 @@ from atlas_search.core.targets import Target
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.search.find_candidates import find_candidates
-from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fused
+from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable
 from atlas_search.stores.tokens import FloatArray
@@ -101,7 +101,7 @@ def mean_ndcg(asked: Sequence[Asked], weights: Mapping[str, float]) -> float:
     """Mean nDCG@10 of the order that the weights give."""
     values = []
     for found in asked:
-        scores = np.round(fused(found.table, weights), 9)
+        scores = np.round(fuse(found.table, weights), 9)
         best = np.lexsort((found.table.rows, -scores))[:CUT]
         values.append(_dcg(found.grades[best].tolist()) / found.ideal)
     return float(np.mean(values))

@@ -38,7 +38,7 @@ class Reading:
     @cached_property
     def folded(self) -> str:
         """Its words in their folded forms, a blank on either side of each."""
-        return _folded(self.passage.text, self.passage.language)
+        return _fold_words(self.passage.text, self.passage.language)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -72,15 +72,15 @@ def best_place(sentence: str, cited: Sequence[Reading]) -> tuple[Passage, TextSp
     return found
 
 
-def unsupported(sentence: str, cited: Sequence[Reading]) -> list[str]:
+def missing_support(sentence: str, cited: Sequence[Reading]) -> list[str]:
     """Warnings, as predicates of the sentence, about what `cited` do not hold."""
     known = frozenset[str]().union(*(reading.numbers for reading in cited))
     found = [
-        f"says {_shortened(number)}, which is in no cited passage."
+        f"says {_shorten(number)}, which is in no cited passage."
         for number in numbers_missing(sentence, known)
     ]
     found += [
-        f"quotes “{_shortened(quote)}”, which is in no cited passage."
+        f"quotes “{_shorten(quote)}”, which is in no cited passage."
         for quote in _quotes(sentence)
         if not any(_holds(reading, quote) for reading in cited)
     ]
@@ -94,12 +94,12 @@ def stands_in(sentence: str, cited: Sequence[Reading]) -> bool:
     return any(_verbatim(sentence, reading.passage.text) for reading in cited)
 
 
-def shortened_token(token: str) -> str:
+def shorten_token(token: str) -> str:
     """As much of a citation token as a finding repeats."""
-    return _shortened(token, _SHOWN_OF_TOKEN)
+    return _shorten(token, _SHOWN_OF_TOKEN)
 
 
-def _shortened(written: str, most: int = _SHOWN) -> str:
+def _shorten(written: str, most: int = _SHOWN) -> str:
     return written if len(written) <= most else f"{written[:_SHOWN]}…"
 
 
@@ -131,7 +131,7 @@ def _holds(reading: Reading, quote: str) -> bool:
     """Whether a passage holds every part of a quote, in order."""
     at = 0
     for part in _GAP.split(_CHANGED.sub(r"\1", quote)):
-        wanted = _folded(part, reading.passage.language)
+        wanted = _fold_words(part, reading.passage.language)
         found = reading.folded.find(wanted, at) if wanted.strip() else at
         if found < 0:
             return False
@@ -140,7 +140,7 @@ def _holds(reading: Reading, quote: str) -> bool:
     return True
 
 
-def _folded(text: str, language: str) -> str:
+def _fold_words(text: str, language: str) -> str:
     return f" {' '.join(word.folded for word in words(text, language))} "
 
 

@@ -1,15 +1,15 @@
 """Verifying citations: every marker must name a passage the answer was written from."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atlas_search.answer.check.checks import (
     Reading,
     best_place,
-    shortened_token,
+    missing_support,
+    shorten_token,
     stands_in,
-    unsupported,
 )
 from atlas_search.answer.check.lookalikes import lookalikes
 from atlas_search.answer.check.markers import Languages, MarkedSentence, stretches
@@ -101,11 +101,9 @@ class Checker:
         """What is wrong with what it writes."""
         sources = [reading.passage.text for reading in cited]
         fakes = lookalikes(text, self._document_ids, sources)
-        found = [
-            f"writes {shortened_token(fake)}, which is not a citation token." for fake in fakes
-        ]
+        found = [f"writes {shorten_token(fake)}, which is not a citation token." for fake in fakes]
         found += [
-            f"cites {shortened_token(marker)}, which was not retrieved."
+            f"cites {shorten_token(marker)}, which was not retrieved."
             for marker in markers
             if marker not in self._readings
         ]
@@ -129,25 +127,22 @@ def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verifi
     """
     checker = Checker(given, citation_limit)
     read = [w for stretch in stretches(answer, checker.languages) for w in stretch.sentences]
-    return summed_up([checker.check(written) for written in read])
+    return sum_up([checker.check(written) for written in read])
 
 
-def summed_up(checked: Sequence[CheckedSentence]) -> Verification:
+def sum_up(checked: Sequence[CheckedSentence]) -> Verification:
     """The verification of an answer from that of all its sentences, in order."""
     if not checked:
         return Verification((), ("The answer holds no sentence.",), ())
-    errors = [fault for n, sentence in _numbered(checked) for fault in _named(n, sentence.errors)]
-    warnings = [w for n, sentence in _numbered(checked) for w in _named(n, sentence.warnings)]
+    numbered = list(enumerate(checked, start=1))
+    errors = [fault for n, said in numbered for fault in _name_sentence(n, said.errors)]
+    warnings = [fault for n, said in numbered for fault in _name_sentence(n, said.warnings)]
     if not errors and not any(sentence.grounded for sentence in checked):
         errors.append("No sentence has a citation.")
     return Verification(tuple(checked), tuple(errors), tuple(warnings))
 
 
-def _numbered(checked: Sequence[CheckedSentence]) -> Iterator[tuple[int, CheckedSentence]]:
-    return enumerate(checked, start=1)
-
-
-def _named(number: int, predicates: Sequence[str]) -> list[str]:
+def _name_sentence(number: int, predicates: Sequence[str]) -> list[str]:
     return [f"Sentence {number} {predicate}" for predicate in predicates]
 
 
@@ -161,10 +156,10 @@ def _warnings(
     found = ["has no citation."] if excused else []
     times = Counter(written.markers)
     found += [
-        f"cites {shortened_token(marker)} more than once." for marker in times if times[marker] > 1
+        f"cites {shorten_token(marker)} more than once." for marker in times if times[marker] > 1
     ]
     if citations:
-        found += unsupported(written.text, cited)
+        found += missing_support(written.text, cited)
     found += [
         f"cites {citation.passage.title}, which was superseded by {successor}."
         for citation in citations

@@ -31,14 +31,12 @@ def lookalikes(sentence: str, document_ids: Collection[str], cited: Iterable[str
     It is none of ours, but the source's own, if it comes with the words around it from one of the
     `cited` texts.
     """
-    found = list(_found(sentence, document_ids))
+    found = list(_find(sentence, document_ids))
     squeezed = [" ".join(text.split()) for text in cited] if found else []
-    return [
-        _shown(match) for match in found if not any(_around(match) in text for text in squeezed)
-    ]
+    return [_show(match) for match in found if not any(_around(match) in text for text in squeezed)]
 
 
-def _found(sentence: str, document_ids: Collection[str]) -> Iterator[re.Match[str]]:
+def _find(sentence: str, document_ids: Collection[str]) -> Iterator[re.Match[str]]:
     end = 0  # of what was found last
     brackets = [m for m in _BRACKETS.finditer(sentence) if _passes(m, document_ids)]
     bare = [m for m in _BARE.finditer(sentence) if _is_an_id(m[1], document_ids)]
@@ -89,7 +87,7 @@ def _around(match: re.Match[str]) -> str:
     return " ".join(around.split())
 
 
-def _shown(match: re.Match[str]) -> str:
+def _show(match: re.Match[str]) -> str:
     """The match; of a bracket that is not closed, what may be the token."""
     unclosed = match.re is _BRACKETS and not match[3]
     return " ".join(match.group().split()[:2]) if unclosed else match.group()

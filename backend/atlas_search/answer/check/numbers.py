@@ -62,7 +62,7 @@ def _readings(match: re.Match[str]) -> set[str]:
         if all(len(part) == 3 for part in (*head[1:], last)):
             found.add(_whole("".join(head) + last))
     if match["scale"]:
-        found |= {_scaled(reading, SCALES[match["scale"].lower()]) for reading in found}
+        found |= {_scale(reading, SCALES[match["scale"].lower()]) for reading in found}
     return found
 
 
@@ -86,7 +86,7 @@ def _decimal(whole: str, fraction: str) -> str:
     return f"{_whole(whole)}.{fraction}" if fraction else _whole(whole)
 
 
-def _scaled(reading: str, power: int) -> str:
+def _scale(reading: str, power: int) -> str:
     if len(reading) > _LONGEST:
         return reading
     return f"{Decimal(reading).scaleb(power).normalize():f}"

@@ -57,7 +57,7 @@ def is_refusal(answer: str) -> bool:
         return True
     if any(sentence.markers for sentence in written):
         return len(written) == 1 and is_caveat(written[0].text)
-    return bool(_REFUSALS.search(_folded(written[0])))
+    return bool(_REFUSALS.search(_fold(written[0])))
 
 
 def is_caveat(sentence: str) -> bool:
@@ -65,12 +65,12 @@ def is_caveat(sentence: str) -> bool:
 
     One with a further clause says more: `The passages do not say so, as he was bribed.`
     """
-    said = _folded(MarkedSentence(sentence, ()))
+    said = _fold(MarkedSentence(sentence, ()))
     silent = _BY_SILENCE.match(said) if len(sentence) <= _READ else None
     return silent is not None and not _MORE.search(said, silent.end())
 
 
-def _folded(sentence: MarkedSentence) -> str:
+def _fold(sentence: MarkedSentence) -> str:
     """Casefolded, with straight apostrophes and single blanks, without marks in front."""
     plain = sentence.text[:_READ].casefold().replace("’", "'")
     return " ".join(plain.split()).lstrip(_MARKUP)

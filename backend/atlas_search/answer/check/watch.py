@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from atlas_search.answer.check.citations import Checker, Verification, summed_up
+from atlas_search.answer.check.citations import Checker, Verification, sum_up
 from atlas_search.answer.check.markers import Stretch, stretches, without_begun_token
 from atlas_search.core.domain import CheckedSentence, Passage
 
@@ -33,18 +33,18 @@ class Watch:
             self._text = self._text[read[-1].start :]
         # looking at every piece would take quadratic time for a sentence without an end
         self._look_at = len(self._text) + len(self._text) // _GROWTH
-        return self._checked(read[:-1])
+        return self._check_from(read[:-1])
 
     def finish(self) -> list[tuple[int, CheckedSentence]]:
         """The rest of the sentences, when the stream has ended."""
         text, self._text = self._text, ""
-        return self._checked(stretches(text, self._checker.languages))
+        return self._check_from(stretches(text, self._checker.languages))
 
     def verification(self) -> Verification:
         """That of the whole text, once it is finished."""
-        return summed_up(self._found)
+        return sum_up(self._found)
 
-    def _checked(self, read: Sequence[Stretch]) -> list[tuple[int, CheckedSentence]]:
+    def _check_from(self, read: Sequence[Stretch]) -> list[tuple[int, CheckedSentence]]:
         first = len(self._found)
         for written in (sentence for stretch in read for sentence in stretch.sentences):
             self._found.append(self._checker.check(written))

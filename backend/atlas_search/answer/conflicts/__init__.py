@@ -57,7 +57,7 @@ def conflicts_between(
     """
     found = {
         _places(conflict): conflict
-        for conflict in (*_repealed(question, passages), *_opposed(question, passages))
+        for conflict in (*_find_repealed(question, passages), *_find_opposed(question, passages))
     }
     rank = {item.passage.id: number for number, item in reversed(list(enumerate(passages)))}
     return tuple(
@@ -68,7 +68,7 @@ def conflicts_between(
     )
 
 
-def marked_stated(
+def mark_stated(
     conflicts: Sequence[Contradiction], verification: Verification
 ) -> tuple[Contradiction, ...]:
     """The same conflicts, those `stated` whose both places the answer cites."""
@@ -87,13 +87,13 @@ def to_list(
     cited = {citation.passage.document_id for citation in verification.citations}
     return tuple(
         conflict
-        for conflict in marked_stated(conflicts, verification)
+        for conflict in mark_stated(conflicts, verification)
         if conflict.kind != "repealed"
         or cited & {conflict.first.passage.document_id, conflict.second.passage.document_id}
     )
 
 
-def concealed(
+def find_concealed(
     conflicts: Sequence[Contradiction], verification: Verification
 ) -> tuple[Contradiction, ...]:
     """Those of which the answer cites one place and keeps quiet about the other.
@@ -127,7 +127,7 @@ def _place(side: ConflictPlace) -> tuple[str, int, int]:
     return side.passage.document_id, side.start, side.end
 
 
-def _opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
+def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
     """Sentences on one matter whose numbers differ, or one of which denies the other."""
     asked = content_terms(question)
     sides: dict[tuple[str, int, int], ConflictPlace] = {}
@@ -167,7 +167,7 @@ def _side(passage: Passage, span: TextSpan) -> ConflictPlace:
     return ConflictPlace(passage, start, end, passage.text[span.start : span.end])
 
 
-def _repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
+def _find_repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
     """What a superseded document says against what its successor says, once for each two.
 
     Both must be evidence: a successor that merely turned up too is not asked about.

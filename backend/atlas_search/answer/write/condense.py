@@ -54,7 +54,7 @@ def _by_rule(run: AnswerRun) -> Standalone:
     earlier = [turn.content.strip() for turn in run.request.history if turn.role == "user"]
     if not earlier or not _LEANS.search(run.question):
         return Standalone(note="The question stands alone.")
-    return _checked(f"{earlier[-1]} {run.question}", run.question)
+    return _check(f"{earlier[-1]} {run.question}", run.question)
 
 
 def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
@@ -68,10 +68,10 @@ def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
         done = call_model(run, model, messages, max_tokens=MAX_TOKENS, temperature=0.0)
     except (ModelUnavailable, ModelRefused) as error:
         return Standalone(note=f"The question was not rewritten: {error}")
-    return _checked(done.text, run.question)
+    return _check(done.text, run.question)
 
 
-def _checked(written: str, question: str) -> Standalone:
+def _check(written: str, question: str) -> Standalone:
     """What was written, if it can be a question and is another one than was asked."""
     lines = written.strip().splitlines()
     if len(lines) != 1 or len(lines[0]) > MAX_CHARACTERS or is_refusal(lines[0]):

@@ -45,13 +45,13 @@ def _task(run: AnswerRun, evidence: Evidence) -> Extract:
         passages=result.valid,
         term_weights=result.term_weights,
         sentence_limit=min(target.answer_sentences, target.citation_limit),
-        opposed=tuple(_opposed(c) for c in evidence.conflicts if c.kind != "repealed"),
+        opposed=tuple(_oppose(c) for c in evidence.conflicts if c.kind != "repealed"),
         parts=result.sub_questions,
         question_vector=result.vector,
     )
 
 
-def _opposed(conflict: Contradiction) -> Opposed:
+def _oppose(conflict: Contradiction) -> Opposed:
     first, second = (
         (place.passage.document_id, place.start, place.end)
         for place in (conflict.first, conflict.second)

@@ -102,8 +102,8 @@ class ExtractiveWriter:
         vectors = self._vectors(covering)
         chosen: list[_Sentence] = []
         for part, found in zip(asked, covering[1:], strict=True):
-            chosen += _unlike(chosen, _answering(part, _scored(part, found, vectors)))[:1]
-        whole = _answering(prompt, _scored(prompt, covering[0], vectors))
+            chosen += _unlike(chosen, _answering(part, _score(part, found, vectors)))[:1]
+        whole = _answering(prompt, _score(prompt, covering[0], vectors))
         chosen += _unlike(chosen, whole)
         return _with_other_sides(chosen, prompt)
 
@@ -113,7 +113,7 @@ class ExtractiveWriter:
         return dict(zip(texts, self._embedder.embed(texts), strict=True))
 
 
-def _scored(
+def _score(
     prompt: Extract, found: Sequence[_Sentence], vectors: Mapping[str, NDArray[np.float32]]
 ) -> list[_Sentence]:
     """Sentences with the mean of similarity and idf-weighted term coverage, in [0, 1]."""

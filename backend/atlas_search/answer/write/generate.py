@@ -4,8 +4,8 @@ from dataclasses import asdict, replace
 
 from atlas_search.answer.answer import Context, Fallback, Restart, Writer
 from atlas_search.answer.check.refusals import is_refusal
-from atlas_search.answer.conflicts import concealed
-from atlas_search.answer.decide import TextFault, evidence_of, refused
+from atlas_search.answer.conflicts import find_concealed
+from atlas_search.answer.decide import TextFault, evidence_of, refuse
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.context import context_of, repair
@@ -35,7 +35,7 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         done = call_model(run, model, messages, attempt=attempt, pass_on=relay.add)
         writer = run.writer(model.name, done.ended.model, attempt)
         if is_refusal(relay.text):
-            return replace(_refused(run, evidence, relay, writer), context=context)
+            return replace(_overrule_or_refuse(run, evidence, relay, writer), context=context)
         relay.finish()
         fault = _FAULTS.get(done.ended.reason)
         written = judge_text(run, evidence, relay, writer, fault)
@@ -65,13 +65,15 @@ def _context(run: AnswerRun, evidence: Evidence) -> Context:
         return context
 
 
-def _refused(run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer) -> Written:
+def _overrule_or_refuse(
+    run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer
+) -> Written:
     """The model finds no answer: what the sources say themselves, if they speak clearly."""
     if relay.sent:
         run.tell(Restart("refused"))
     strong, found = run.target.strong_evidence, evidence_of(evidence.result)
     if found < strong:
-        return Written("", NOTHING, refused(evidence.result, strong), writer)
+        return Written("", NOTHING, refuse(evidence.result, strong), writer)
     reason = (
         f"{writer.model} found no answer, but the evidence is {found:.2f}; "
         f"from {strong:.2f} the sources' own sentences answer."
@@ -86,6 +88,6 @@ def _problems(evidence: Evidence, written: Written) -> list[str]:
         *(
             f"The passages contradict each other, and only one side is given: {conflict.detail} "
             f"Give both: {conflict.first.passage.marker} and {conflict.second.passage.marker}."
-            for conflict in concealed(evidence.conflicts, written.verification)
+            for conflict in find_concealed(evidence.conflicts, written.verification)
         ),
     ]

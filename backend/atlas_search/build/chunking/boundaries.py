@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 
-from atlas_search.language.text import TextSpan, sentences, trimmed
+from atlas_search.language.text import TextSpan, sentences, trim
 
 Starts = Callable[[str, TextSpan], Iterable[int]]
 """Where the parts of a span begin, in ascending order; the first may be left out."""
@@ -25,7 +25,7 @@ _WINDOW = 4000
 def parts(text: str, span: TextSpan, starts: Starts) -> Iterator[TextSpan]:
     """What lies between the boundaries in a span, trimmed, without the blank ones."""
     for left, right in pairwise(chain((span.start,), starts(text, span), (span.end,))):
-        part = trimmed(text, left, right)
+        part = trim(text, left, right)
         if part.start < part.end:
             yield part
 
@@ -55,7 +55,7 @@ def sentence_starts(text: str, span: TextSpan) -> Iterator[int]:
     while at < span.end:
         end = min(at + _WINDOW, span.end)
         starts = [at + sentence.start for sentence in sentences(text[at:end])][1:]
-        yield from (start for start in starts if not _joined(text, start))
+        yield from (start for start in starts if not _is_one_character(text, start))
         # the last sentence may go on behind the window
         at = starts[-1] if starts and end < span.end else end
 
@@ -67,19 +67,19 @@ def last_cut(text: str, start: int, at: int) -> int:
     """
     at = max(at, start + 1)
     cut = at
-    while cut > start and _joined(text, cut):
+    while cut > start and _is_one_character(text, cut):
         cut -= 1
     return cut if cut > start else at
 
 
 def first_cut(text: str, at: int, end: int) -> int:
     """The first place from `at`, up to `end`, that cuts no character from its marks."""
-    while at < end and _joined(text, at):
+    while at < end and _is_one_character(text, at):
         at += 1
     return at
 
 
-def _joined(text: str, at: int) -> bool:
+def _is_one_character(text: str, at: int) -> bool:
     """Whether a reader sees what is before `at` and what follows as one character."""
     if not 0 < at < len(text):
         return False

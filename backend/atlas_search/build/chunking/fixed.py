@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from atlas_search.build.chunking.boundaries import first_cut, last_cut
 from atlas_search.build.chunking.measure import Measure
-from atlas_search.language.text import TextSpan, trimmed
+from atlas_search.language.text import TextSpan, trim
 
 _WORD_START = re.compile(r"(?<=\s)\S")
 
@@ -27,7 +27,7 @@ def fixed_spans(
             start = _overlap_start(text, TextSpan(start, end), overlap, measure)
         else:  # a long run of blanks follows: the overlap leaves no room for anything new
             start = covered
-        start = trimmed(text, start, span.end).start
+        start = trim(text, start, span.end).start
 
 
 def _end(text: str, rest: TextSpan, size: int, measure: Measure) -> int:
@@ -37,7 +37,7 @@ def _end(text: str, rest: TextSpan, size: int, measure: Measure) -> int:
     earliest = measure.reach(rest.start, size * 4 // 5)
     for at in range(limit, earliest, -1):
         if text[at].isspace():
-            return trimmed(text, rest.start, at).end
+            return trim(text, rest.start, at).end
     return last_cut(text, rest.start, limit)
 
 

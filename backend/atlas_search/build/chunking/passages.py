@@ -10,7 +10,7 @@ from atlas_search.build.chunking.measure import Characters, Measure, Tokens, Tok
 from atlas_search.build.chunking.options import Chunking
 from atlas_search.build.chunking.recursive import LEVELS, recursive_spans
 from atlas_search.core.domain import Document, Segment
-from atlas_search.language.text import TextSpan, trimmed
+from atlas_search.language.text import TextSpan, trim
 
 _Split = Callable[[TextSpan], Iterator[TextSpan]]
 
@@ -24,7 +24,7 @@ def passage_spans(
     character of more tokens. `token_spans` is asked once, and only if the unit is tokens.
     """
     split = _splitter(document, chunking, token_spans)
-    regions = (trimmed(document.text, *region) for region in pairwise(_bounds(document, chunking)))
+    regions = (trim(document.text, *region) for region in pairwise(_bounds(document, chunking)))
     return [span for region in regions if region.start < region.end for span in split(region)]
 
 

@@ -36,10 +36,10 @@ def recursive_spans(
     """
     if span.end <= measure.reach(span.start, size):
         return iter((span,))
-    return _joined(_pieces(text, span, size, measure, levels), size, overlap, measure)
+    return _join(_pieces(text, span, size, measure, levels), size, overlap, measure)
 
 
-def _joined(
+def _join(
     pieces: Iterable[TextSpan], size: int, overlap: int, measure: Measure
 ) -> Iterator[TextSpan]:
     held: list[TextSpan] = []
@@ -47,14 +47,14 @@ def _joined(
     for piece in pieces:
         if held and piece.end > limit:
             yield TextSpan(held[0].start, held[-1].end)
-            held = _repeated(held, piece, size, overlap, measure) if overlap else []
+            held = _overlap_with(held, piece, size, overlap, measure) if overlap else []
         held.append(piece)
         limit = measure.reach(held[0].start, size)
     if held:
         yield TextSpan(held[0].start, held[-1].end)
 
 
-def _repeated(
+def _overlap_with(
     held: list[TextSpan], following: TextSpan, size: int, overlap: int, measure: Measure
 ) -> list[TextSpan]:
     """The last of the pieces, within the overlap, that still fit with the piece to follow."""

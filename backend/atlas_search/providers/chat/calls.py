@@ -61,7 +61,7 @@ class ModelCalls:
     def http(self) -> "AsyncClient":
         """The connections that all calls share. They close with the calls."""
         with self._lock:
-            self._started()
+            self._start()
             return self._http
 
     def iterate(self, source: Source[Item], stop: Stop) -> Iterator[Item]:
@@ -98,7 +98,7 @@ class ModelCalls:
         stop.check()
         call = _Call(source, turn)
         with self._lock:  # so that no call begins after the loop's end
-            future = self._started().start_task_soon(call)
+            future = self._start().start_task_soon(call)
         future.add_done_callback(call.given.put)
         try:
             with stop.calling(future.cancel):
@@ -114,7 +114,7 @@ class ModelCalls:
             raise ModelUnavailable(_CLOSED)
         given.result()
 
-    def _started(self) -> "BlockingPortal":
+    def _start(self) -> "BlockingPortal":
         from anyio.from_thread import start_blocking_portal
 
         if self._closed:

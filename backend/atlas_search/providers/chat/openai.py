@@ -15,7 +15,7 @@ from atlas_search.core.registry import require
 from atlas_search.providers.chat import ChatOptions, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat, chat_provider
-from atlas_search.providers.http import Answered, Garbled, lost, retry_after, usable_key
+from atlas_search.providers.http import Answered, Garbled, retry_after, to_lost, usable_key
 
 if TYPE_CHECKING:  # 1.4 s to import: only who uses it pays
     from openai import AsyncOpenAI
@@ -165,7 +165,7 @@ def _faults() -> Iterator[None]:
         body, headers = error.response.text, error.response.headers
         raise Answered(error.status_code, body, retry_after(headers)) from error
     except APIConnectionError as error:
-        raise lost(error.__cause__ or error) from error
+        raise to_lost(error.__cause__ or error) from error
     except APIError as error:  # sent in the stream
         raise Garbled(error.message) from error
     except (ValueError, TypeError, AttributeError) as error:  # the client checks nothing

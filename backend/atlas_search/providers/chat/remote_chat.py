@@ -25,7 +25,7 @@ from atlas_search.providers.http import (
     Fault,
     Garbled,
     Provider,
-    explained,
+    explain,
     passes,
     wait_as_asked,
 )
@@ -114,19 +114,19 @@ class RemoteChat:
         self, messages: Sequence[Message], options: ChatOptions, stop: Stop
     ) -> Generator[str | Ended, None, None]:
         """See ChatModel."""
-        account = self._opened()
+        account = self._open()
         yield from self._calls.iterate(
-            lambda: self._said(account, lambda: account.stream(messages, options), options), stop
+            lambda: self._say(account, lambda: account.stream(messages, options), options), stop
         )
 
     def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
         """See ChatModel."""
-        account = self._opened()
+        account = self._open()
 
         async def whole() -> Pieces:
             yield await account.complete(messages, options)
 
-        said = list(self._calls.iterate(lambda: self._said(account, whole, options), stop))
+        said = list(self._calls.iterate(lambda: self._say(account, whole, options), stop))
         text = "".join(each for each in said if isinstance(each, str))
         (ended,) = (each for each in said if isinstance(each, Ended))
         return Completion(text, ended)
@@ -134,12 +134,12 @@ class RemoteChat:
     def health(self, model: str) -> Health:
         """See ChatModel. Asks for the list of models, and waits for no turn."""
         try:
-            account = self._opened()
-            return self._calls.at_once(lambda: _looked_at(account, model))
+            account = self._open()
+            return self._calls.at_once(lambda: _look_up(account, model))
         except AtlasError as error:
             return Health(False, str(error))
 
-    def _opened(self) -> Account:
+    def _open(self) -> Account:
         with self._lock:
             try:
                 self._account = self._account or self._open_account()
@@ -147,7 +147,7 @@ class RemoteChat:
                 raise ModelRefused(str(error)) from error
             return self._account
 
-    async def _said(
+    async def _say(
         self, account: Account, ask: Callable[[], Pieces], options: ChatOptions
     ) -> AsyncGenerator[str | Ended, None]:
         """The text and its end, or an error for people."""
@@ -161,14 +161,14 @@ class RemoteChat:
                 async for piece in rest:
                     if text := tally.text_of(piece):
                         yield text
-                yield tally.ended()
+                yield tally.end()
         except TimeoutError as error:
             raise ModelUnavailable(
                 f"{account.provider.server} did not answer within {options.seconds:g} seconds. Try "
                 "again later, or raise LLM_SECONDS."
             ) from error
         except Fault as fault:
-            raise explained(fault, account.provider, options.model) from fault
+            raise explain(fault, account.provider, options.model) from fault
 
     async def _begun(self, ask: Callable[[], Pieces], seconds: float) -> _Begun:
         retrying = AsyncRetrying(
@@ -197,7 +197,7 @@ class _Tally:
         self._reason = piece.reason or self._reason
         return piece.text
 
-    def ended(self) -> Ended:
+    def end(self) -> Ended:
         """How it ended. Raises Garbled if it did not come to its end."""
         if not self._reason:
             raise Garbled("the text broke off before its end")
@@ -222,7 +222,7 @@ async def _first_text(ask: Callable[[], Pieces]) -> _Begun:
     return begun, pieces
 
 
-async def _looked_at(account: Account, model: str) -> Health:
+async def _look_up(account: Account, model: str) -> Health:
     provider = account.provider
     try:
         async with asyncio.timeout(HEALTH_SECONDS):
@@ -237,11 +237,11 @@ async def _looked_at(account: Account, model: str) -> Health:
         unlisted = isinstance(fault, Answered) and fault.status == 404
         if unlisted and not account.lists_all:  # servers of one's own need not have a list
             return Health(True)
-        return Health(False, str(explained(fault, provider, model)))
-    return _listed(account, model, models)
+        return Health(False, str(explain(fault, provider, model)))
+    return _check_listing(account, model, models)
 
 
-def _listed(account: Account, model: str, models: Collection[str]) -> Health:
+def _check_listing(account: Account, model: str, models: Collection[str]) -> Health:
     if model in models or f"{model}:latest" in models:  # Ollama's name for a model without a tag
         return Health(True)
     names = get_close_matches(model, models, 5, 0.3) or sorted(models)[:5]

@@ -63,10 +63,10 @@ def find_folder(name: str) -> Path:
             )
         return Path(package.origin).parent / "model"
     folder = Path(name).expanduser()
-    return folder if folder.is_dir() else _downloaded(name)
+    return folder if folder.is_dir() else _find_download(name)
 
 
-def _downloaded(name: str) -> Path:
+def _find_download(name: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -98,7 +98,7 @@ def read_folder(path: Path) -> ModelFolder:
         pooling=_own_pooling(path, modules),
         passage_prompt=_prompt(prompts, ("document", "passage", "corpus")),
         query_prompt=_prompt(prompts, ("query",)),
-        contents=weights | {name: _settled(path, name, modules) for name in configuration},
+        contents=weights | {name: _digest_settings(path, name, modules) for name in configuration},
     )
 
 
@@ -171,7 +171,7 @@ def _prompt(config: Mapping[str, Any], names: Sequence[str]) -> str:
     return next((prompt for prompt in named if prompt), "")
 
 
-def _settled(path: Path, name: str, modules: Mapping[str, str]) -> str:
+def _digest_settings(path: Path, name: str, modules: Mapping[str, str]) -> str:
     """The digest of a file of settings, without those that do not change passages' vectors."""
     if name == _PROMPTS:
         ignored = _PROMPTS_IGNORED

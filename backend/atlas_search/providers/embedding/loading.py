@@ -76,7 +76,7 @@ def load(folder: Path, pooling: PoolingChoice, device: Device) -> LoadedModel:
     import torch
     from sentence_transformers import SentenceTransformer
 
-    chosen = chosen_device(device)
+    chosen = choose_device(device)
     try:
         # half precision is slow on a CPU, and would make vectors depend on the device
         model = SentenceTransformer(
@@ -113,7 +113,7 @@ def import_quietly() -> None:
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
 
 
-def chosen_device(device: Device) -> str:
+def choose_device(device: Device) -> str:
     """`cpu` or `cuda`. Raises ConfigurationError if there is no such device."""
     import torch
 

@@ -101,7 +101,7 @@ class Body:
 
     def _row(self, row: etree._Element) -> Iterator[Paragraph]:
         """One paragraph, unless a cell holds several."""
-        cells = _rendered_once([list(self.paragraphs(cell)) for cell in _below(row, "tc")])
+        cells = _drop_repeats([list(self.paragraphs(cell)) for cell in _below(row, "tc")])
         filled = [[paragraph for paragraph in cell if paragraph.words] for cell in cells]
         if max(map(len, filled), default=0) > 1 or sum(map(len, filled)) < 2:
             for cell in cells:
@@ -112,7 +112,7 @@ class Body:
         yield Paragraph(RENDERED * breaks + " | ".join(texts).strip())
 
 
-def _rendered_once(cells: Sequence[list[Paragraph]]) -> list[list[Paragraph]]:
+def _drop_repeats(cells: Sequence[list[Paragraph]]) -> list[list[Paragraph]]:
     """Word may mark one page break in every cell of a row; it is kept in the first of them."""
     breaking = [any(RENDERED in paragraph.text for paragraph in cell) for cell in cells]
     return [

@@ -88,7 +88,7 @@ def _open(path: Path) -> "Document":
 
 def _draft(document: "Document") -> Read:
     part = document.part
-    styles = _related(part, f"{_RELATED}styles"), _related(part, f"{_RELATED}numbering")
+    styles = _related_part(part, f"{_RELATED}styles"), _related_part(part, f"{_RELATED}numbering")
     body = Body(styles_of(*styles))
     text = Text()
     for container in document.element.iterchildren(f"{W}body"):
@@ -120,7 +120,7 @@ def _notes(document: "Document", body: Body) -> Iterator[Paragraph]:
     found = {
         (kind, note.get(f"{W}id", "")): note
         for kind in ("footnote", "endnote")
-        for note in _related(document.part, f"{_RELATED}{kind}s").iter(f"{W}{kind}")
+        for note in _related_part(document.part, f"{_RELATED}{kind}s").iter(f"{W}{kind}")
     }
     for number, reference in enumerate(tuple(body.notes), start=1):
         note = found.get(reference)
@@ -132,7 +132,7 @@ def _notes(document: "Document", body: Body) -> Iterator[Paragraph]:
 
 def _metadata(document: "Document") -> dict[str, str]:
     """The core properties. Python-docx would make up those of a file that has none."""
-    root = _related(document.part.package, _CORE)
+    root = _related_part(document.part.package, _CORE)
     found = {_FIELDS[tag]: words(child) for child in root if (tag := tag_of(child)) in _FIELDS}
     for name in ("created", "modified"):
         day = _DAY.match(found.get(name, ""))
@@ -140,7 +140,7 @@ def _metadata(document: "Document") -> dict[str, str]:
     return {name: value for name, value in found.items() if value and value not in _UNSET}
 
 
-def _related(source: "Part | OpcPackage", kind: str) -> etree._Element:
+def _related_part(source: "Part | OpcPackage", kind: str) -> etree._Element:
     """The tree of a part by its kind of relationship; empty if there is none."""
     try:
         return etree.fromstring(source.part_related_by(kind).blob, xml_parser())

@@ -53,7 +53,7 @@ def _draft(archive: ZipFile, package: Package) -> Read:
     problems = _Problems()
     chapters = [_chapter(archive, item, problems) for item in package.spine]
     remark = problems.remark(len(chapters))
-    text, pages = _joined([chapter.text for chapter in chapters])
+    text, pages = _join([chapter.text for chapter in chapters])
     if not text:
         return Skipped(f"it holds no text; {remark or 'its pages may be pictures'}")
     metadata = epub_metadata(package.metadata)
@@ -99,7 +99,7 @@ def _chapter(archive: ZipFile, item: Item, problems: _Problems) -> Flat:
     return flatten(root)
 
 
-def _joined(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """The whole text, and where each part begins; one without text where the next one does."""
     pages: list[int] = []
     length = 0

@@ -21,14 +21,14 @@ _MEANT = (
 )
 
 
-def decoded(page: Path, charset: str, encoding: str) -> tuple[str, str]:
+def decode(page: Path, charset: str, encoding: str) -> tuple[str, str]:
     """The text of a page, and a remark if what is stated about its encoding is wrong.
 
     A byte order mark decides, then `charset`, which its server states, then the page itself, then
     `encoding`, empty for UTF-8. Where the page is not in the encoding that is stated, `encoding`
     is tried if given. Raises Undecodable.
     """
-    label = charset.lower() or _stated(page)
+    label = charset.lower() or _stated_encoding(page)
     try:
         return _text(page, _MEANT.get(label, label) or encoding), ""
     except Undecodable:
@@ -42,7 +42,7 @@ def _text(page: Path, encoding: str) -> str:
         return file.read().replace("\0", "")
 
 
-def _stated(page: Path) -> str:
+def _stated_encoding(page: Path) -> str:
     with page.open("rb") as file:
         head = _COMMENT.sub(b"", file.read(_HEAD))
     found = next((match for pattern in _STATED if (match := pattern.search(head))), None)

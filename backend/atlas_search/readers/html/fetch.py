@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from atlas_search.providers.http import Fault
 from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.origin import XHTML, Page, held_page, remove_pages, save_page
+from atlas_search.readers.html.origin import XHTML, Page, read_held_page, remove_pages, save_page
 from atlas_search.readers.html.robots import Robots
 from atlas_search.readers.html.session import PoliteSession, Refused, reason
 from atlas_search.readers.html.urls import Failure, Listed, read_list
@@ -48,21 +48,21 @@ def fetch_urls(
         robots = Robots(session)
         for done, item in enumerate(listed, start=1):
             path = folder / item.corpus / _name(item.url)
-            page = _held(path, folder)
+            page = _find_held(path, folder)
             try:
                 if options.refresh or not page:
                     page = session.get(item.url, robots.check, _MEDIA_TYPES, page)
                 _keep(item, path, page, paths)
             except Fault as fault:
-                failures.append(Failure(item.url, _kept(item, path, reason(fault), paths)))
+                failures.append(Failure(item.url, _explain_kept(item, path, reason(fault), paths)))
             progress(done, len(listed))
     remove_pages(folder, frozenset(paths.values()))
     return FetchReport(tuple(paths.values()), tuple(failures))
 
 
-def _held(path: Path, folder: Path) -> Page | None:
+def _find_held(path: Path, folder: Path) -> Page | None:
     """A page as it was fetched before, for this corpus or for another one."""
-    copies = map(held_page, (path, *sorted(folder.glob(f"*/{path.name}"))))
+    copies = map(read_held_page, (path, *sorted(folder.glob(f"*/{path.name}"))))
     return next((page for page in copies if page), None)
 
 
@@ -74,9 +74,9 @@ def _keep(item: Listed, path: Path, page: Page, paths: _Paths) -> None:
     paths[item.corpus, url] = path
 
 
-def _kept(item: Listed, path: Path, fault: str, paths: _Paths) -> str:
+def _explain_kept(item: Listed, path: Path, fault: str, paths: _Paths) -> str:
     """The fault, and that a page fetched before is kept in spite of it."""
-    page = held_page(path)
+    page = read_held_page(path)
     if not page or (item.corpus, page.origin.url) in paths:
         return fault
     paths[item.corpus, page.origin.url] = path

@@ -41,7 +41,7 @@ def main_part(page: HtmlElement) -> tuple[_Element, bool]:
     if body is None:
         body = page
     _remove_comments(body)
-    found = _found_in(body, _found_by_trafilatura(page))
+    found = _elements_of(body, _run_trafilatura(page))
     if not found:
         return body, False
     kept = _with_ancestors({*found, *body.iter("h1")})
@@ -57,7 +57,7 @@ def _remove_comments(body: HtmlElement) -> None:
             element.drop_tree()
 
 
-def _found_by_trafilatura(page: HtmlElement) -> list[str]:
+def _run_trafilatura(page: HtmlElement) -> list[str]:
     from trafilatura import bare_extraction
     from trafilatura.settings import Document
 
@@ -67,16 +67,16 @@ def _found_by_trafilatura(page: HtmlElement) -> list[str]:
         return []  # its rules meet pages nobody has tried them on; the body is kept then
     if not isinstance(document, Document):
         return []
-    return [_squeezed(text) for text in document.body.itertext()]
+    return [_squeeze(text) for text in document.body.itertext()]
 
 
-def _found_in(body: HtmlElement, found: list[str]) -> set[_Element]:
+def _elements_of(body: HtmlElement, found: list[str]) -> set[_Element]:
     """The elements of the page with a text of their own that begins like something found.
 
     White space is no evidence: trafilatura adds and drops it.
     """
     own = {
-        element: [text for node in _own_texts(element) if (text := _squeezed(node))]
+        element: [text for node in _own_texts(element) if (text := _squeeze(node))]
         for element in body.iter("*")
     }
     starts = {text[:_TRACE] for texts in own.values() for text in texts if len(text) >= _TRACE}
@@ -123,9 +123,9 @@ def _prose(part: HtmlElement) -> Iterator[_Element]:
 
 
 def _is_headings(element: HtmlElement) -> bool:
-    text = _squeezed("".join(element.itertext()))
+    text = _squeeze("".join(element.itertext()))
     headings = "".join(t for heading in element.iter(*_HEADINGS) for t in heading.itertext())
-    return bool(text) and text == _squeezed(headings) and next(element.iter("a"), None) is None
+    return bool(text) and text == _squeeze(headings) and next(element.iter("a"), None) is None
 
 
 def _with_ancestors(elements: Iterable[_Element]) -> set[_Element]:
@@ -147,5 +147,5 @@ def _own_texts(element: _Element) -> Iterator[str]:
             yield child.tail
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return "".join(text.split())

@@ -47,7 +47,7 @@ def origin_of(page: Path) -> PageOrigin:
         raise DamagedNote(f"{note.name} is damaged: delete it and fetch the page again") from error
 
 
-def held_page(path: Path) -> Page | None:
+def read_held_page(path: Path) -> Page | None:
     """A page that was fetched before and is there; none if its note is damaged."""
     with suppress(DamagedNote, FileNotFoundError):
         origin = origin_of(path)
@@ -58,7 +58,7 @@ def held_page(path: Path) -> Page | None:
 
 def save_page(page: Path, content: bytes, origin: PageOrigin) -> None:
     """Write a page and its note. A page that has this content already keeps its day."""
-    held = held_page(page)
+    held = read_held_page(page)
     if held and held.content == content:
         origin = replace(origin, fetched=held.origin.fetched)
     else:

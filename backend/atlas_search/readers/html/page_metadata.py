@@ -34,16 +34,16 @@ _AUTHOR_NAMES = XPath(
 _DESCRIBED = ("Article", "Posting", "Report", "Book", "Thesis", "Legislation", "CreativeWork")
 
 
-def stated(page: HtmlElement, address: str) -> dict[str, object]:
+def stated_metadata(page: HtmlElement, address: str) -> dict[str, object]:
     """The metadata that a page states; `address` is where it was read, empty if unknown.
 
     Of several statements that of an archive or a publisher goes before that for a search engine.
     """
-    meta, described = _meta(page), _described(page)
+    meta, described = _meta(page), _find_description(page)
     published = [
         *_of(meta, _DATE),
         *_texts(described.get("datePublished")),
-        *_marked_as_published(page),
+        *_publication_marks(page),
     ]
     found: dict[str, object] = {
         "title": _first(_of(meta, _TITLE), _texts(described.get("headline")), _titles(page)),
@@ -76,7 +76,7 @@ def _meta(page: HtmlElement) -> dict[str, list[str]]:
     return found
 
 
-def _described(page: HtmlElement) -> Mapping[str, object]:
+def _find_description(page: HtmlElement) -> Mapping[str, object]:
     """The first object in JSON-LD that describes the page; empty if there is none."""
     for script in page.iter("script"):
         if (script.get("type") or "").strip().lower() == "application/ld+json":
@@ -85,16 +85,16 @@ def _described(page: HtmlElement) -> Mapping[str, object]:
             except (ValueError, RecursionError):
                 continue
             for item in _objects(loaded):
-                if any(str(kind).endswith(_DESCRIBED) for kind in _listed(item.get("@type"))):
+                if any(str(kind).endswith(_DESCRIBED) for kind in _as_list(item.get("@type"))):
                     return item
     return {}
 
 
 def _objects(loaded: object) -> Iterator[Mapping[str, object]]:
-    for item in _listed(loaded):
+    for item in _as_list(loaded):
         if isinstance(item, dict):
             yield item
-            yield from (inner for inner in _listed(item.get("@graph")) if isinstance(inner, dict))
+            yield from (inner for inner in _as_list(item.get("@graph")) if isinstance(inner, dict))
 
 
 def _titles(page: HtmlElement) -> list[str]:
@@ -110,7 +110,7 @@ def _dates(texts: Sequence[str]) -> list[str]:
     return [text for text in texts if bounds(text) is not None]
 
 
-def _marked_as_published(page: HtmlElement) -> list[str]:
+def _publication_marks(page: HtmlElement) -> list[str]:
     """The time marked as that of publication, by HTML, microdata or microformats.
 
     Empty if there are several: some are those of other pages it leads to.
@@ -154,15 +154,15 @@ def _web_address(base: str, link: str) -> str:
 
 def _names(value: object) -> list[str]:
     """The names of persons or bodies in JSON-LD: texts, or objects with a `name`."""
-    names = (item.get("name") if isinstance(item, dict) else item for item in _listed(value))
+    names = (item.get("name") if isinstance(item, dict) else item for item in _as_list(value))
     return [text for name in names for text in _texts(name)]
 
 
 def _texts(value: object) -> list[str]:
-    return [text for item in _listed(value) if isinstance(item, str) for text in _values(item)]
+    return [text for item in _as_list(value) if isinstance(item, str) for text in _values(item)]
 
 
-def _listed(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 

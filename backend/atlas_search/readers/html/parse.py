@@ -13,14 +13,14 @@ class Unreadable(ValueError):
     """A page that cannot be parsed in full; says why and what to do."""
 
 
-def parsed(content: str, *, xml: bool) -> HtmlElement:
+def parse(content: str, *, xml: bool) -> HtmlElement:
     """The tree of a page without comments; of XHTML too, if it is well-formed, as a browser would.
 
     Raises Unreadable for an empty page and for one of which the parser would drop a part.
     """
     if xml:
         try:
-            return _parsed_xml(content)
+            return _parse_xml(content)
         except etree.XMLSyntaxError:
             pass  # browsers show nothing then; most such pages were only ever read as HTML
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
@@ -36,7 +36,7 @@ def parsed(content: str, *, xml: bool) -> HtmlElement:
     return page
 
 
-def _parsed_xml(content: str) -> HtmlElement:
+def _parse_xml(content: str) -> HtmlElement:
     # without its DTD a parser does not know &nbsp; and the like
     known = _ENTITY.sub(lambda match: html5.get(match[1], match[0]), content)
     parser = XHTMLParser(

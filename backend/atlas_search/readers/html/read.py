@@ -9,12 +9,12 @@ import typer
 from lxml.html import HtmlElement
 
 from atlas_search.readers import Draft, Read, Skipped
-from atlas_search.readers.html.decode import decoded
+from atlas_search.readers.html.decode import decode
 from atlas_search.readers.html.main_text import main_part
 from atlas_search.readers.html.options import FetchOptions
 from atlas_search.readers.html.origin import XHTML, DamagedNote, PageOrigin, origin_of
-from atlas_search.readers.html.page_metadata import stated
-from atlas_search.readers.html.parse import Unreadable, parsed
+from atlas_search.readers.html.page_metadata import stated_metadata
+from atlas_search.readers.html.parse import Unreadable, parse
 from atlas_search.readers.markup import flatten
 from atlas_search.readers.text_files import Undecodable
 
@@ -37,9 +37,9 @@ class HtmlReader:
         """The one document of a page."""
         try:
             origin = origin_of(path)
-            content, remark = decoded(path, origin.charset, encoding)
+            content, remark = decode(path, origin.charset, encoding)
             xml = path.suffix.lower() == ".xhtml" or origin.media_type == XHTML
-            page = parsed(content, xml=xml)
+            page = parse(content, xml=xml)
         except (DamagedNote, Undecodable, Unreadable) as error:
             yield Skipped(str(error))
         else:
@@ -69,7 +69,7 @@ def html_reader(
 
 
 def _draft(page: HtmlElement, origin: PageOrigin, remark: str, whole_page: bool) -> Read:
-    metadata = stated(page, origin.url)
+    metadata = stated_metadata(page, origin.url)
     if origin.fetched:
         metadata["fetched"] = origin.fetched
     part, is_main = (page, True) if whole_page else main_part(page)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
-from atlas_search.core.corpus_id import checked_id
+from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
 
 LIST_SUFFIXES = frozenset({".txt", ".urls"})
@@ -44,7 +44,7 @@ def read_list(path: Path) -> tuple[list[Listed], list[Failure]]:
         text = _COMMENT.sub("", line).strip()
         if text.startswith("["):
             heading = text.removeprefix("[").removesuffix("]").strip()
-            corpus = checked_id(heading, f"{path}, line {number}")
+            corpus = check_id(heading, f"{path}, line {number}")
         elif text and (fault := _fault(text)):
             failures.append(Failure(text, f"line {number}: {fault}"))
         elif text:

@@ -10,7 +10,7 @@ _WORD = re.compile(r"\w+(?:-\w+)*")
 _MARK = f"{BROKEN}\n"
 
 
-def mended(pages: Sequence[str]) -> list[str]:
+def mend(pages: Sequence[str]) -> list[str]:
     """`pages` with each word that BROKEN marks made whole, on one line with what follows.
 
     The hyphen goes unless the next line begins with a capital, or the document writes the word
@@ -19,10 +19,10 @@ def mended(pages: Sequence[str]) -> list[str]:
     if not any(BROKEN in page for page in pages):
         return list(pages)
     words = {word for page in pages for word in _WORD.findall(page.lower())}
-    return [_mended(page, words) for page in pages]
+    return [_mend_page(page, words) for page in pages]
 
 
-def _mended(page: str, words: Collection[str]) -> str:
+def _mend_page(page: str, words: Collection[str]) -> str:
     parts = page.split(_MARK)
     pieces = [parts[0]]
     for before, after in pairwise(parts):

@@ -51,7 +51,7 @@ def page_text(page: PdfPage) -> str:
     """
     textpage = page.get_textpage()
     try:
-        return _joined(list(_lines(textpage, page.get_bbox())))
+        return _join(list(_lines(textpage, page.get_bbox())))
     finally:
         textpage.close()
 
@@ -104,7 +104,7 @@ def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
     return left <= place[0] <= right and bottom <= place[1] <= top
 
 
-def _joined(lines: Sequence[_Line]) -> str:
+def _join(lines: Sequence[_Line]) -> str:
     filled = [line for line in lines if line.text]
     opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
     running = _running(filled, opening)

@@ -70,13 +70,13 @@ def _read(path: Path) -> Read:
 
 
 def _draft(document: "PdfDocument") -> Read:
-    from atlas_search.readers.pdf.hyphens import mended
+    from atlas_search.readers.pdf.hyphens import mend
     from atlas_search.readers.pdf.outline import outline_sections
 
     texts, unreadable = _pages(document)
     if not any(texts):
         return Skipped(_without_text(len(texts), unreadable))
-    text, pages = _joined(mended(texts))
+    text, pages = _join(mend(texts))
     metadata = _metadata(document)
     return Draft(
         text=text,
@@ -106,7 +106,7 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
     return texts, unreadable
 
 
-def _joined(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """The whole text, and where pages begin. A sentence may go on in the next page."""
     pieces: list[str] = []
     starts: list[int] = []

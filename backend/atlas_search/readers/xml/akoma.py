@@ -6,7 +6,7 @@ from lxml import etree
 
 from atlas_search.readers import Read
 from atlas_search.readers.xml.draft import draft, text_of
-from atlas_search.readers.xml.tei_names import pointed_at
+from atlas_search.readers.xml.tei_names import resolve_pointers
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
@@ -66,7 +66,7 @@ class _Sitting:
         elif element.tag in _SPEECHES:
             self._voices.append(self.writer.speaker)
             by = element.get("by", "")
-            self.writer.speech(pointed_at(by, self._people) or text_of(element.find("from")))
+            self.writer.speech(resolve_pointers(by, self._people) or text_of(element.find("from")))
         return True
 
     def leave(self, element: etree._Element) -> None:

@@ -127,14 +127,14 @@ class _Day:
         for span in paragraph.iter("span"):
             kind = span.get("class", "")
             if _VOICE.fullmatch(kind):
-                self.writer.speech(self._named(span))
+                self.writer.speech(self._name_of(span))
                 break
             if _ASIDE.fullmatch(kind):
                 self.writer.voice("")
                 break
         return True
 
-    def _named(self, span: etree._Element) -> str:
+    def _name_of(self, span: etree._Element) -> str:
         link = next(span.iterancestors("a"), None)
         id_ = "" if link is None else link.get("href", "").lower()
         return self._members.get(id_) or text_of(span).rstrip(" :")
@@ -166,21 +166,21 @@ def _speaker(speech: etree._Element) -> str:
     """The name by which a member is filed, or else as it is printed."""
     talker = speech.find("talk.start/talker")
     filed = speech.get("speaker", "").strip() or ("" if talker is None else _full_name(talker))
-    return filed or ("" if talker is None else text_of(_shown(talker)))
+    return filed or ("" if talker is None else text_of(_shown_talker(talker)))
 
 
 def _full_name(talker: etree._Element) -> str:
     return text_of(talker.find("name[@role='metadata']"))
 
 
-def _shown(talker: etree._Element) -> etree._Element | None:
+def _shown_talker(talker: etree._Element) -> etree._Element | None:
     shown = (name for name in talker.iterchildren("name") if name.get("role") != "metadata")
     return next(shown, None)
 
 
 def _label(talker: etree._Element) -> str:
     """What is printed before a speech. Up to 1997 that takes in electorate and office."""
-    name = _shown(talker)
+    name = _shown_talker(talker)
     if name is None or name.get("role"):
         return text_of(name)
     office = "".join(text_of(part) for part in talker.iterchildren("electorate", "role"))

@@ -65,7 +65,7 @@ def _draft(sitting: etree._Element, key: str) -> Read:
     writer = Writer()
     walk(sitting, _Sitting(writer, sitting))
     house = next(sitting.iterancestors(*_SITTINGS), sitting)
-    date, day = _date(sitting), text_of(_dated(sitting))
+    date, day = _date(sitting), text_of(_find_date(sitting))
     year = re.search(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b", day)
     doubt = f"its date is given as {date} and as {day}"
     return draft(
@@ -124,7 +124,7 @@ def _column(label: str) -> str:
     return match[1] if match else label
 
 
-def _dated(sitting: etree._Element) -> etree._Element | None:
+def _find_date(sitting: etree._Element) -> etree._Element | None:
     """The date of a part, or of the sitting that it is part of."""
     around = [sitting, *sitting.iterancestors(*_SITTINGS)]
     dates = (date for element in around for date in element.iterchildren("date"))
@@ -132,6 +132,6 @@ def _dated(sitting: etree._Element) -> etree._Element | None:
 
 
 def _date(sitting: etree._Element) -> str:
-    date = _dated(sitting)
+    date = _find_date(sitting)
     format_ = "" if date is None else date.get("format", "")
     return format_ if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", format_) else ""

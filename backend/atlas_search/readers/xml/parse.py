@@ -49,8 +49,8 @@ def parse(data: bytes, encoding: str) -> Parsed | Skipped:
         return Skipped("the file is empty")
     remarks: list[str] = []
     try:
-        data, stated = _known_encoding(data, encoding, remarks)
-        root = _mended(data, stated, remarks)
+        data, stated = _find_encoding(data, encoding, remarks)
+        root = _mend(data, stated, remarks)
     except etree.XMLSyntaxError as error:
         return Skipped(_reason(error))
     except _NotXml as error:
@@ -64,11 +64,11 @@ class _NotXml(ValueError):
     """Why the bytes of a file cannot be XML in its encoding."""
 
 
-def _known_encoding(data: bytes, encoding: str, remarks: list[str]) -> tuple[bytes, str | None]:
+def _find_encoding(data: bytes, encoding: str, remarks: list[str]) -> tuple[bytes, str | None]:
     """The bytes, and the encoding that overrules what they state themselves, or None."""
     declared = _DECLARED.match(data.removeprefix(_UTF8_MARK)[:_HEAD])
     if declared:
-        return data, _overruled(data, declared[1].decode("ascii"), remarks)
+        return data, _overrule(data, declared[1].decode("ascii"), remarks)
     if encoding and not data.startswith((_UTF8_MARK, *_WIDE_MARKS)):
         try:
             return data.decode(encoding).encode(), None
@@ -79,7 +79,7 @@ def _known_encoding(data: bytes, encoding: str, remarks: list[str]) -> tuple[byt
     return data, None
 
 
-def _overruled(data: bytes, declared: str, remarks: list[str]) -> str | None:
+def _overrule(data: bytes, declared: str, remarks: list[str]) -> str | None:
     if declared.lower().replace("_", "-").startswith(("utf-16", "ucs-2", "utf-32")):
         # the declaration could not have been found in such bytes
         raise _NotXml(_false(declared, "UTF-8 or another encoding of single bytes"))
@@ -108,7 +108,7 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _mended(data: bytes, encoding: str | None, remarks: list[str]) -> etree._Element:
+def _mend(data: bytes, encoding: str | None, remarks: list[str]) -> etree._Element:
     """The tree, if need be without declarations in other files and with characters named there."""
     data, remark = without_outside_declarations(data)
     remarks += [remark] * bool(remark)

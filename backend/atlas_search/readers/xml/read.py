@@ -38,7 +38,7 @@ class XmlReader:
             yield parsed
             return
         for read in self._drafts(parsed):
-            yield _remarked(read, parsed.remark)
+            yield _with_remark(read, parsed.remark)
 
     def _drafts(self, parsed: Parsed) -> Iterator[Read]:
         root = parsed.root
@@ -69,7 +69,7 @@ def xml_reader(
     return XmlReader(normalised=normalised, documents_at=documents_at)
 
 
-def _remarked(read: Read, remark: str) -> Read:
+def _with_remark(read: Read, remark: str) -> Read:
     if isinstance(read, Draft) and remark:
         return replace(read, remark="; ".join(filter(None, [remark, read.remark])))
     return read

@@ -10,7 +10,7 @@ from atlas_search.readers.xml.draft import COLUMNS, NO_TEXT, PAGES, distinct, dr
 from atlas_search.readers.xml.parse import INCLUDE
 from atlas_search.readers.xml.tei_body import TeiText, Wording, plain_text, wording_of
 from atlas_search.readers.xml.tei_header import metadata_of, title_of
-from atlas_search.readers.xml.tei_names import are_known, listed_names, name_of, pointed_at
+from atlas_search.readers.xml.tei_names import are_known, listed_names, name_of, resolve_pointers
 from atlas_search.readers.xml.walk import names, walk
 from atlas_search.readers.xml.writer import Writer
 
@@ -118,8 +118,8 @@ def _draft(part: _Part, document: _Document, title: str, key: str) -> Read:
         writer.page(part.page)
     walk(part.element, TeiText(writer, document.wording))
     mentioned = {
-        "persons": _mentioned(part.element, document.wording, *_PERSONS),
-        "places": _mentioned(part.element, document.wording, *_PLACES),
+        "persons": _mentions(part.element, document.wording, *_PERSONS),
+        "places": _mentions(part.element, document.wording, *_PLACES),
     }
     return draft(
         writer.finish(),
@@ -135,7 +135,7 @@ def _id(element: etree._Element) -> str:
     return str(element.get("id") or element.get("n") or "")
 
 
-def _mentioned(
+def _mentions(
     part: etree._Element, wording: Wording, tags: frozenset[str], types: frozenset[str]
 ) -> list[str]:
     """The persons or places that a text names, by their listed names where they have one."""
@@ -146,12 +146,12 @@ def _mentioned(
         if is_one and above not in _LISTED and above != element.tag:
             pointers = element.get("ref") or element.get("key") or ""
             is_listed = are_known(pointers, wording.known)
-            named = pointed_at(pointers, wording.known) if is_listed else ""
-            found.append(named or _spelt(element, wording))
+            named = resolve_pointers(pointers, wording.known) if is_listed else ""
+            found.append(named or _name_in_text(element, wording))
     return distinct(found)
 
 
-def _spelt(name: etree._Element, wording: Wording) -> str:
+def _name_in_text(name: etree._Element, wording: Wording) -> str:
     """A name as the text has it, or from its parts where it has only those."""
     has_parts = name.find("forename") is not None and name.find("surname") is not None
     return name_of(name) if has_parts else plain_text(name, wording)

@@ -8,7 +8,7 @@ from lxml import etree
 
 from atlas_search.readers.xml.draft import text_of
 from atlas_search.readers.xml.parse import INCLUDE
-from atlas_search.readers.xml.tei_names import are_known, pointed_at
+from atlas_search.readers.xml.tei_names import are_known, resolve_pointers
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
@@ -113,10 +113,10 @@ class TeiText:
         elif tag in _TOKENS:
             self._token(element)
         elif tag in _MIXED:
-            self._mixed(element)
+            self._check_mixed(element)
         if tag == "gap":
             self.writer.add("[...]")
-            self._mixed(element)
+            self._check_mixed(element)
             return False
         return True
 
@@ -129,7 +129,7 @@ class TeiText:
             self.writer.block()
             self.writer.voice(self._voices.pop())
         elif tag in _MIXED:
-            self._mixed(element)
+            self._check_mixed(element)
         elif tag in _TOKENS and element.get("join") in ("right", "both"):
             self.writer.glue()
         elif tag == "label" and text_of(element) and element.getparent().tag == "list":
@@ -142,7 +142,7 @@ class TeiText:
         if element.tag == "del":
             return above == "restore"
         if above == "choice":
-            return element is _chosen(parent, normalised=self._wording.normalised)
+            return element is _choose(parent, normalised=self._wording.normalised)
         if above in ("app", "rdggrp"):
             lemma = parent.find("lem")
             return element is (parent[0] if lemma is None else lemma)
@@ -158,7 +158,7 @@ class TeiText:
         pointers, label = element.get("who", ""), element.find("speaker")
         if label is not None and not are_known(pointers, self._wording.known):
             return plain_text(label, self._wording).rstrip(" .:,")
-        return pointed_at(pointers, self._wording.known)
+        return resolve_pointers(pointers, self._wording.known)
 
     def _break(self, element: etree._Element) -> None:
         if element.tag == self._wording.page_element and self._alone is None:
@@ -175,7 +175,7 @@ class TeiText:
         elif self._wording.has_joins:
             self.writer.blank()
 
-    def _mixed(self, element: etree._Element) -> None:
+    def _check_mixed(self, element: etree._Element) -> None:
         parent = element.getparent()
         above = "" if parent is None else parent.tag
         if (element.tag == "seg") == (above == "u") and above in _FLOW:
@@ -189,9 +189,9 @@ class TeiText:
         if element.tag == "note" and element.get("type") == "speaker":
             self._label(element)
         elif self._wording.is_spoken and element.tag == "note":
-            self._bracketed(element, "")
+            self._bracket(element, "")
         else:
-            self._bracketed(element, _LABELS.get(element.tag, ""))
+            self._bracket(element, _LABELS.get(element.tag, ""))
         return False
 
     def _label(self, note: etree._Element) -> None:
@@ -205,7 +205,7 @@ class TeiText:
         self.writer.add(plain_text(note, self._wording))
         self.writer.block()
 
-    def _bracketed(self, element: etree._Element, label: str) -> None:
+    def _bracket(self, element: etree._Element, label: str) -> None:
         text = plain_text(element, self._wording)
         if not text:
             return
@@ -229,6 +229,6 @@ class TeiText:
         self.writer.voice(speaker)
 
 
-def _chosen(choice: etree._Element, *, normalised: bool) -> etree._Element:
+def _choose(choice: etree._Element, *, normalised: bool) -> etree._Element:
     wanted = _NORMALISED if normalised else _PRINTED
     return next(choice.iterchildren(*wanted), choice[0])

@@ -40,11 +40,11 @@ def metadata_of(document: etree._Element, header: etree._Element) -> dict[str, o
     """
     published = _first_date(header, f"{_PUBLICATION}//date")
     return {
-        "author": _named(header, f"{_FILE}/titlestmt/author"),
-        "editor": _named(header, f"{_FILE}/titlestmt/editor"),
+        "author": _names_at(header, f"{_FILE}/titlestmt/author"),
+        "editor": _names_at(header, f"{_FILE}/titlestmt/editor"),
         "date": _date(document, header) or ("" if _has_source(header) else published),
         "published": published,
-        "publisher": "; ".join(_named(header, f"{_PUBLICATION}/publisher")),
+        "publisher": "; ".join(_names_at(header, f"{_PUBLICATION}/publisher")),
         "publication_place": _first(header, f"{_SOURCE}//pubplace"),
         "source": _citation(header),
         "url": _url(header),
@@ -54,7 +54,7 @@ def metadata_of(document: etree._Element, header: etree._Element) -> dict[str, o
     }
 
 
-def _named(header: etree._Element, path: str) -> list[str]:
+def _names_at(header: etree._Element, path: str) -> list[str]:
     found: list[str] = []
     for element in header.iterfind(path):
         names = list(element.iterchildren("persname", "orgname", "name"))

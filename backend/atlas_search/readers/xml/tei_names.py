@@ -32,7 +32,7 @@ def name_of(element: etree._Element) -> str:
     return " ".join(filter(None, [*forenames, *surnames])) or text_of(element)
 
 
-def pointed_at(pointers: str, known: Mapping[str, str]) -> str:
+def resolve_pointers(pointers: str, known: Mapping[str, str]) -> str:
     """Whom `#a #b` point at, by the names in `known`, joined by commas.
 
     An id that is not listed here, as in ParlaMint where the persons stand in a file of their own,
@@ -52,21 +52,21 @@ def _name(pointer: str, known: Mapping[str, str]) -> str:
     id_ = _id(pointer)
     if id_.casefold() in _UNKNOWN:
         return ""
-    return known.get(id_) or _taken_apart(id_)
+    return known.get(id_) or _take_apart(id_)
 
 
 def _id(pointer: str) -> str:
     return pointer.rpartition("#")[2]
 
 
-def _taken_apart(id_: str) -> str:
+def _take_apart(id_: str) -> str:
     if not _ID_OF_NAMES.fullmatch(id_):
         return id_
     words = re.split(r"[._]+", re.sub(r"[._]\d+$", "", id_))
-    return " ".join(_spaced(word) for word in words if word)
+    return " ".join(_space(word) for word in words if word)
 
 
-def _spaced(word: str) -> str:
+def _space(word: str) -> str:
     """`AbbottDiane` as two words, `McDonald` as one."""
     spaced = ""
     begin = 0

@@ -19,7 +19,7 @@ from atlas_search.providers.http import (
     Garbled,
     Lost,
     Provider,
-    explained,
+    explain,
     http_faults,
     passes,
     readable_environment,
@@ -85,7 +85,7 @@ class CohereReranker:
             answer = self._answer(body | {"top_n": len(documents)}, seconds)
             return Relevance(_scores(answer, len(documents)), "")
         except Fault as fault:
-            raise explained(fault, self._provider, self.name) from fault
+            raise explain(fault, self._provider, self.name) from fault
 
     def _answer(self, body: Mapping[str, object], seconds: float) -> bytes:
         deadline = self._clock() + seconds

@@ -12,7 +12,7 @@ import numpy as np
 from atlas_search.core.errors import MissingModel, RerankerUnavailable
 from atlas_search.providers.embedding import Device
 from atlas_search.providers.embedding.folder import find_folder
-from atlas_search.providers.embedding.loading import chosen_device, import_quietly
+from atlas_search.providers.embedding.loading import choose_device, import_quietly
 from atlas_search.search.rerankers.second_stage import Relevance
 from atlas_search.stores.tokens import FloatArray
 
@@ -145,7 +145,7 @@ def _load(name: str, folder: Path, device: Device) -> "CrossEncoder":
     import torch
     from sentence_transformers import CrossEncoder
 
-    chosen = chosen_device(device)
+    chosen = choose_device(device)
     try:
         # half precision is slow on a CPU, and would make the order depend on the device
         model: CrossEncoder = CrossEncoder(

@@ -32,7 +32,7 @@ RELATIVE_WEIGHTS: Mapping[str, float] = {
 """0.722 mean nDCG@10 on the same sets, with one corpus each."""
 
 
-def fused(table: SignalTable, weights: Mapping[str, float] = FUSED_WEIGHTS) -> FloatArray:
+def fuse(table: SignalTable, weights: Mapping[str, float] = FUSED_WEIGHTS) -> FloatArray:
     """Weighted mean of signals, in [0, 1].
 
     No signal depends on the other candidates, so the score is on one scale for all corpora and
@@ -49,7 +49,7 @@ def fused(table: SignalTable, weights: Mapping[str, float] = FUSED_WEIGHTS) -> F
 def absolute(candidates: Candidates, target: Target) -> FloatArray:
     """`fused` with the weights of the target."""
     weights = {name: getattr(target, f"weight_{name}") for name in SIGNALS}
-    return fused(candidates.table, weights)
+    return fuse(candidates.table, weights)
 
 
 def relative(candidates: Candidates, _: Target) -> FloatArray:
@@ -62,4 +62,4 @@ def relative(candidates: Candidates, _: Target) -> FloatArray:
     for name in ("semantic", "bm25"):
         signals[name] = min_max(signals[name])
     table = SignalTable(candidates.table.rows, signals, candidates.table.matches)
-    return fused(table, RELATIVE_WEIGHTS)
+    return fuse(table, RELATIVE_WEIGHTS)

@@ -17,13 +17,13 @@ def rrf(candidates: Candidates, target: Target) -> FloatArray:
     weights = {"dense": target.rrf_weight_dense, "lexical": target.rrf_weight_lexical}
     scores = np.zeros(len(candidates.table.rows))
     for leg in LEGS:
-        found = _ranked(candidates, leg)
+        found = _rank_leg(candidates, leg)
         at = np.searchsorted(candidates.table.rows, found)
         scores[at] += weights[leg] / (target.rrf_k + np.arange(1, len(found) + 1))
     return scores * (target.rrf_k + 1) / (sum(weights.values()) or 1.0)
 
 
-def _ranked(candidates: Candidates, leg: Leg) -> IntArray:
+def _rank_leg(candidates: Candidates, leg: Leg) -> IntArray:
     """What a leg found in all corpora, best first, ties by row."""
     rows = np.concatenate([hits.leg(leg).rows for hits in candidates.hits])
     scores = np.concatenate([hits.leg(leg).scores for hits in candidates.hits])

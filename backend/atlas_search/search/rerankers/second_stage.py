@@ -57,13 +57,13 @@ def read_again(
     """
     texts = [text[: limits.characters] for text in texts_of(ranking.rows[: limits.depth])]
     try:
-        return reordered(ranking, stage.relevance(question, texts, limits.seconds))
+        return reorder(ranking, stage.relevance(question, texts, limits.seconds))
     except RerankerUnavailable as error:
         note = f"The passages are in the order of the first stage. {error}"
         return replace(ranking, note=note)
 
 
-def reordered(ranking: Ranking, relevance: Relevance) -> Ranking:
+def reorder(ranking: Ranking, relevance: Relevance) -> Ranking:
     """What was read first, by relevance and then its former place; the rest as it was."""
     read = len(relevance.scores)
     best = np.lexsort((np.arange(read), -relevance.scores))

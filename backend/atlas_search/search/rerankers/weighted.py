@@ -5,7 +5,7 @@ from atlas_search.search.candidates import Candidates, min_max
 from atlas_search.stores.tokens import FloatArray
 
 
-def weighted(candidates: Candidates, target: Target) -> FloatArray:
+def weigh(candidates: Candidates, target: Target) -> FloatArray:
     """MIX_DENSE * min-max(cosine) + MIX_LEXICAL * min-max(BM25), over the sum of both shares."""
     signals = candidates.table.signals
     dense, lexical = target.mix_dense, target.mix_lexical

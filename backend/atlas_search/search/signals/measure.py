@@ -39,7 +39,7 @@ class SignalTable:
         return {name: round(float(values[position]), 6) for name, values in self.signals.items()}
 
 
-def merged(tables: Sequence[SignalTable]) -> SignalTable:
+def merge(tables: Sequence[SignalTable]) -> SignalTable:
     """One table of all rows, ascending; the tables share none."""
     if len(tables) == 1:
         return tables[0]

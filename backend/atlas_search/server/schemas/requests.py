@@ -101,7 +101,7 @@ def where(body: SearchBody) -> Where:
     )
 
 
-def asked(body: AskBody, services: Services) -> AskRequest:
+def read_question(body: AskBody, services: Services) -> AskRequest:
     """Check a question against the collection. Raises RequestError."""
     return ask_request(
         services,

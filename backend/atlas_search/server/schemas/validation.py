@@ -81,12 +81,12 @@ class ValidatedAnswerOut(BaseModel):
 def given_passages(body: ValidateBody, store: Store) -> list[Passage]:
     """The passages an answer may cite. Raises NotFound, which names all unknown ids."""
     if body.passages is None:
-        return _named_in(body.answer, store)
+        return _passages_named_in(body.answer, store)
     found: list[Passage] = []
     unknown: list[str] = []
     for item in body.passages:
         if isinstance(item, GivenPassage):
-            found.append(_sent(item))
+            found.append(_to_passage(item))
             continue
         try:
             found.append(store.passage(item))
@@ -101,7 +101,7 @@ def given_passages(body: ValidateBody, store: Store) -> list[Passage]:
     return found
 
 
-def validated_out(answer: str, given: Sequence[Passage], citation_limit: int) -> ValidatedAnswerOut:
+def validate_out(answer: str, given: Sequence[Passage], citation_limit: int) -> ValidatedAnswerOut:
     """Check an answer, and say what was found as it is sent."""
     verification: Verification = verify(answer, given, citation_limit)
     return ValidatedAnswerOut(
@@ -115,7 +115,7 @@ def validated_out(answer: str, given: Sequence[Passage], citation_limit: int) ->
     )
 
 
-def _named_in(answer: str, store: Store) -> list[Passage]:
+def _passages_named_in(answer: str, store: Store) -> list[Passage]:
     """The passages of every page that a token of the answer names and the collection holds."""
     markers = set(MARKER.findall(answer))
     documents = dict.fromkeys(m[1:].rpartition(" ")[0] for m in MARKER.findall(answer))
@@ -128,7 +128,7 @@ def _named_in(answer: str, store: Store) -> list[Passage]:
     return found
 
 
-def _sent(item: GivenPassage) -> Passage:
+def _to_passage(item: GivenPassage) -> Passage:
     """A passage that belongs to no collection: without an id, and its text all that is known."""
     return Passage(
         row=0,
