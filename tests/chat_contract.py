@@ -15,7 +15,7 @@ import pytest
 import atlas_search.providers.chat.remote_chat
 from atlas_search.core.errors import AtlasError, Cancelled, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import ChatOptions, Completion, Ended, Message, Usage
+from atlas_search.providers.chat import ChatOptions, Ended, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.remote_chat import ATTEMPTS, RemoteChat
 from tests.chat_server import KEY, ChatServer, Cut, Gate, Hang, Raw, Reply, Says, Silence
@@ -81,11 +81,6 @@ class ChatContract:
         server.then(Says("The ", "court."))
         assert self.read(chat) == ["The ", "court.", self.end()]
 
-    def test_a_text_can_be_had_at_once(self, server: ChatServer, chat: RemoteChat) -> None:
-        server.then(Says("The ", "court."))
-        completion = chat.complete(MESSAGES, self.options, Stop())
-        assert completion == Completion("The court.", self.end())
-
     def test_the_request_says_what_was_asked(self, server: ChatServer, chat: RemoteChat) -> None:
         self.read(chat)
         body = server.requests[0].body
@@ -107,15 +102,13 @@ class ChatContract:
         assert list(stream) == ["court.", self.end()]
 
     def test_a_connection_is_used_again(self, server: ChatServer, chat: RemoteChat) -> None:
-        for _ in range(3):
+        for _ in range(6):
             self.read(chat)
-            chat.complete(MESSAGES, self.options, Stop())
         assert (len(server.requests), server.connections) == (6, 1)
 
     def test_an_empty_text_is_only_its_end(self, server: ChatServer, chat: RemoteChat) -> None:
-        server.then(Says(), Says())
+        server.then(Says())
         assert self.read(chat) == [self.end()]
-        assert chat.complete(MESSAGES, self.options, Stop()).text == ""
 
     @pytest.mark.parametrize(
         ("word", "reason"),
@@ -130,9 +123,8 @@ class ChatContract:
     def test_why_a_text_ends_is_told(
         self, server: ChatServer, chat: RemoteChat, word: str, reason: str
     ) -> None:
-        server.then(Says("The", finish=word), Says("The", finish=word))
+        server.then(Says("The", finish=word))
         assert self.read(chat)[-1] == self.end(reason)
-        assert chat.complete(MESSAGES, self.options, Stop()).ended == self.end(reason)
 
     def test_tokens_that_are_not_told_count_as_none(
         self, server: ChatServer, chat: RemoteChat
@@ -153,7 +145,7 @@ class ChatContract:
     ) -> None:
         server.then(*[Reply(500, {"message": "overloaded"})] * ATTEMPTS)
         with pytest.raises(ModelUnavailable, match=r"no usable answer \(500: .*overloaded"):
-            chat.complete(MESSAGES, self.options, Stop())
+            self.read(chat)
         assert waits == [0.5, 1, 2, 4, 8]
 
     def test_a_provider_that_asks_for_too_much_patience_is_given_up(
@@ -181,9 +173,7 @@ class ChatContract:
     ) -> None:
         server.then(Says(Cut()), Says("The"))
         assert self.read(chat) == ["The", self.end()]
-        server.then(Says("The", Cut()), Says("The"))
-        assert chat.complete(MESSAGES, self.options, Stop()).text == "The"
-        assert waits == [0.5, 0.5]
+        assert waits == [0.5]
 
     @pytest.mark.parametrize(
         ("says", "problem"),
@@ -210,11 +200,9 @@ class ChatContract:
         self, server: ChatServer, chat: RemoteChat, body: str
     ) -> None:
         kind = "text/html" if "html" in body else "application/json"
-        server.then(*[Reply(200, body, {"Content-Type": kind})] * 2)
+        server.then(Reply(200, body, {"Content-Type": kind}))
         with pytest.raises(ModelUnavailable, match=f"no usable answer.*{self.address_setting}"):
             self.read(chat)
-        with pytest.raises(ModelUnavailable, match=f"no usable answer.*{self.address_setting}"):
-            chat.complete(MESSAGES, self.options, Stop())
 
     @pytest.mark.parametrize("told", [Silence(), Says(Hang())])
     def test_a_provider_that_does_not_answer_in_time_is_left(
@@ -347,7 +335,7 @@ class ChatContract:
         chat = open_chat(calls, sleep=_then(stop.set))
         server.then(Reply(429, {}, {"Retry-After": "10"}))
         with pytest.raises(Cancelled):
-            chat.complete(MESSAGES, self.options, stop)
+            list(chat.stream(MESSAGES, self.options, stop))
         assert (calls.running, len(server.requests)) == (0, 1)
 
     def test_a_call_that_nobody_waits_for_is_not_begun(

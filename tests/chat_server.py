@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 KEY = "the-key-of-the-test"
 TEXT = "The court held the statute void [case p1]."
@@ -148,19 +148,10 @@ class ChatServer:
         """The events of a stream: Raw where there is data to send."""
         raise NotImplementedError
 
-    def message(self, request: Request, says: Says) -> object:
-        """The body of an answer that comes at once."""
-        raise NotImplementedError
-
 
 def said(text: str) -> Says:
     """A text, word by word."""
     return Says(*re.findall(r"\s*\S+\s*", text))
-
-
-def spoken(says: Says) -> str:
-    """All text of an answer."""
-    return "".join(part for part in says.parts if isinstance(part, str))
 
 
 Server = TypeVar("Server", bound=ChatServer)
@@ -226,10 +217,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._wait(threading.Event())
             elif isinstance(told, Reply):
                 self._send(told)
-            elif request.body.get("stream"):
-                self._stream(request, told)
             else:
-                self._whole(request, told)
+                self._stream(request, told)
         except _Broken:
             self.close_connection = True
         except OSError:  # the client went away while it was written to
@@ -252,18 +241,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._chunk("data: [DONE]\n\n")
         self._chunk("")
 
-    def _whole(self, request: Request, says: Says) -> None:
-        body = json.dumps(self.chat.message(request, says))
-        for part in says.parts:
-            if isinstance(part, Raw):
-                body = part.data
-            elif isinstance(part, Cut):
-                self._send(Reply(200, body), missing=10)
-                raise _Broken
-            elif not isinstance(part, str):
-                self._pause(part)
-        self._send(Reply(200, body))
-
     def _pause(self, part: Part) -> None:
         if isinstance(part, Cut):
             raise _Broken
@@ -285,7 +262,7 @@ class _Handler(BaseHTTPRequestHandler):
         content = data.encode()
         self.wfile.write(b"%x\r\n%s\r\n" % (len(content), content))
 
-    def _send(self, reply: Reply, *, missing: int = 0) -> None:
+    def _send(self, reply: Reply) -> None:
         body = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
         self.send_response(reply.status)
         headers = {"Content-Type": "application/json", **reply.headers}
@@ -293,7 +270,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body[: len(body) - missing])
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: the tests look at `requests`."""
@@ -303,14 +280,19 @@ class _Left(Exception):
     """The client closed its connection."""
 
 
-def completion(
+def chunk(
     model: str,
-    kind: Literal["chat.completion", "chat.completion.chunk"],
     choices: Sequence[Mapping[str, object]],
     usage: tuple[int, int] | None,
 ) -> dict[str, object]:
-    """What Mistral and OpenAI send, of an answer or a piece of it."""
-    body = {"id": "c1", "object": kind, "created": 1, "model": model, "choices": choices}
+    """What Mistral and OpenAI send, of a piece of an answer."""
+    body = {
+        "id": "c1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": model,
+        "choices": choices,
+    }
     if usage is None:
         return body
     read, written = usage

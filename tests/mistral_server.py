@@ -15,9 +15,8 @@ from tests.chat_server import (
     Says,
     Silence,
     Told,
-    completion,
+    chunk,
     serving,
-    spoken,
 )
 
 __all__ = ["KEY", "Reply", "Request", "Silence"]
@@ -66,12 +65,6 @@ class MistralServer(ChatServer):
             yield _event({"content": part}) if isinstance(part, str) else part
         if says.finish:
             yield _event({"content": ""}, says.finish, says.usage)
-
-    def message(self, request: Request, says: Says) -> object:
-        """See ChatServer."""
-        message = {"role": "assistant", "content": spoken(says), "tool_calls": None}
-        choice = {"index": 0, "message": message, "finish_reason": says.finish}
-        return completion(RUN_MODEL, "chat.completion", [choice], says.usage or (0, 0))
 
 
 def thinking(*said: str) -> Raw:
@@ -126,7 +119,7 @@ def _event(
     delta: Mapping[str, Any], finish: str | None = None, usage: tuple[int, int] | None = None
 ) -> Raw:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return Raw(json.dumps(completion(RUN_MODEL, "chat.completion.chunk", [choice], usage)))
+    return Raw(json.dumps(chunk(RUN_MODEL, [choice], usage)))
 
 
 def _embeddings(body: Mapping[str, Any]) -> Reply:

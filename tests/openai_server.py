@@ -12,9 +12,8 @@ from tests.chat_server import (
     Reply,
     Request,
     Says,
-    completion,
+    chunk,
     serving,
-    spoken,
 )
 
 MODEL = "gpt-4o-mini"
@@ -53,12 +52,6 @@ class OpenAIServer(ChatServer):
         if request.body.get("stream_options", {}).get("include_usage") and says.usage:
             yield _event([], says.usage)
 
-    def message(self, request: Request, says: Says) -> object:
-        """See ChatServer."""
-        message = {"role": "assistant", "content": spoken(says), "refusal": None}
-        choice = {"index": 0, "message": message, "finish_reason": says.finish or None}
-        return completion(RUN_MODEL, "chat.completion", [choice], says.usage)
-
 
 def refusal(status: int, message: str, code: str | None = None, param: str | None = None) -> Reply:
     """The answer to a request that OpenAI does not take."""
@@ -76,4 +69,4 @@ def _choice(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
 
 
 def _event(choices: list[dict[str, Any]], usage: tuple[int, int] | None = None) -> Raw:
-    return Raw(json.dumps(completion(RUN_MODEL, "chat.completion.chunk", choices, usage)))
+    return Raw(json.dumps(chunk(RUN_MODEL, choices, usage)))

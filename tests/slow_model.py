@@ -5,7 +5,7 @@ import threading
 from collections.abc import Generator, Sequence
 
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import ChatOptions, Completion, Ended, Health, Message, Usage
+from atlas_search.providers.chat import ChatOptions, Ended, Health, Message, Usage
 
 TOKEN = re.compile(r"^(\[[^\[\]\s]+ p\d+\]) ", re.MULTILINE)
 """At the beginning of a line of the prompt: those of the passages."""
@@ -42,9 +42,6 @@ class SlowModel:
             yield Ended(Usage(len(messages), self.written), "slow", "stop")
         finally:
             self.ended.set()
-
-    def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
-        raise NotImplementedError
 
     def health(self, model: str) -> Health:
         return Health(ready=True)

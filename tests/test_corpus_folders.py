@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.corpora import Rule, by_folder, by_rule, checked_id, label_of
+from atlas_search.build.corpora import Rule, by_folder, by_rule, check_id, label_of
 from atlas_search.core.errors import SourceError
 from tests.hash_embedder import HashEmbedder
 from tests.source_trees import TXT, corpus_of, mapped, one_corpus, stems, tree
@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_a_corpus_is_named(tmp_path: Path, name: str) ->
 
 @pytest.mark.parametrize("id_", ["a", "A1", "legal_us", "us-2019", "1954"])
 def test_what_can_be_a_corpus_id(id_: str) -> None:
-    assert checked_id(id_, "here") == id_
+    assert check_id(id_, "here") == id_
 
 
 def test_labels_are_made_of_ids() -> None:

@@ -111,6 +111,6 @@ class TestMistral(ChatContract):
         timer = threading.Timer(0.1, stop.set)
         timer.start()
         with pytest.raises(Cancelled):
-            chat.complete(MESSAGES, self.options, stop)
+            list(chat.stream(MESSAGES, self.options, stop))
         timer.join()
         assert (calls.running, len(server.requests)) == (0, 1)

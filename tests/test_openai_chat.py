@@ -10,12 +10,10 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
-from atlas_search.core.stop import Stop
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.openai import openai_chat
 from atlas_search.providers.chat.remote_chat import RemoteChat
 from tests.chat_contract import (
-    MESSAGES,
     ChatContract,
     OpenChat,
     calls,
@@ -92,9 +90,9 @@ class TestOpenAI(ChatContract):
             refusal(400, "Unsupported value: 'temperature' is always 1.", param="temperature"),
             Says("The"),
         )
-        assert chat.complete(MESSAGES, self.options, Stop()).text == "The"
-        assert chat.complete(MESSAGES, self.options, Stop()).ended == self.end()
-        kept = {"model", "messages", "max_completion_tokens"}
+        assert self.read(chat) == ["The", self.end()]
+        assert self.read(chat)[-1] == self.end()
+        kept = {"model", "messages", "max_completion_tokens", "stream", "stream_options"}
         assert [set(request.body) for request in server.requests[2:]] == [kept, kept]
 
     def test_a_request_that_is_refused_for_good_is_reported(

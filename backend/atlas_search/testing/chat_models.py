@@ -43,17 +43,11 @@ class ChatModelContract:
         *pieces, ended = chat_model.stream(MESSAGES, options, Stop())
         assert isinstance(ended, Ended)
         assert {type(piece) for piece in pieces} == {str}
+        assert ended.reason in ("stop", "length", "filtered")
         assert "".join(map(str, pieces)).strip()
         assert ended.model
         assert ended.usage.prompt_tokens >= 0
         assert ended.usage.completion_tokens >= 0
-
-    def test_a_whole_text_comes_with_its_end(
-        self, chat_model: ChatModel, options: ChatOptions
-    ) -> None:
-        completion = chat_model.complete(MESSAGES, options, Stop())
-        assert completion.text.strip()
-        assert completion.ended.reason in ("stop", "length", "filtered")
 
     def test_a_call_that_nobody_wants_any_more_is_not_made(
         self, chat_model: ChatModel, options: ChatOptions
@@ -62,8 +56,6 @@ class ChatModelContract:
         stop.set()
         with pytest.raises(Cancelled):
             list(chat_model.stream(MESSAGES, options, stop))
-        with pytest.raises(Cancelled):
-            chat_model.complete(MESSAGES, options, stop)
 
     def test_a_stream_can_be_stopped_on_its_way(
         self, chat_model: ChatModel, options: ChatOptions
@@ -80,14 +72,17 @@ class ChatModelContract:
     ) -> None:
         with closing(chat_model.stream(MESSAGES, options, Stop())) as stream:
             next(stream)
-        assert chat_model.complete(MESSAGES, options, Stop()).text.strip()
+        assert _text(chat_model, options).strip()
 
     def test_several_threads_may_use_it(self, chat_model: ChatModel, options: ChatOptions) -> None:
-        def text(_: int) -> str:
-            return chat_model.complete(MESSAGES, options, Stop()).text
-
         with ThreadPoolExecutor(3) as threads:
-            assert all(text.strip() for text in threads.map(text, range(3)))
+            texts = threads.map(lambda _: _text(chat_model, options), range(3))
+            assert all(text.strip() for text in texts)
 
     def test_it_is_well(self, chat_model: ChatModel, options: ChatOptions) -> None:
         assert chat_model.health(options.model).ready
+
+
+def _text(chat_model: ChatModel, options: ChatOptions) -> str:
+    *pieces, _ = chat_model.stream(MESSAGES, options, Stop())
+    return "".join(map(str, pieces))

@@ -5,7 +5,7 @@ from collections.abc import Generator, Sequence
 
 from atlas_search.core.settings import Settings
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import ChatOptions, Completion, Ended, Health, Message, Usage
+from atlas_search.providers.chat import ChatOptions, Ended, Health, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 
 _PASSAGE = re.compile(r"<passage.*?>\n(\[.*?\]) (.*?[.!?])(?=\s)", re.DOTALL)
@@ -28,10 +28,6 @@ class Quote:
             yield word
         stop.check()
         yield Ended(Usage(), options.model, "stop")
-
-    def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
-        *words, ended = self.stream(messages, options, stop)
-        return Completion("".join(words), ended)
 
     def health(self, model: str) -> Health:
         return Health(ready=True)

@@ -2,13 +2,21 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from atlas_search.answer.run import AnswerRun
 from atlas_search.core.errors import ModelUnavailable
-from atlas_search.providers.chat import ChatModel, ChatOptions, Completion, Ended, Message, Usage
+from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
 CHARACTERS_PER_TOKEN = 8  # of a text with more, the server does not heed MAX_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole text, and how it ended."""
+
+    text: str
+    ended: Ended
 
 
 def call_model(

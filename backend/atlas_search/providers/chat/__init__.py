@@ -54,14 +54,6 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
-    """A whole text at once."""
-
-    text: str
-    ended: Ended
-
-
-@dataclass(frozen=True, slots=True)
 class Health:
     """Whether a model can be used. If not, `detail` says why and what to do."""
 
@@ -86,9 +78,6 @@ class ChatModel(Protocol):
 
         A connection that is lost on the way raises ModelUnavailable; text may have come before.
         """
-
-    def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
-        """The whole text."""
 
     def health(self, model: str) -> Health:
         """Whether the provider can be reached and takes the key, asked for now (some seconds)."""

@@ -18,12 +18,7 @@ from atlas_search.providers.http import Garbled
 
 if TYPE_CHECKING:  # 0.7 s to import: only who uses it pays
     from httpx2 import Response
-    from mistralai.client.models import (
-        ChatCompletionResponse,
-        CompletionChunk,
-        CompletionEvent,
-        UsageInfo,
-    )
+    from mistralai.client.models import CompletionChunk, CompletionEvent, UsageInfo
     from mistralai.client.utils.eventstreaming import EventStreamAsync
 
     from atlas_search.providers.mistral_account import MistralApi
@@ -74,12 +69,6 @@ class _MistralAccount:
                     if piece.reason and piece.usage:  # all is said
                         await _drain(events.response)
                         return
-
-    async def complete(self, messages: Sequence[Message], options: ChatOptions) -> Piece:
-        """See Account."""
-        await self._turn(options.seconds)
-        with self._api.faults():
-            return _piece(await self._chat.complete_async(**_request(messages, options)))
 
     async def models(self, seconds: float) -> Collection[str]:
         """See Account. Does not count against the rate."""
@@ -134,13 +123,12 @@ def _milliseconds(seconds: float) -> int:
     return int(seconds * 1000)
 
 
-def _piece(said: "CompletionChunk | ChatCompletionResponse") -> Piece:
+def _piece(said: "CompletionChunk") -> Piece:
     usage = _usage(said.usage)
     if not said.choices:
         return Piece(usage=usage, model=said.model)
     choice = said.choices[0]
-    message = getattr(choice, "delta", None) or getattr(choice, "message", None)
-    text = _text(getattr(message, "content", None))
+    text = _text(getattr(choice.delta, "content", None))
     return Piece(text, usage, said.model, choice.finish_reason or "")
 
 

@@ -20,7 +20,7 @@ from atlas_search.providers.http import Answered, Garbled, retry_after, to_lost,
 if TYPE_CHECKING:  # 1.4 s to import: only who uses it pays
     from openai import AsyncOpenAI
     from openai.types import CompletionUsage
-    from openai.types.chat import ChatCompletion, ChatCompletionChunk
+    from openai.types.chat import ChatCompletionChunk
 
 DEFAULT_OPENAI_MODEL = "gpt-4o-mini"
 OPENAI_SERVER = "https://api.openai.com/v1"
@@ -81,11 +81,6 @@ class _OpenAIAccount:
                 async for chunk in chunks:
                     yield _piece(chunk)
 
-    async def complete(self, messages: Sequence[Message], options: ChatOptions) -> Piece:
-        """See Account."""
-        with _faults():
-            return _piece(await self._create(_request(messages, options)))
-
     async def models(self, seconds: float) -> Collection[str]:
         """See Account."""
         with _faults():
@@ -141,13 +136,13 @@ def _without(request: dict[str, Any], refused: Collection[str]) -> dict[str, Any
     return kept
 
 
-def _piece(said: "ChatCompletion | ChatCompletionChunk") -> Piece:
+def _piece(said: "ChatCompletionChunk") -> Piece:
     usage = _usage(said.usage)
     if not said.choices:  # as in the chunk with the usage
         return Piece(usage=usage, model=said.model or "")
     choice = said.choices[0]
-    message = getattr(choice, "delta", None) or getattr(choice, "message", None)
-    text = getattr(message, "content", None) or getattr(message, "refusal", None) or ""
+    delta = choice.delta
+    text = getattr(delta, "content", None) or getattr(delta, "refusal", None) or ""
     return Piece(text, usage, said.model or "", choice.finish_reason or "")
 
 

@@ -18,7 +18,7 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop
 
 from atlas_search.core.errors import AtlasError, ConfigurationError, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import ChatOptions, Completion, Ended, Health, Message, Usage
+from atlas_search.providers.chat import ChatOptions, Ended, Health, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.http import (
     Answered,
@@ -63,9 +63,6 @@ class Account(Protocol):
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
         """The model's answer in pieces."""
-
-    async def complete(self, messages: Sequence[Message], options: ChatOptions) -> Piece:
-        """The whole answer in one piece."""
 
     async def models(self, seconds: float) -> Collection[str]:
         """The names of the models that can be used."""
@@ -115,21 +112,7 @@ class RemoteChat:
     ) -> Generator[str | Ended, None, None]:
         """See ChatModel."""
         account = self._open()
-        yield from self._calls.iterate(
-            lambda: self._say(account, lambda: account.stream(messages, options), options), stop
-        )
-
-    def complete(self, messages: Sequence[Message], options: ChatOptions, stop: Stop) -> Completion:
-        """See ChatModel."""
-        account = self._open()
-
-        async def whole() -> Pieces:
-            yield await account.complete(messages, options)
-
-        said = list(self._calls.iterate(lambda: self._say(account, whole, options), stop))
-        text = "".join(each for each in said if isinstance(each, str))
-        (ended,) = (each for each in said if isinstance(each, Ended))
-        return Completion(text, ended)
+        yield from self._calls.iterate(lambda: self._say(account, messages, options), stop)
 
     def health(self, model: str) -> Health:
         """See ChatModel. Asks for the list of models, and waits for no turn."""
@@ -148,12 +131,14 @@ class RemoteChat:
             return self._account
 
     async def _say(
-        self, account: Account, ask: Callable[[], Pieces], options: ChatOptions
+        self, account: Account, messages: Sequence[Message], options: ChatOptions
     ) -> AsyncGenerator[str | Ended, None]:
         """The text and its end, or an error for people."""
         try:
             async with asyncio.timeout(options.seconds):
-                begun, rest = await self._begun(ask, options.seconds)
+                begun, rest = await self._begin(
+                    lambda: account.stream(messages, options), options.seconds
+                )
                 tally = _Tally(options.model)
                 for piece in begun:
                     if text := tally.text_of(piece):
@@ -170,7 +155,7 @@ class RemoteChat:
         except Fault as fault:
             raise explain(fault, account.provider, options.model) from fault
 
-    async def _begun(self, ask: Callable[[], Pieces], seconds: float) -> _Begun:
+    async def _begin(self, ask: Callable[[], Pieces], seconds: float) -> _Begun:
         retrying = AsyncRetrying(
             retry=retry_if_exception(passes),
             wait=wait_as_asked(FIRST_BACKOFF, LONGEST_BACKOFF),
