@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-import httpx
+import httpx2
 import waitress
 from waitress.server import BaseWSGIServer, MultiSocketServer
 
@@ -193,8 +193,8 @@ def _signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) ->
 
 def _answers(url: str) -> bool:
     try:
-        return httpx.get(url, timeout=PROBE_SECONDS).is_success
-    except httpx.TransportError:
+        return httpx2.get(url, timeout=PROBE_SECONDS).is_success
+    except httpx2.TransportError:
         return False
 
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-import httpx
 from openinference.semconv.resource import ResourceAttributes
 from openinference.semconv.trace import (
     DocumentAttributes,
@@ -273,9 +272,11 @@ class _PatientExporter(SpanExporter):
         return self._exporter.export(spans)
 
     def _answers(self) -> bool:
+        import httpx2  # 0.1 s: only who traces pays
+
         try:
-            httpx.head(self._endpoint, timeout=EXPORT_SECONDS)
-        except httpx.TransportError:
+            httpx2.head(self._endpoint, timeout=EXPORT_SECONDS)
+        except httpx2.TransportError:
             return False
         return True
 
