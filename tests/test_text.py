@@ -243,6 +243,12 @@ def test_distinct_keeps_the_first_of_equals_in_order() -> None:
     assert distinct(["b", "a", "b", "c", "a"]) == ("b", "a", "c")
 
 
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2009", "\u3000", "\u00a0 \u00a0"])
+def test_a_wide_blank_before_a_full_stop_is_read(blank: str) -> None:
+    text = f"See Part C{blank}. The court held so."
+    assert [text[start:end] for start, end in sentences(text)][-1].endswith("held so.")
+
+
 @settings(deadline=None)
 @given(TEXTS)
 def test_sentences_are_trimmed_in_order_and_disjoint(text: str) -> None:

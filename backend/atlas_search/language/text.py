@@ -37,6 +37,8 @@ _LINE = re.compile(r"[^\n]+")
 # abbreviations of law reports that sentencex takes for the end of a sentence
 _ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
 _NAME = re.compile(rf"\b{CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{CAPITAL}[\w'’]*\.?)+")
+# sentencex panics on one of these before a full stop ("Part C\u00a0.")
+_WIDE_BLANKS = re.compile(r"[^\S\x00-\x7f](?=\s*\.)")
 _BRACKETED = re.compile(r"\([^()]{1,200}\)")
 _CAPITALISED_NOUNS = frozenset({"de"})
 _Reading = tuple[str, str, bool, tuple[str, ...]]
@@ -170,6 +172,7 @@ def _sentences(text: str, language: str) -> list[TextSpan]:
         start = line.start
         # sentencex takes "59)" for a list item and loses count of brackets after it
         masked = _BRACKETED.sub(_mask, text[line.start : line.end].replace("\n", " "))
+        masked = _WIDE_BLANKS.sub(" ", masked)
         for boundary in sentencex.get_sentence_boundaries(language, masked):
             end = line.start + boundary["end_index"]
             if language == "en" and end < line.end and _ABBREVIATION.search(text, start, end):
