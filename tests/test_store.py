@@ -19,7 +19,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import open_services
 from atlas_search.stores.filters import Range
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
 from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.versions import PARTS, RECORDS
 
@@ -140,17 +140,21 @@ def test_a_truncated_record_file_is_an_error(
         EmbeddedStore(folder)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"schema_version": 2}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", json.dumps({"schema_version": SCHEMA_VERSION})]
+)
 def test_an_unreadable_manifest_is_an_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(DamagedStore):
         Manifest.read(tmp_path)
 
 
-@pytest.mark.parametrize("schema", [1, 99])
+@pytest.mark.parametrize("schema", [2, 99])
 def test_a_manifest_of_another_atlas_says_what_to_do(tmp_path: Path, schema: int) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({"schema_version": schema}))
-    with pytest.raises(OutdatedStore, match=f"{schema}; this Atlas reads 2.*atlas create"):
+    with pytest.raises(
+        OutdatedStore, match=f"{schema}; this Atlas reads {SCHEMA_VERSION}.*atlas create"
+    ):
         Manifest.read(tmp_path)
 
 

@@ -1,18 +1,21 @@
 """A manifest that is lost or damaged is taken from its version."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from atlas_search.build.maintain import repair
 from atlas_search.core.errors import DamagedStore
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import live, silent
 from tests.upkeep.damage import Atlas, cut_short
 
 
-@pytest.mark.parametrize("garbage", ["garbage", "{", "[]", '{"schema_version": 2}', "\x00"])
+@pytest.mark.parametrize(
+    "garbage", ["garbage", "{", "[]", json.dumps({"schema_version": SCHEMA_VERSION}), "\x00"]
+)
 def test_a_damaged_manifest_is_taken_from_its_version(
     folder: Path, two: list[str], atlas: Atlas, garbage: str
 ) -> None:

@@ -225,6 +225,8 @@ def _rename(passage: Passage, document_id: str) -> PassageRow:
         passage.line,
         passage.section,
         passage.speaker,
+        passage.locators,
+        passage.printed_page,
     )
 
 

@@ -22,7 +22,7 @@ from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.staging import StagedDocument, StagedPassage
 
-VERSION = 1
+VERSION = 2
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _TITLE = 120  # characters of the first line, where a document has no title
@@ -156,6 +156,7 @@ def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDo
         source=file.name,
         pages=draft.pages,
         segments=draft.segments,
+        printed_pages=draft.printed_pages,
     )
     provenance = Provenance(
         preparation.origin, draft.key, _stem(file, draft.key), document_digest(document)
@@ -195,6 +196,7 @@ def document_digest(document: Document) -> bytes:
         document.metadata,
         document.pages,
         [astuple(segment) for segment in document.segments],
+        document.printed_pages,
     )
     return hashlib.sha256(
         json.dumps(said, sort_keys=True, default=list).encode("utf-8", "surrogatepass")

@@ -1,9 +1,11 @@
-"""The nouns: documents, passages and what is said about them. Standard library only."""
+"""The nouns: documents, passages and what is said about them."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from atlas_search.core.locator import TOKEN_PLACE, common, token_place
 
 MetadataValue = str | int | float | tuple[str, ...]
 Metadata = Mapping[str, MetadataValue]
@@ -12,11 +14,14 @@ Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
 LEGS: tuple[Leg, ...] = ("dense", "lexical")
 
 
-MARKER = re.compile(r"\[[^\[\]\s]+ p\d+\]")
+MARKER = re.compile(rf"\[[^\[\]\s]+ {TOKEN_PLACE}\]")
 """A citation token, as `Passage.marker` writes it."""
 
-MARKER_LIKE = re.compile(r"\[[^\[\]]*\bpp?\.?\s*\d[^\[\]]*\]")
+MARKER_LIKE = re.compile(rf"\[[^\[\]]*\bpp?\.?\s*\d[^\[\]]*\]|{MARKER.pattern}")
 """What a reader would take for one."""
+
+CONTEXT_JOINT = " > "
+"""Between the parts of a section path, and of a passage's context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +42,30 @@ class Corpus:
 class Segment:
     """A stretch of a document from `start` to the next segment: a section, or one speech.
 
-    `section` is the path of headings (`Part 2 > Right to silence`); both are empty if unknown.
+    `section` is the path of headings (`Part 2 > Right to silence`), `locator` how the source cites
+    the place (`s 10(1)`); each is empty if unknown.
     """
 
     start: int
     section: str = ""
     speaker: str = ""
+    locator: str = ""
+
+
+class Located(NamedTuple):
+    """From the character `start` of a passage on, the source's own name for the place."""
+
+    start: int
+    locator: str
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """One source file or record. `pages` are the offsets in `text` at which its pages begin.
 
-    `segments` are in order of `start`; text before the first belongs to no section.
+    `printed_pages` are the numbers that stand on them (`xii`), one for each page or none at all,
+    empty where one has none. `segments` are in order of `start`; text before the first belongs to
+    no section.
     """
 
     id: str
@@ -60,6 +76,7 @@ class Document:
     source: str
     pages: tuple[int, ...] = (0,)
     segments: tuple[Segment, ...] = ()
+    printed_pages: tuple[str, ...] = ()
 
     def to_dict(self, passages: Sequence["Passage"] = ()) -> dict[str, Any]:
         """Plain values, with its `passages`."""
@@ -78,8 +95,9 @@ class Document:
 class Passage:
     """A piece of a document: `text == document.text[start:end]`, page and line from 1.
 
-    `section` is where it begins, `speaker` who speaks in it (several joined by `; `); both are
-    empty if the source does not say. `date` is the document's as written (`1954-05-17`, `c. 1957`),
+    `section` is where it begins, `speaker` who speaks in it (several joined by `; `), `locators`
+    how the source cites its parts, `printed_page` the number that stands on the page; each is empty
+    if the source does not say. `date` is the document's as written (`1954-05-17`, `c. 1957`),
     empty if unknown; so is `url`. `language` is that of its corpus.
     """
 
@@ -99,11 +117,29 @@ class Passage:
     url: str
     metadata: Metadata
     language: str = "en"
+    locators: tuple[Located, ...] = ()
+    printed_page: str = ""
+
+    @property
+    def locator(self) -> str:
+        """The smallest part of the source that holds the whole passage (`s 10`), or empty."""
+        return common([found.locator for found in self.locators])
 
     @property
     def marker(self) -> str:
-        """The citation token an answer must use for this passage."""
-        return f"[{self.document_id} p{self.page}]"
+        """The citation token an answer must use for this passage: `[id s10(1)]` or `[id p3]`."""
+        place = token_place(self.locator) if self.locator else f"p{self.page}"
+        return f"[{self.document_id} {place}]"
+
+    @property
+    def context(self) -> str:
+        """Where it stands: what is embedded and indexed with its text."""
+        return context(self.title, self.section, self.speaker)
+
+    def locator_at(self, start: int) -> str:
+        """How the source cites the place at the character `start` of the document."""
+        before = [found.locator for found in self.locators if found.start <= start - self.start]
+        return before[-1] if before else self.locator
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the API sends them; None where the source does not say."""
@@ -119,6 +155,8 @@ class Passage:
             "line": self.line,
             "section": self.section or None,
             "speaker": self.speaker or None,
+            "locator": self.locator or None,
+            "printed_page": self.printed_page or None,
             "date": self.date or None,
             "url": self.url or None,
             "metadata": plain_metadata(self.metadata),
@@ -237,6 +275,12 @@ class CheckedSentence:
             "errors": list(self.errors),
             "warnings": list(self.warnings),
         }
+
+
+def context(title: str, section: str, speaker: str) -> str:
+    """`title > sections > speaker`, what is empty or said twice left out."""
+    parts = [title, *section.split(CONTEXT_JOINT), speaker]
+    return CONTEXT_JOINT.join(dict.fromkeys(filter(None, parts)))
 
 
 def plain_metadata(metadata: Metadata) -> dict[str, Any]:

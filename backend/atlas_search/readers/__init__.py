@@ -13,7 +13,8 @@ class Draft:
     """A document as its source has it, before it belongs to a corpus and has an id.
 
     `key` tells the records of one file apart and is empty where the file is one document. `pages`
-    are the offsets in `text` at which pages begin, `segments` its sections and speeches in order.
+    are the offsets in `text` at which pages begin, `printed_pages` the numbers that stand on them
+    (one for each or none at all), `segments` its sections and speeches in order.
     `metadata` is as found: the build types it. `remark` is shown in the report. An empty `title`
     is filled with the first line of the text.
     """
@@ -25,6 +26,7 @@ class Draft:
     pages: tuple[int, ...] = (0,)
     segments: tuple[Segment, ...] = ()
     remark: str = ""
+    printed_pages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 FILE_NAME = "manifest.json"
 
 

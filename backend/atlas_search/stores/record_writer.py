@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from atlas_search.core.domain import Document
+from atlas_search.core.domain import Document, Located
 from atlas_search.language.dates import bounds
 from atlas_search.language.text import TextSpan
 
@@ -38,7 +38,8 @@ CREATE TABLE documents (
     digest BLOB NOT NULL,
     characters INTEGER NOT NULL,
     pages TEXT NOT NULL,
-    segments TEXT NOT NULL
+    segments TEXT NOT NULL,
+    printed_pages TEXT NOT NULL
 );
 CREATE INDEX documents_of_source ON documents (origin, source);
 CREATE TABLE texts (
@@ -56,7 +57,9 @@ CREATE TABLE passages (
     page INTEGER NOT NULL,
     line INTEGER NOT NULL,
     section TEXT NOT NULL,
-    speaker TEXT NOT NULL
+    speaker TEXT NOT NULL,
+    locators TEXT NOT NULL,
+    printed_page TEXT NOT NULL
 );
 CREATE INDEX passages_of_document ON passages (document);
 CREATE TABLE metadata (
@@ -110,6 +113,8 @@ class PassageRow:
     line: int
     section: str
     speaker: str
+    locators: tuple[Located, ...] = ()
+    printed_page: str = ""
 
 
 class RecordWriter:
@@ -145,7 +150,7 @@ class RecordWriter:
         number = self._documents
         self._documents += 1
         self._connection.execute(
-            f"INSERT INTO documents VALUES ({', '.join('?' * 13)})",
+            f"INSERT INTO documents VALUES ({', '.join('?' * 14)})",
             (
                 number,
                 document.id,
@@ -160,6 +165,7 @@ class RecordWriter:
                 len(document.text),
                 json.dumps(document.pages),
                 json.dumps([astuple(segment) for segment in document.segments], ensure_ascii=False),
+                json.dumps(document.printed_pages, ensure_ascii=False),
             ),
         )
         self._connection.executemany(
@@ -174,10 +180,13 @@ class RecordWriter:
             ),
         )
         rows = [
-            (row, p.id, number, *p.span, p.page, p.line, p.section, p.speaker)
+            (
+                *(row, p.id, number, *p.span, p.page, p.line, p.section, p.speaker),
+                *(json.dumps(p.locators, ensure_ascii=False), p.printed_page),
+            )
             for row, p in enumerate(passages, start=self._passages)
         ]
-        self._connection.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 9)})", rows)
+        self._connection.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 11)})", rows)
         self._passages += len(rows)
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from atlas_search.core.domain import Document, Metadata, Passage, Segment
+from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.stores.filters import Filter, where
@@ -29,7 +29,7 @@ class ValueCount(NamedTuple):
 
 _PASSAGES = """
 SELECT p.row, p.id, p.document, d.id AS document_id, d.corpus, d.title, p.start, p.end, p.page,
-    p.line, p.section, p.speaker, d.metadata
+    p.line, p.section, p.speaker, p.locators, p.printed_page, d.metadata
 FROM passages p JOIN documents d USING (document)
 """
 
@@ -206,6 +206,7 @@ class Records:
             source=record["source"],
             pages=tuple(json.loads(record["pages"])),
             segments=tuple(Segment(*segment) for segment in json.loads(record["segments"])),
+            printed_pages=tuple(json.loads(record["printed_pages"])),
         )
 
     def _passage(self, record: sqlite3.Row) -> Passage:
@@ -227,6 +228,8 @@ class Records:
             url=str(metadata.get("url", "")),
             metadata=metadata,
             language=self._languages.get(record["corpus"], DEFAULT_LANGUAGE),
+            locators=tuple(Located(*found) for found in json.loads(record["locators"])),
+            printed_page=record["printed_page"],
         )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.domain import Document, Segment
+from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 
@@ -26,14 +26,15 @@ CREATE TABLE IF NOT EXISTS sources (
 CREATE TABLE IF NOT EXISTS documents (
     number INTEGER PRIMARY KEY, origin TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
     stem TEXT NOT NULL, digest BLOB NOT NULL, corpus TEXT NOT NULL, title TEXT NOT NULL,
-    text TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, segments TEXT NOT NULL
+    text TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, segments TEXT NOT NULL,
+    printed_pages TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS documents_of_source ON documents (origin, source);
 CREATE TABLE IF NOT EXISTS passages (
     passage INTEGER PRIMARY KEY, document INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
     start INTEGER NOT NULL, end INTEGER NOT NULL, page INTEGER NOT NULL, line INTEGER NOT NULL,
     section TEXT NOT NULL, speaker TEXT NOT NULL, digest BLOB NOT NULL, words TEXT NOT NULL,
-    parts TEXT NOT NULL
+    parts TEXT NOT NULL, locators TEXT NOT NULL, printed_page TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS passages_of_document ON passages (document);
 CREATE TABLE IF NOT EXISTS vectors (
@@ -119,7 +120,7 @@ class Staging:
     def _add_document(self, staged: StagedDocument) -> None:
         document, provenance = staged.document, staged.provenance
         number = self._connection.execute(
-            f"INSERT INTO documents VALUES (NULL, {', '.join('?' * 11)})",
+            f"INSERT INTO documents VALUES (NULL, {', '.join('?' * 12)})",
             (
                 provenance.origin,
                 document.source,
@@ -132,10 +133,11 @@ class Staging:
                 json.dumps(document.metadata, ensure_ascii=False),
                 json.dumps(document.pages),
                 json.dumps([astuple(segment) for segment in document.segments], ensure_ascii=False),
+                json.dumps(document.printed_pages, ensure_ascii=False),
             ),
         ).lastrowid
         self._connection.executemany(
-            f"INSERT INTO passages VALUES (NULL, {', '.join('?' * 12)})",
+            f"INSERT INTO passages VALUES (NULL, {', '.join('?' * 14)})",
             (
                 (
                     number,
@@ -149,6 +151,8 @@ class Staging:
                     p.digest,
                     " ".join(p.words),
                     " ".join(p.parts),
+                    json.dumps(p.row.locators, ensure_ascii=False),
+                    p.row.printed_page,
                 )
                 for p in staged.passages
             ),
@@ -183,10 +187,11 @@ class Staging:
         """A staged document with its passages in order."""
         row = self._connection.execute(
             "SELECT origin, source, key, stem, digest, corpus, title, text, metadata, pages, "
-            "segments FROM documents WHERE number = ?",
+            "segments, printed_pages FROM documents WHERE number = ?",
             (number,),
         ).fetchone()
-        origin, source, key, stem, digest, corpus, title, text, metadata, pages, segments = row
+        origin, source, key, stem, digest, corpus, title, text, metadata, *structure = row
+        pages, segments, printed_pages = map(json.loads, structure)
         document = Document(
             id="",
             corpus=corpus,
@@ -197,8 +202,9 @@ class Staging:
                 for field, value in json.loads(metadata).items()
             },
             source=source,
-            pages=tuple(json.loads(pages)),
-            segments=tuple(Segment(*segment) for segment in json.loads(segments)),
+            pages=tuple(pages),
+            segments=tuple(Segment(*segment) for segment in segments),
+            printed_pages=tuple(printed_pages),
         )
         return StagedDocument(
             document, Provenance(origin, key, stem, digest), tuple(self._passages(number))
@@ -206,16 +212,26 @@ class Staging:
 
     def _passages(self, number: int) -> Iterator[StagedPassage]:
         for row in self._connection.execute(
-            "SELECT id, start, end, page, line, section, speaker, text, digest, words, parts "
+            "SELECT id, start, end, page, line, section, speaker, locators, printed_page, text, "
+            "digest, words, parts "
             "FROM passages WHERE document = ? ORDER BY passage",
             (number,),
         ):
             yield StagedPassage(
-                PassageRow(row[0], TextSpan(row[1], row[2]), *row[3:7]),
-                text=row[7],
-                digest=row[8],
-                words=tuple(row[9].split()),
-                parts=tuple(row[10].split()),
+                PassageRow(
+                    id=row[0],
+                    span=TextSpan(row[1], row[2]),
+                    page=row[3],
+                    line=row[4],
+                    section=row[5],
+                    speaker=row[6],
+                    locators=tuple(Located(*found) for found in json.loads(row[7])),
+                    printed_page=row[8],
+                ),
+                text=row[9],
+                digest=row[10],
+                words=tuple(row[11].split()),
+                parts=tuple(row[12].split()),
             )
 
     def passages(self, number: int) -> list[tuple[int, bytes, int]]:

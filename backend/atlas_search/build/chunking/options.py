@@ -20,9 +20,9 @@ class Chunking:
     """A choice without contradictions; make it with `chunking`.
 
     `size` and `overlap` are in `unit`, both 0 where documents are left whole. Every splitter but
-    `whole` keeps pages and speakers apart, so that words are never given to somebody else; the
-    structural one keeps sections apart too. `across_pages` and `across_sections` let passages run
-    over the end of a page, or of a speech or section.
+    `whole` keeps pages and speakers apart, so that words are never given to somebody else, and the
+    sections of statutes; the structural one keeps all sections apart. `across_pages` and
+    `across_sections` let passages run over the end of a page, or of a speech or section.
     """
 
     splitter: Splitter = "recursive"

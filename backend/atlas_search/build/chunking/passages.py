@@ -10,6 +10,7 @@ from atlas_search.build.chunking.measure import Characters, Measure, Tokens, Tok
 from atlas_search.build.chunking.options import Chunking
 from atlas_search.build.chunking.recursive import LEVELS, recursive_spans
 from atlas_search.core.domain import Document, Segment
+from atlas_search.core.locator import root
 from atlas_search.language.text import TextSpan, trim
 
 _Split = Callable[[TextSpan], Iterator[TextSpan]]
@@ -40,7 +41,9 @@ def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
         bounds.update(
             segment.start
             for before, segment in pairwise((Segment(0), *document.segments))
-            if structural or segment.speaker != before.speaker
+            if structural
+            or segment.speaker != before.speaker
+            or root(segment.locator) != root(before.locator)
         )
     return sorted(bounds)
 

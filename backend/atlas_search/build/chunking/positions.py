@@ -4,12 +4,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from atlas_search.core.domain import Document, Segment
+from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
 
 
 class Position(NamedTuple):
-    """Page, line (both from 1) and section at a passage's start, and who speaks in it.
+    """Page, line (both from 1) and section at a passage's start, who speaks in it, and how the
+    source cites its parts and numbers its page.
 
     `speaker` names everybody who does, in order, with `; ` between; words of nobody in particular
     (a heading, a note of the reporter) add no name. Empty if unknown.
@@ -19,6 +20,8 @@ class Position(NamedTuple):
     line: int
     section: str
     speaker: str
+    locators: tuple[Located, ...] = ()
+    printed_page: str = ""
 
 
 def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
@@ -32,7 +35,16 @@ def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
         walked = span.start
         page = max(bisect_right(document.pages, span.start), 1)
         segments = _segments(document.segments, starts, span)
-        found.append(Position(page, line, _section(segments, span), _speaker(segments)))
+        found.append(
+            Position(
+                page,
+                line,
+                _section(segments, span),
+                _speaker(segments),
+                _locators(segments, span),
+                document.printed_pages[page - 1] if document.printed_pages else "",
+            )
+        )
     return found
 
 
@@ -46,6 +58,15 @@ def _segments(
 
 def _section(segments: Sequence[Segment], span: TextSpan) -> str:
     return segments[0].section if segments and segments[0].start <= span.start else ""
+
+
+def _locators(segments: Sequence[Segment], span: TextSpan) -> tuple[Located, ...]:
+    """Each where it begins in the passage; the first may have begun before it."""
+    return tuple(
+        Located(max(segment.start - span.start, 0), segment.locator)
+        for segment in segments
+        if segment.locator
+    )
 
 
 def _speaker(segments: Sequence[Segment]) -> str:

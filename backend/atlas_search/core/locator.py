@@ -1,0 +1,58 @@
+"""Locators: how a source names a place of itself, as a citation does (`s 10(1)`, `p. 3`).
+
+A citation token has it without blanks: `[acts.privacy s10(1)]`.
+"""
+
+import re
+from collections.abc import Sequence
+
+_KINDS = "§|s|r|reg|art|cl|para|sch|o"
+"""How statutes are cited: by section, rule, regulation, article, clause, paragraph, schedule or
+order. Lower case, so that a token is no heading."""
+
+_LEVELS = re.compile(r"(?P<root>[^()]*)(?P<levels>(?:\([^()\s]*\))*)\Z")
+_LEVEL = re.compile(r"\([^()\s]*\)")
+_UNIT = re.compile(rf"(?:{_KINDS})\s?[\dA-Z]")
+
+TOKEN_PLACE = rf"(?:p\d+|(?:{_KINDS[2:]})[\dA-Z][^\[\]\s]*)"
+"""The place in a citation token: a page counted from 1, or a locator."""
+
+
+def is_locator(text: str) -> bool:
+    """Whether a citation token can hold `text`: a kind, then a digit or a capital."""
+    return _UNIT.match(text) is not None and not re.search(r"[\[\]\n]", text)
+
+
+def root(locator: str) -> str:
+    """The locator without its levels in brackets: `s 10` of `s 10(1)(a)`."""
+    return _split(locator)[0]
+
+
+def common(locators: Sequence[str]) -> str:
+    """The smallest part that all of them name, or the first one's root: `s 10` of `s 10(1)` and
+    `s 10(2)`. Empty without any."""
+    if not locators:
+        return ""
+    first, *others = (_split(locator) for locator in locators)
+    head, levels = first
+    kept = levels
+    for other_head, other_levels in others:
+        if other_head != head:
+            return head
+        alike = 0
+        while alike < min(len(kept), len(other_levels)) and kept[alike] == other_levels[alike]:
+            alike += 1
+        kept = kept[:alike]
+    return head + "".join(kept)
+
+
+def token_place(locator: str) -> str:
+    """The locator as a citation token has it: `s10(1)` of `s 10(1)`, `s1983` of `§ 1983`."""
+    return re.sub(r"\s+", "", locator).replace("§", "s")
+
+
+def _split(locator: str) -> tuple[str, list[str]]:
+    found = _LEVELS.match(locator)
+    if found is None:
+        return locator, []
+    return found["root"].strip(), _LEVEL.findall(found["levels"])
