@@ -16,9 +16,10 @@ from tests.three_passages import candidates_of, hits, signals_of, table_of
 
 def test_the_lexical_reranker_is_the_published_table() -> None:
     # "right to silence": passage 0 holds it verbatim, twice right and once silence, within one
-    # window; passage 1 has each word once within one window. No metadata matches.
+    # window, and each once in its title; passage 1 has each word once within one window. No
+    # metadata matches.
     expected = [
-        0.5 * 1 + 0.3 * (3 / 5) + 0.2 * 1,
+        0.5 * 1 + 0.3 * (5 / 7) + 0.2 * 1,
         0.5 * 0 + 0.3 * (2 / 4) + 0.2 * 1,
         0.5 * 0 + 0.3 * 0 + 0.2 * 0,
     ]

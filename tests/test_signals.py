@@ -32,11 +32,12 @@ def test_term_weights_are_inverse_passage_frequency() -> None:
 
 
 def test_bm25() -> None:
-    # "right": twice in passage 0, once in passage 1; lengths 10, 9, 10; mean 29 / 3
+    # "right": twice in passage 0 and once in its title, once in passage 1; lengths with the titles
+    # 13, 11, 12; mean 12
     def saturated(count: int, length: int) -> float:
-        return count / (count + 0.9 * (1 - 0.75 + 0.75 * length / (29 / 3)))
+        return count / (count + 0.9 * (1 - 0.75 + 0.75 * length / 12))
 
-    expected = [saturated(2, 10), saturated(1, 9), 0.0]
+    expected = [saturated(3, 13), saturated(1, 11), 0.0]
     assert signals_of("right").signals["bm25"] == pytest.approx(expected)
 
 
@@ -70,8 +71,8 @@ def test_exact_does_not_cross_passages() -> None:
 
 
 def test_frequency_saturates() -> None:
-    # terms right and silence: 2 + 1 hits, 1 + 1 hits, none; h / (h + 2)
-    expected = [3 / 5, 2 / 4, 0.0]
+    # terms right and silence: 2 + 1 hits, each once in the title; 1 + 1 hits; none; h / (h + 2)
+    expected = [5 / 7, 2 / 4, 0.0]
     assert signals_of("right silence").signals["frequency"] == pytest.approx(expected)
 
 
@@ -114,6 +115,7 @@ def test_neighbours_are_the_mean_of_those_before_and_after_in_the_same_document(
     fit = (found["semantic"] + found["bm25"]) / 2
     assert found["neighbours"] == pytest.approx([fit[1], fit[0], 0.0])
     together = signals_of("police silence", replace(table, document_of=np.array([0, 0, 0])))
+    fit = (together.signals["semantic"] + together.signals["bm25"]) / 2
     assert together.signals["neighbours"] == pytest.approx([fit[1], (fit[0] + fit[2]) / 2, fit[1]])
 
 
@@ -131,7 +133,7 @@ def test_terms_are_weighed_by_the_corpora_that_are_searched() -> None:
     for corpus, texts in (("a", ("silence", "silence police")), ("b", ("police", "police", "law"))):
         for text in texts:
             writer.document(corpus, writer.ids([]), [])
-            writer.passage(writer.ids(text.split()), writer.ids([]))
+            writer.passage(writer.ids(text.split()), writer.ids([]), writer.ids([]))
     table = writer.table()
     query = replace(parse_query(""), terms=("silence", "police", "law", "unheard"))
     assert table.passage_frequency.tolist() == [2, 3, 1]
@@ -143,3 +145,25 @@ def test_terms_are_weighed_by_the_corpora_that_are_searched() -> None:
     ):
         expected = [idf(count, passages) for count in counts]
         assert weigh(query, table, corpora).idf == pytest.approx(expected)
+
+
+def test_title_and_text_are_read_as_one_with_a_gap_between_them() -> None:
+    table = table_of(("silence at sea", "a sea"), ("right to", ""), ((0, "a", "b"),))
+    found = signals_of("right silence", table, vectors=np.eye(2, 3, dtype=np.float32)).signals
+    assert found["proximity"].tolist() == [1.0, 0.0]
+    assert found["phrase"].tolist() == [0.0, 0.0]
+
+
+def test_section_and_speaker_count_for_keywords_but_stand_nowhere_in_the_text() -> None:
+    writer = TokenWriter()
+    writer.document("law", writer.ids([]), [])
+    context = writer.ids(["silenc", "warren"])
+    for text in ("polic warn", "fish swim"):
+        writer.passage(writer.ids(text.split()), writer.ids([]), context)
+    table = writer.table()
+    assert len(table.contexts.flat) == 2, "shared by both passages"
+    found = signals_of("silence police", table, vectors=np.eye(2, 3, dtype=np.float32)).signals
+    assert found["bm25"][0] > found["bm25"][1] > 0
+    assert found["coverage"][0] == pytest.approx(1.0)
+    assert found["proximity"][1] == 0.0
+    assert table.mean_length() == 4.0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from atlas_search.build.build import BuildReport
+from atlas_search.build.chunking.headings import heading_spans
 from atlas_search.core.errors import (
     DamagedStore,
     EmbedderMismatch,
@@ -35,15 +36,14 @@ def test_every_passage_is_exactly_its_span_of_the_document(store: EmbeddedStore)
         assert document.text.count("\n", 0, passage.start) + 1 == passage.line
 
 
-def test_passages_cover_every_word_of_every_document(store: EmbeddedStore) -> None:
+def test_passages_and_headings_are_every_word_of_every_document(store: EmbeddedStore) -> None:
     for id_ in {passage.document_id for passage in all_passages(store)}:
-        text = store.document(id_).text
-        covered = {
-            offset
-            for passage in store.document_passages(id_)
-            for offset in range(passage.start, passage.end)
-        }
-        assert all(offset in covered for offset, c in enumerate(text) if not c.isspace())
+        document = store.document(id_)
+        passages = [(passage.start, passage.end) for passage in store.document_passages(id_)]
+        headings = heading_spans(document)
+        covered = {offset for span in (*passages, *headings) for offset in range(*span)}
+        assert all(offset in covered for offset, c in enumerate(document.text) if not c.isspace())
+        assert not any((h.start, h.end) in passages for h in headings)
 
 
 def test_the_bundled_corpora_are_of_clearly_unequal_size(store: EmbeddedStore) -> None:

@@ -45,13 +45,15 @@ def table_of(texts=TEXTS, titles=TITLES, metadata=METADATA) -> TokenTable:
     fields = {name: index for index, name in enumerate(sorted({f for _, f, _ in metadata}))}
     owned = np.bincount([document for document, *_ in metadata], minlength=len(texts))
     frequency = np.zeros(len(vocabulary), dtype=np.int32)
-    for a, b in zip(stems, parts, strict=True):
-        frequency[np.unique(np.concatenate((a, b)))] += 1
+    for found_by in zip(stems, parts, title_ids, strict=True):
+        frequency[np.unique(np.concatenate(found_by))] += 1
     return TokenTable(
         vocabulary=vocabulary,
         words=Ragged.of(stems),
         parts=Ragged.of(parts),
         titles=Ragged.of(title_ids),
+        contexts=Ragged.of([ids([])]),
+        context_of=np.zeros(len(texts), dtype=np.int64),
         values=Ragged.of(values),
         values_of=Ragged(np.arange(len(metadata)), np.concatenate(([0], np.cumsum(owned)))),
         value_field=np.array([fields[field] for _, field, _ in metadata], dtype=np.int64),

@@ -50,7 +50,7 @@ def test_touching_a_file_is_no_change(source: Path, folder: Path, hashes: HashEm
         ({"farm/cows.txt": None, "farm/kine.txt": "Cows give milk.\n"}, Changes(1, 0, 2, 1), 0),
         ({"farm/cows.txt": None, "town/cows.txt": "Cows give milk.\n"}, Changes(1, 0, 2, 1), 0),
         ({"farm/goats.txt": "Goats.", "farm/cows.txt": "Cows!"}, Changes(1, 1, 2, 0), 2),
-        ({"farm/sheep.md": "Sheep give wool.\n"}, Changes(0, 1, 2, 0), 0),
+        ({"farm/sheep.md": "Sheep give wool.\n"}, Changes(0, 1, 2, 0), 1),
         ({"farm/copy.txt": "Cows give milk.\n"}, Changes(1, 0, 3, 0), 0),
         ({"farm/blank.txt": " \n"}, Changes(0, 0, 3, 0), 0),
     ],

@@ -34,7 +34,7 @@ def test_a_build_does_not_take_over_damaged_vectors(
 
 def text_of(folder: Path, id_: str) -> str:
     store = EmbeddedStore(folder)
-    text = store.passage(id_).text
+    text = store.passage(id_).embedded
     store.close()
     return text
 

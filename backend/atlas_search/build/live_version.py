@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from atlas_search.build.document_ids import FoundDocument, Placed
-from atlas_search.core.domain import Document, Passage
+from atlas_search.core.domain import Document, Passage, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
 from atlas_search.stores.embeddings import Embeddings, text_digest
@@ -23,9 +23,8 @@ from atlas_search.stores.versions import EMBEDDINGS, RECORDS, TOKENS
 
 @dataclass(frozen=True)
 class Ready:
-    """A document as it will be written; `words` and `parts` are terms of the writer's table.
-
-    They are stems of `language`.
+    """A document as it will be written: `words`, `parts` and `contexts` are terms of the writer's
+    table for each passage, stems of `language`.
     """
 
     document: Document
@@ -34,6 +33,7 @@ class Ready:
     passages: Sequence[PassageRow]
     words: Sequence[IntArray]
     parts: Sequence[IntArray]
+    contexts: Sequence[IntArray]
 
 
 class Live:
@@ -114,6 +114,9 @@ class Cut:
     number: int
 
 
+_ContextIds = Callable[[str, str, str], IntArray]
+
+
 class Materials:
     """The live version and the staging area as one source of documents."""
 
@@ -136,7 +139,7 @@ class Materials:
         first, end = self.live.first_rows[place.found.number : place.found.number + 2]
         rows = range(int(first), int(end))
         if self._embeddings is None:
-            texts = [passage.text for passage in self.live.records.passages(rows)]
+            texts = [passage.embedded for passage in self.live.records.passages(rows)]
             return [Cut(text_digest(t), 0, True, r) for r, t in zip(rows, texts, strict=True)]
         return [Cut(self._embeddings.digests[row].tobytes(), 0, True, row) for row in rows]
 
@@ -149,11 +152,11 @@ class Materials:
             return None
 
     def texts(self, cuts: Sequence[Cut]) -> list[str]:
-        """The texts of passages, in order."""
+        """What is embedded for passages, in order."""
         kept = [cut.number for cut in cuts if cut.kept]
         texts = dict(zip(kept, self.live.records.passages(kept), strict=True)) if kept else {}
         return [
-            texts[cut.number].text if cut.kept else self._staging.texts([cut.number])[0]
+            texts[cut.number].embedded if cut.kept else self._staging.texts([cut.number])[0]
             for cut in cuts
         ]
 
@@ -162,9 +165,13 @@ class Materials:
         table = self._words()
         translate = writer.translator(table) if table else None
 
+        @lru_cache(maxsize=4096)  # most passages of a document have the same
+        def context_ids(section: str, speaker: str, language: str) -> IntArray:
+            return np.concatenate(_analyse(f"{section}\n{speaker}", language, writer))
+
         def ready(place: Placed) -> Ready:
             if not place.found.kept:
-                return self._read_staged(place, writer)
+                return self._read_staged(place, writer, context_ids)
             language = place.found.language
             document, passages = self.live.records.stored_document(place.found.number)
             term_ids = [
@@ -180,6 +187,7 @@ class Materials:
                 [_rename(passage, place.id) for passage in passages],
                 [of_words for of_words, _ in term_ids],
                 [of_parts for _, of_parts in term_ids],
+                [context_ids(p.section, p.speaker, language) for p in passages],
             )
 
         return ready
@@ -195,31 +203,30 @@ class Materials:
         except DamagedStore:
             return None
 
-    def _read_staged(self, place: Placed, writer: TokenWriter) -> Ready:
+    def _read_staged(self, place: Placed, writer: TokenWriter, context_ids: _ContextIds) -> Ready:
         staged = self._staging.document(place.found.number)
         return Ready(
             replace(staged.document, id=place.id),
             place.found.language,
             staged.provenance,
             [
-                replace(p.row, id=p.row.id or passage_id(place.id, p.row.span))
+                replace(p.row, id=p.row.id or passage_id(place.id, *p.row.span))
                 for p in staged.passages
             ],
             [writer.ids(p.words) for p in staged.passages],
             [writer.ids(p.parts) for p in staged.passages],
+            [
+                context_ids(p.row.section, p.row.speaker, place.found.language)
+                for p in staged.passages
+            ],
         )
-
-
-def passage_id(document_id: str, span: TextSpan) -> str:
-    """The id of a passage that has none of its own."""
-    return f"{document_id}:{span.start}-{span.end}"
 
 
 def _rename(passage: Passage, document_id: str) -> PassageRow:
     span = TextSpan(passage.start, passage.end)
-    given = passage.id != passage_id(passage.document_id, span)
+    given = passage.id != passage_id(passage.document_id, *span)
     return PassageRow(
-        passage.id if given else passage_id(document_id, span),
+        passage.id if given else passage_id(document_id, *span),
         span,
         passage.page,
         passage.line,

@@ -173,7 +173,7 @@ def _readable_manifest(folder: Path) -> tuple[Manifest, str]:
 def _rescue_vectors(live: Live, staging: Staging, embedder: Embedder) -> None:
     """Stage the vectors that are still good, by the digests of their texts."""
     for rows, vectors in _read_stored(live) if _are_proven(live) else _read_indexed(live):
-        texts = [passage.text for passage in live.records.passages(rows)]
+        texts = [passage.embedded for passage in live.records.passages(rows)]
         staging.add_vectors(
             embedder.fingerprint,
             [text_digest(text) for text in texts],

@@ -20,7 +20,7 @@ def check_vectors(
     Raises SourceError if they are not those of `embedder`: a question's vector would mean nothing
     among them.
     """
-    texts = {p.digest: p.text for d in prepared.documents for p in d.passages}
+    texts = {p.digest: p.embedded for d in prepared.documents for p in d.passages}
     digests = list(prepared.vectors)
     lengths = {len(vector) for vector in prepared.vectors.values()}
     if lengths != {embedder.info.dimension}:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 
-from atlas_search.build.chunking import Chunking, TokenSpans, passage_spans, positions
+from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
 from atlas_search.build.corpora import Rule, SourceFile
 from atlas_search.core.corpus_id import check_id
-from atlas_search.core.domain import Document
+from atlas_search.core.domain import Document, embedded_text
 from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
@@ -147,16 +147,18 @@ def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDo
         corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
     except SourceError as error:
         return Skipped(str(error), draft.key)
+    given_title = draft.title or str(metadata.get("title") or "")
     document = Document(
         id="",
         corpus=corpus,
-        title=draft.title or str(metadata.get("title") or "") or _first_line(text),
+        title=given_title or _first_line(text),
         text=text,
         metadata=metadata,
         source=file.name,
         pages=draft.pages,
         segments=draft.segments,
         printed_pages=draft.printed_pages,
+        is_titled=bool(given_title) or is_title(text, _first_line(text)),
     )
     provenance = Provenance(
         preparation.origin, draft.key, _stem(file, draft.key), document_digest(document)
@@ -178,10 +180,12 @@ def _passages(
     for span, position in zip(spans, positions(document, spans), strict=True):
         text = document.text[span.start : span.end]
         found = words(text, language)
+        title = document.title if document.is_titled else ""
+        embedded = text if given else embedded_text(title, position.section, position.speaker, text)
         yield StagedPassage(
             PassageRow(given, span, *position),
-            text,
-            text_digest(text),
+            embedded,
+            text_digest(embedded),
             tuple(word.term for word in found),
             tuple(part for word in found for part in word.parts),
         )
@@ -197,6 +201,7 @@ def document_digest(document: Document) -> bytes:
         document.pages,
         [astuple(segment) for segment in document.segments],
         document.printed_pages,
+        document.is_titled,
     )
     return hashlib.sha256(
         json.dumps(said, sort_keys=True, default=list).encode("utf-8", "surrogatepass")

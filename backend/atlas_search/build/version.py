@@ -18,18 +18,21 @@ from atlas_search.build.reading import Plan
 from atlas_search.build.statistics import Counter
 from atlas_search.build.vectorise import Known, embed_missing
 from atlas_search.build.write import (
+    REBUILD_SHARE,
     digests_of_files,
     sizes,
     write_embeddings,
     write_index,
     write_records,
 )
+from atlas_search.core.domain import LONGEST_CONTEXT
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.embeddings import Embeddings
-from atlas_search.stores.manifest import SCHEMA_VERSION, EmbeddingModel, Manifest, Origin
+from atlas_search.stores.manifest import SCHEMA_VERSION, EmbeddingModel, Index, Manifest, Origin
 from atlas_search.stores.staging import Staging
+from atlas_search.stores.vectors import HNSW
 from atlas_search.stores.versions import go_live, new_name, remove_old, versions
 
 Progress = Callable[[str, int, int], None]
@@ -153,6 +156,7 @@ def _manifest(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         corpora=counter.corpora(contents.labels, contents.plan.sources, embeddings.tokens),
         embedding=EmbeddingModel(**info),
+        index=_index(),
         origins={
             kind: origin.model_copy(
                 update={"documents": counter.origins[kind][0], "passages": counter.origins[kind][1]}
@@ -168,6 +172,17 @@ def _manifest(
         files=digests_of_files(folder),
         vector_tombstones=tombstones,
         calibration=site.live.manifest.calibration if site.live and _same_model(site) else None,
+    )
+
+
+def _index() -> Index:
+    return Index(
+        context=("title", "section", "speaker"),
+        context_characters=LONGEST_CONTEXT,
+        algorithm="hnsw",
+        **{name: value for name, value in HNSW.items() if name in Index.model_fields},
+        rebuild_share=REBUILD_SHARE,
+        keywords="tantivy",
     )
 
 

@@ -51,16 +51,17 @@ def write_records(
         ready = ready_from(place)
         _require_new(seen, ready)
         records.document(ready.document, ready.provenance, ready.passages)
+        title = ready.document.title if ready.document.is_titled else ""
         tokens.document(
             ready.document.corpus,
-            tokens.ids(word.term for word in words(ready.document.title, ready.language)),
+            tokens.ids(word.term for word in words(title, ready.language)),
             [
                 (field, tokens.ids(_match_terms(field, value, ready.language)))
                 for field, value in metadata_values(ready.document)
             ],
         )
-        for of_words, of_parts in zip(ready.words, ready.parts, strict=True):
-            tokens.passage(of_words, of_parts)
+        for each in zip(ready.words, ready.parts, ready.contexts, strict=True):
+            tokens.passage(*each)
         counter.add(ready)
         ids += [passage.id for passage in ready.passages]
     records.close()
@@ -195,9 +196,10 @@ def _by_corpus(
 
 def _entries(table: TokenTable, counter: Counter) -> Iterator[Entry]:
     terms = np.array(list(table.vocabulary), dtype=object)
+    indexed = table.indexed(np.arange(table.passages))
     corpora = np.repeat(list(counter.passages()), list(counter.passages().values()))
     for row, (document, corpus) in enumerate(zip(table.document_of, corpora, strict=True)):
-        found = [*terms[table.words.row(row)], *terms[table.parts.row(row)]]
+        found = [term for of, at in indexed for term in terms[of.row(at[row])]]
         yield Entry(row, int(document), str(corpus), found)
 
 

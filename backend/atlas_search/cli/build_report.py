@@ -126,6 +126,8 @@ def _collection(manifest: Manifest) -> list[str]:
         f"EMBEDDING_MAX_TOKENS={manifest.embedding.max_tokens}",
         f"POOLING={manifest.embedding.pooling}",
         f"TRUNCATED_SHARE={manifest.truncated_share}",
+        *(f"INDEX_{name.upper()}={_value(value)}" for name, value in manifest.index),
+        f"EVIDENCE_THRESHOLD={manifest.calibration.threshold if manifest.calibration else ''}",
         f"MULTI_CORPUS_METADATA={','.join(corpus.id for corpus in manifest.corpora)}",
         f"DOCUMENTS={manifest.documents}",
         f"PASSAGES={manifest.passages}",
@@ -153,6 +155,10 @@ def _corpus_lines(manifest: Manifest) -> list[str]:
         for corpus in manifest.corpora
         for name, value in corpus.model_dump(exclude={"id"}).items()
     ]
+
+
+def _value(value: object) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _key(name: str) -> str:

@@ -23,6 +23,9 @@ MARKER_LIKE = re.compile(rf"\[[^\[\]]*\bpp?\.?\s*\d[^\[\]]*\]|{MARKER.pattern}")
 CONTEXT_JOINT = " > "
 """Between the parts of a section path, and of a passage's context."""
 
+LONGEST_CONTEXT = 200
+"""Characters of a title or a section path: about a fifth of what the default model reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
@@ -65,7 +68,7 @@ class Document:
 
     `printed_pages` are the numbers that stand on them (`xii`), one for each page or none at all,
     empty where one has none. `segments` are in order of `start`; text before the first belongs to
-    no section.
+    no section. Without `is_titled` the title is but the beginning of the text.
     """
 
     id: str
@@ -77,6 +80,7 @@ class Document:
     pages: tuple[int, ...] = (0,)
     segments: tuple[Segment, ...] = ()
     printed_pages: tuple[str, ...] = ()
+    is_titled: bool = True
 
     def to_dict(self, passages: Sequence["Passage"] = ()) -> dict[str, Any]:
         """Plain values, with its `passages`."""
@@ -119,6 +123,7 @@ class Passage:
     language: str = "en"
     locators: tuple[Located, ...] = ()
     printed_page: str = ""
+    is_titled: bool = True
 
     @property
     def locator(self) -> str:
@@ -132,9 +137,12 @@ class Passage:
         return f"[{self.document_id} {place}]"
 
     @property
-    def context(self) -> str:
-        """Where it stands: what is embedded and indexed with its text."""
-        return context(self.title, self.section, self.speaker)
+    def embedded(self) -> str:
+        """What its vector is made of: context and text; of a vector that came with it, the text."""
+        if self.id != passage_id(self.document_id, self.start, self.end):
+            return self.text
+        title = self.title if self.is_titled else ""
+        return embedded_text(title, self.section, self.speaker, self.text)
 
     def locator_at(self, start: int) -> str:
         """How the source cites the place at the character `start` of the document."""
@@ -277,10 +285,22 @@ class CheckedSentence:
         }
 
 
-def context(title: str, section: str, speaker: str) -> str:
-    """`title > sections > speaker`, what is empty or said twice left out."""
-    parts = [title, *section.split(CONTEXT_JOINT), speaker]
-    return CONTEXT_JOINT.join(dict.fromkeys(filter(None, parts)))
+def passage_id(document_id: str, start: int, end: int) -> str:
+    """The id of a passage that did not come with one."""
+    return f"{document_id}:{start}-{end}"
+
+
+def embedded_text(title: str, section: str, speaker: str, text: str) -> str:
+    """The text below a line `title > sections > speaker`, in which nothing is said twice.
+
+    The title keeps its first LONGEST_CONTEXT characters, the others their last. What this gains is
+    in docs/measurements.md.
+    """
+    below = [*section.split(CONTEXT_JOINT), speaker]
+    names = [part for part in dict.fromkeys(below) if part not in ("", title)]
+    path = CONTEXT_JOINT.join(names)[-LONGEST_CONTEXT:]
+    context = CONTEXT_JOINT.join(filter(None, (title[:LONGEST_CONTEXT], path)))
+    return f"{context}\n{text}" if context else text
 
 
 def plain_metadata(metadata: Metadata) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from atlas_search.core.domain import Segment
+from atlas_search.core.domain import CONTEXT_JOINT, Segment
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.fields import flat, is_empty, name_of, text_of
@@ -16,8 +16,13 @@ from atlas_search.readers.text_files import clean, pages
 
 TEXT = ("text", "body", "content", "speech")
 ID = ("id", "_id")
+HEADINGS = ("part", "chapter", "heading")
+"""What stands above a record's text, the outermost first; `section` is below them."""
+
 LAST_PAGE = 5000
 """The highest `page` of a record that is taken for a page number."""
+
+_SECTION_NUMBER = re.compile(r"\d+[A-Za-z]{0,3}(?:\.\d+)*(?:\(\w{1,5}\))*")
 
 TextColumn = Annotated[
     str,
@@ -149,18 +154,20 @@ def _draft(record: Record, columns: Columns) -> Read:
     text_fields = columns.texts(fields)
     if not text_fields:
         return Skipped(f"{record.place}: {columns.lacking(fields)}", key)
+    title = " ".join(text_of(fields.get(columns.title)).split())
     text = clean("\n\n".join(filter(None, (text_of(fields[name]) for name in text_fields))))
-    if not text.strip():
+    text = text if text.strip() else title
+    if not text:
         return Skipped(f"{record.place}: it holds no text", key)
     if columns.id and not id_:
         remarks.append(f"it has no `{columns.id}`")
     return Draft(
         text=text,
-        title=" ".join(text_of(fields.get(columns.title)).split()),
+        title=title,
         key=key,
         metadata=_metadata(fields, {*text_fields, id_field}, columns.metadata),
         pages=_pages(text, text_of(fields.get("page"))),
-        segments=_speech(fields),
+        segments=_place(fields),
         remark="; ".join(filter(None, [record.remark, *remarks])),
     )
 
@@ -203,6 +210,12 @@ def _pages(text: str, page: str) -> tuple[int, ...]:
     return (0,) * (number - 1 if number <= LAST_PAGE else 0) + pages(text)
 
 
-def _speech(fields: Mapping[str, object]) -> tuple[Segment, ...]:
-    section, speaker = (text_of(fields.get(name)) for name in ("section", "speaker"))
-    return (Segment(0, section, speaker),) if section or speaker else ()
+def _place(fields: Mapping[str, object]) -> tuple[Segment, ...]:
+    """Headings, speaker and the number of a section of law, as far as the record has them."""
+    names = [" ".join(text_of(fields.get(name)).split()) for name in (*HEADINGS, "section")]
+    *headings, section = names
+    is_number = _SECTION_NUMBER.fullmatch(section) is not None
+    path = CONTEXT_JOINT.join(filter(None, [*headings, "" if is_number else section]))
+    speaker = text_of(fields.get("speaker"))
+    locator = f"s {section}" if is_number else ""
+    return (Segment(0, path, speaker, locator),) if path or speaker or locator else ()

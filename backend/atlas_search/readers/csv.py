@@ -48,7 +48,7 @@ class CsvReader:
     @property
     def options(self) -> Mapping[str, object]:
         """All settings change what is read."""
-        own = {"version": 1, "delimiter": self.delimiter, "quotes": self.quotes}
+        own = {"version": 2, "delimiter": self.delimiter, "quotes": self.quotes}
         return own | self.columns.options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:

@@ -39,7 +39,7 @@ class JsonlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """All settings change what is read."""
-        return {"version": 1} | self.columns.options
+        return {"version": 2} | self.columns.options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft or Skipped for every record, in order. A blank line is no record."""

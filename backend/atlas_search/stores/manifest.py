@@ -62,6 +62,25 @@ class EmbeddingModel(_Part):
     query_prefix: str
 
 
+class Index(_Part):
+    """How the passages can be found.
+
+    `context` names what is embedded and indexed with a passage's text; in the vectors the title,
+    and what follows it, have at most `context_characters` each. `algorithm` to `max_neighbors` are
+    those of the vector index; it is built anew once `rebuild_share` of its vectors are tombstones.
+    """
+
+    context: tuple[str, ...]
+    context_characters: int
+    algorithm: str
+    space: str
+    ef_construction: int
+    ef_search: int
+    max_neighbors: int
+    rebuild_share: float
+    keywords: str
+
+
 class Origin(_Part):
     """One kind of source the collection was built from, and how its documents were cut.
 
@@ -124,6 +143,7 @@ class Manifest(_Part):
     created: str
     corpora: tuple[CorpusStatistics, ...]
     embedding: EmbeddingModel
+    index: Index
     origins: Mapping[str, Origin]
     analyser: int
     truncated_share: float

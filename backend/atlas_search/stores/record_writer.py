@@ -39,7 +39,8 @@ CREATE TABLE documents (
     characters INTEGER NOT NULL,
     pages TEXT NOT NULL,
     segments TEXT NOT NULL,
-    printed_pages TEXT NOT NULL
+    printed_pages TEXT NOT NULL,
+    is_titled INTEGER NOT NULL
 );
 CREATE INDEX documents_of_source ON documents (origin, source);
 CREATE TABLE texts (
@@ -150,7 +151,7 @@ class RecordWriter:
         number = self._documents
         self._documents += 1
         self._connection.execute(
-            f"INSERT INTO documents VALUES ({', '.join('?' * 14)})",
+            f"INSERT INTO documents VALUES ({', '.join('?' * 15)})",
             (
                 number,
                 document.id,
@@ -166,6 +167,7 @@ class RecordWriter:
                 json.dumps(document.pages),
                 json.dumps([astuple(segment) for segment in document.segments], ensure_ascii=False),
                 json.dumps(document.printed_pages, ensure_ascii=False),
+                document.is_titled,
             ),
         )
         self._connection.executemany(

@@ -29,7 +29,8 @@ class ValueCount(NamedTuple):
 
 _PASSAGES = """
 SELECT p.row, p.id, p.document, d.id AS document_id, d.corpus, d.title, p.start, p.end, p.page,
-    p.line, p.section, p.speaker, p.locators, p.printed_page, d.metadata
+    p.line, p.section, p.speaker, p.locators, p.printed_page, d.metadata,
+    d.is_titled
 FROM passages p JOIN documents d USING (document)
 """
 
@@ -207,6 +208,7 @@ class Records:
             pages=tuple(json.loads(record["pages"])),
             segments=tuple(Segment(*segment) for segment in json.loads(record["segments"])),
             printed_pages=tuple(json.loads(record["printed_pages"])),
+            is_titled=bool(record["is_titled"]),
         )
 
     def _passage(self, record: sqlite3.Row) -> Passage:
@@ -230,6 +232,7 @@ class Records:
             language=self._languages.get(record["corpus"], DEFAULT_LANGUAGE),
             locators=tuple(Located(*found) for found in json.loads(record["locators"])),
             printed_page=record["printed_page"],
+            is_titled=bool(record["is_titled"]),
         )
 
 

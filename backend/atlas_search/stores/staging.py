@@ -27,12 +27,13 @@ CREATE TABLE IF NOT EXISTS documents (
     number INTEGER PRIMARY KEY, origin TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
     stem TEXT NOT NULL, digest BLOB NOT NULL, corpus TEXT NOT NULL, title TEXT NOT NULL,
     text TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, segments TEXT NOT NULL,
-    printed_pages TEXT NOT NULL
+    printed_pages TEXT NOT NULL, is_titled INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS documents_of_source ON documents (origin, source);
 CREATE TABLE IF NOT EXISTS passages (
-    passage INTEGER PRIMARY KEY, document INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
-    start INTEGER NOT NULL, end INTEGER NOT NULL, page INTEGER NOT NULL, line INTEGER NOT NULL,
+    passage INTEGER PRIMARY KEY, document INTEGER NOT NULL, id TEXT NOT NULL,
+    embedded TEXT NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
+    page INTEGER NOT NULL, line INTEGER NOT NULL,
     section TEXT NOT NULL, speaker TEXT NOT NULL, digest BLOB NOT NULL, words TEXT NOT NULL,
     parts TEXT NOT NULL, locators TEXT NOT NULL, printed_page TEXT NOT NULL
 );
@@ -46,10 +47,11 @@ CREATE TABLE IF NOT EXISTS vectors (
 
 @dataclass(frozen=True, slots=True)
 class StagedPassage:
-    """A passage that has been cut and analysed; `digest` is that of its text."""
+    """A passage that has been cut and analysed: `embedded` is the text its vector is made of,
+    `digest` that of this text; `words` and `parts` are those of its own text."""
 
     row: PassageRow
-    text: str
+    embedded: str
     digest: bytes
     words: tuple[str, ...]
     parts: tuple[str, ...]
@@ -120,7 +122,7 @@ class Staging:
     def _add_document(self, staged: StagedDocument) -> None:
         document, provenance = staged.document, staged.provenance
         number = self._connection.execute(
-            f"INSERT INTO documents VALUES (NULL, {', '.join('?' * 12)})",
+            f"INSERT INTO documents VALUES (NULL, {', '.join('?' * 13)})",
             (
                 provenance.origin,
                 document.source,
@@ -134,6 +136,7 @@ class Staging:
                 json.dumps(document.pages),
                 json.dumps([astuple(segment) for segment in document.segments], ensure_ascii=False),
                 json.dumps(document.printed_pages, ensure_ascii=False),
+                document.is_titled,
             ),
         ).lastrowid
         self._connection.executemany(
@@ -142,7 +145,7 @@ class Staging:
                 (
                     number,
                     p.row.id,
-                    p.text,
+                    p.embedded,
                     *p.row.span,
                     p.row.page,
                     p.row.line,
@@ -187,10 +190,10 @@ class Staging:
         """A staged document with its passages in order."""
         row = self._connection.execute(
             "SELECT origin, source, key, stem, digest, corpus, title, text, metadata, pages, "
-            "segments, printed_pages FROM documents WHERE number = ?",
+            "segments, printed_pages, is_titled FROM documents WHERE number = ?",
             (number,),
         ).fetchone()
-        origin, source, key, stem, digest, corpus, title, text, metadata, *structure = row
+        origin, source, key, stem, digest, corpus, title, text, metadata, *structure, titled = row
         pages, segments, printed_pages = map(json.loads, structure)
         document = Document(
             id="",
@@ -205,6 +208,7 @@ class Staging:
             pages=tuple(pages),
             segments=tuple(Segment(*segment) for segment in segments),
             printed_pages=tuple(printed_pages),
+            is_titled=bool(titled),
         )
         return StagedDocument(
             document, Provenance(origin, key, stem, digest), tuple(self._passages(number))
@@ -212,9 +216,8 @@ class Staging:
 
     def _passages(self, number: int) -> Iterator[StagedPassage]:
         for row in self._connection.execute(
-            "SELECT id, start, end, page, line, section, speaker, locators, printed_page, text, "
-            "digest, words, parts "
-            "FROM passages WHERE document = ? ORDER BY passage",
+            "SELECT id, start, end, page, line, section, speaker, locators, printed_page, "
+            "embedded, digest, words, parts FROM passages WHERE document = ? ORDER BY passage",
             (number,),
         ):
             yield StagedPassage(
@@ -228,7 +231,7 @@ class Staging:
                     locators=tuple(Located(*found) for found in json.loads(row[7])),
                     printed_page=row[8],
                 ),
-                text=row[9],
+                embedded=row[9],
                 digest=row[10],
                 words=tuple(row[11].split()),
                 parts=tuple(row[12].split()),
@@ -237,13 +240,14 @@ class Staging:
     def passages(self, number: int) -> list[tuple[int, bytes, int]]:
         """Passage number, text digest and length of a document's passages, in order."""
         query = (
-            "SELECT passage, digest, end - start FROM passages WHERE document = ? ORDER BY passage"
+            "SELECT passage, digest, length(embedded) FROM passages WHERE document = ? "
+            "ORDER BY passage"
         )
         return self._connection.execute(query, (number,)).fetchall()
 
     def texts(self, passages: Sequence[int]) -> list[str]:
-        """The texts of passages by number."""
-        query = "SELECT text FROM passages WHERE passage = ?"
+        """What is embedded for passages, by number."""
+        query = "SELECT embedded FROM passages WHERE passage = ?"
         return [str(self._connection.execute(query, (n,)).fetchone()[0]) for n in passages]
 
     def add_vectors(

@@ -75,16 +75,20 @@ class TokenTable:
     """Term ids of all passages of a collection, mapped from disk.
 
     `words[p]` are the stems of passage `p` in order; `parts[p]` the stems of the parts of its
-    identifiers; `titles[d]` the stems of document `d`'s title; `values[v]` the stems of metadata
-    value `v`, which belongs to a field of a document (`values_of[d]` lists a document's values).
+    identifiers; `titles[d]` the stems of document `d`'s title; `contexts[c]` those of a section
+    path and speaker, and `context_of[p]` says which is that of passage `p`; `values[v]` the stems
+    of metadata value `v`, which belongs to a field of a document (`values_of[d]` lists a
+    document's values).
     `terms_of[c]` are the ids of all terms of corpus `c`, ascending, and `counts_of[c]` in how many
-    of its `passages_of[c]` passages each occurs.
+    of its `passages_of[c]` passages each occurs, their titles and contexts included.
     """
 
     vocabulary: Mapping[str, int]
     words: Ragged
     parts: Ragged
     titles: Ragged
+    contexts: Ragged
+    context_of: IntArray
     values: Ragged
     values_of: Ragged
     value_field: IntArray
@@ -109,10 +113,25 @@ class TokenTable:
         """How many passages there are."""
         return len(self.document_of)
 
+    def lengths(self, rows: IntArray) -> IntArray:
+        """How many words and identifier parts passages have, with those of title and context."""
+        found: IntArray = sum(
+            (of.lengths(at) for of, at in self.indexed(rows)), np.zeros(len(rows), dtype=np.int64)
+        )
+        return found
+
+    def indexed(self, rows: IntArray) -> tuple[tuple[Ragged, IntArray], ...]:
+        """All that passages are found by: kinds of terms, and for each the rows that are theirs."""
+        return (
+            (self.titles, self.document_of[rows]),
+            (self.words, rows),
+            (self.parts, rows),
+            (self.contexts, self.context_of[rows]),
+        )
+
     def mean_length(self) -> float:
-        """Mean number of words and identifier parts in a passage; 1 for an empty table."""
-        total = len(self.words.flat) + len(self.parts.flat)
-        return max(total / max(self.passages, 1), 1.0)
+        """Mean of `lengths` over all passages; 1 for an empty table."""
+        return max(float(self.lengths(np.arange(self.passages)).sum()) / max(self.passages, 1), 1.0)
 
     def holding(self, rows: IntArray, stems: Sequence[str]) -> IntArray:
         """Those of the passages `rows` in which `stems` stand one after the other."""
@@ -182,8 +201,10 @@ class TokenWriter:
     def __init__(self) -> None:
         self._vocabulary: dict[str, int] = {}
         self._rows: dict[str, list[IntArray]] = {
-            n: [] for n in ("words", "parts", "titles", "values")
+            n: [] for n in ("words", "parts", "titles", "contexts", "values")
         }
+        self._contexts: dict[bytes, int] = {}
+        self._context_of: list[int] = []
         self._value_counts: list[int] = []
         self._value_field: list[str] = []
         self._document_of: list[int] = []
@@ -220,8 +241,12 @@ class TokenWriter:
         self._value_field += [field for field, _ in values]
         self._value_counts.append(len(values))
 
-    def passage(self, words: IntArray, parts: IntArray) -> None:
-        """Add a passage of the document added last."""
+    def passage(self, words: IntArray, parts: IntArray, context: IntArray) -> None:
+        """Add a passage of the document added last; many share a `context`, which is kept once."""
+        number = self._contexts.setdefault(context.tobytes(), len(self._contexts))
+        if number == len(self._rows["contexts"]):
+            self._rows["contexts"].append(context)
+        self._context_of.append(number)
         self._rows["words"].append(words)
         self._rows["parts"].append(parts)
         self._document_of.append(len(self._value_counts) - 1)
@@ -235,9 +260,16 @@ class TokenWriter:
             name: Ragged(number[rows.flat].astype(np.int32), rows.offsets)
             for name, rows in ragged.items()
         }
-        counts = _passage_frequencies(
-            renumbered["words"], renumbered["parts"], len(terms), self._passages_of
-        )
+        document_of = np.array(self._document_of, dtype=np.int32)
+        context_of = np.array(self._context_of, dtype=np.int32)
+        every: IntArray = np.arange(len(document_of))
+        owned: list[tuple[Ragged, IntArray]] = [
+            (renumbered["words"], every),
+            (renumbered["parts"], every),
+            (renumbered["titles"], document_of),
+            (renumbered["contexts"], context_of),
+        ]
+        counts = _passage_frequencies(owned, len(terms), self._passages_of)
         terms_of: list[IntArray] = [np.flatnonzero(of) for of in counts]
         names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
         return TokenTable(
@@ -245,13 +277,15 @@ class TokenWriter:
             words=renumbered["words"],
             parts=renumbered["parts"],
             titles=renumbered["titles"],
+            contexts=renumbered["contexts"],
+            context_of=context_of,
             values=renumbered["values"],
             values_of=Ragged(
                 np.arange(len(self._value_field), dtype=np.int32),
                 np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),
             ),
             value_field=np.array([names[field] for field in self._value_field], dtype=np.int16),
-            document_of=np.array(self._document_of, dtype=np.int32),
+            document_of=document_of,
             passage_frequency=np.sum([np.zeros(len(terms)), *counts], axis=0).astype(np.int32),
             terms_of=Ragged.of(terms_of),
             counts_of=Ragged.of([of[ids] for of, ids in zip(counts, terms_of, strict=True)]),
@@ -270,16 +304,19 @@ class TokenWriter:
 
 
 def _passage_frequencies(
-    words: Ragged, parts: Ragged, terms: int, passages_of: Sequence[int]
+    owned: Sequence[tuple[Ragged, IntArray]], terms: int, passages_of: Sequence[int]
 ) -> list[IntArray]:
-    """For each corpus: in how many of its passages each term occurs, as a word or part of one."""
+    """For each corpus: in how many of its passages each term occurs, in whatever is `owned`.
+
+    Each is a kind of terms, and which row of it belongs to every passage.
+    """
     found: list[IntArray] = []
     ends = np.cumsum(passages_of)
     for end, count in zip(ends.tolist(), passages_of, strict=True):
         frequency = np.zeros(terms, dtype=np.int32)
         for start in range(end - count, end, BLOCK):
             block = np.arange(start, min(start + BLOCK, end))
-            taken = [of.take(block) for of in (words, parts)]
+            taken = [of.take(at[block]) for of, at in owned]
             pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
             frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
         found.append(frequency)

@@ -114,7 +114,7 @@ def _check_embeddings(version: Path, manifest: Manifest) -> str:
     lengths = np.linalg.norm(found.vectors, axis=1)
     _require(bool(np.all(np.abs(lengths - 1) < SAME)), "there are vectors not of unit length")
     for passage in _passages(version, manifest, range(manifest.passages)):
-        same = found.digests[passage.row].tobytes() == text_digest(passage.text)
+        same = found.digests[passage.row].tobytes() == text_digest(passage.embedded)
         _require(same, f"vector {passage.row} is not that of its passage")
     return f"{manifest.passages} vectors and the texts they belong to"
 

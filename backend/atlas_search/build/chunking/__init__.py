@@ -5,6 +5,7 @@
     boundaries  where paragraphs, sentences and characters begin
     recursive   passages along the boundaries of the text
     fixed       windows that slide over it
+    headings    context of passages, not passages
     passages    the passages of a document: pages and sections kept apart
     positions   page, line, section and speaker of each
 
@@ -12,6 +13,7 @@ Spans are computed, never searched for afterwards: a library that returns string
 them up again, and finds the wrong place where a text repeats itself.
 """
 
+from atlas_search.build.chunking.headings import is_title
 from atlas_search.build.chunking.measure import TokenSpans
 from atlas_search.build.chunking.options import Chunking, Splitter, Unit, chunking
 from atlas_search.build.chunking.passages import passage_spans
@@ -24,6 +26,7 @@ __all__ = [
     "TokenSpans",
     "Unit",
     "chunking",
+    "is_title",
     "passage_spans",
     "positions",
 ]

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from atlas_search.build.chunking.boundaries import Starts, paragraph_starts, parts, sentence_starts
 from atlas_search.build.chunking.fixed import fixed_spans
+from atlas_search.build.chunking.headings import without_headings
 from atlas_search.build.chunking.measure import Characters, Measure, Tokens, TokenSpans
 from atlas_search.build.chunking.options import Chunking
 from atlas_search.build.chunking.recursive import LEVELS, recursive_spans
@@ -21,12 +22,14 @@ def passage_spans(
 ) -> list[TextSpan]:
     """The passages of a document, trimmed, in order, none inside another.
 
-    Every character but blanks is in one of them. None is longer than the size, except a single
-    character of more tokens. `token_spans` is asked once, and only if the unit is tokens.
+    Every character but blanks and headings is in one of them. None is longer than the size, except
+    a single character of more tokens, and one with headings that have no text under them.
+    `token_spans` is asked once, and only if the unit is tokens.
     """
     split = _splitter(document, chunking, token_spans)
     regions = (trim(document.text, *region) for region in pairwise(_bounds(document, chunking)))
-    return [span for region in regions if region.start < region.end for span in split(region)]
+    spans = [span for region in regions if region.start < region.end for span in split(region)]
+    return spans if chunking.splitter == "whole" else without_headings(document, spans)
 
 
 def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:

@@ -31,9 +31,10 @@ class Terms:
 class Occurrences:
     """Hits of the question's words in `m` candidates.
 
-    `row`, `position` and `term` list the hits in the running text, ordered by row and position;
-    `term` indexes the question's terms. `counts` (m x terms) also counts identifier parts.
-    `length` is the number of words and parts of each candidate.
+    `row`, `position` and `term` list the hits in the title and the running text, ordered by row
+    and position; the text follows the title after a gap. `term` indexes the question's terms.
+    `counts` (m x terms) also counts identifier parts, section and speaker, and `length` of each
+    candidate is the number of all these words.
     """
 
     row: IntArray
@@ -83,15 +84,19 @@ def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
 
 def locate(terms: Terms, rows: IntArray, table: TokenTable) -> Occurrences:
     """Find every hit of `terms` in the candidate passages `rows`."""
-    words, parts = (_hits(of, rows, terms.number) for of in (table.words, table.parts))
+    found = [_hits(of, at, terms.number) for of, at in table.indexed(rows)]
     width = len(terms.idf)
-    cells = np.concatenate([of.row * width + of.value for of in (words, parts)])
+    cells = np.concatenate([of.row * width + of.value for of in found])
+    titles, words, *_ = found
+    after = table.titles.lengths(table.document_of[rows])[words.row] + 1
+    row = np.concatenate([titles.row, words.row])
+    order = np.argsort(row, kind="stable")
     return Occurrences(
-        row=words.row,
-        position=words.position,
-        term=words.value,
+        row=row[order],
+        position=np.concatenate([titles.position, words.position + after])[order],
+        term=np.concatenate([titles.value, words.value])[order],
         counts=np.bincount(cells, minlength=len(rows) * width).reshape(len(rows), width),
-        length=table.words.lengths(rows) + table.parts.lengths(rows),
+        length=table.lengths(rows),
     )
 
 
