@@ -251,7 +251,7 @@ def test_the_encoding_of_a_table_is_given_and_not_guessed(tmp_path: Path) -> Non
 
 def test_what_changes_the_reading_is_among_the_options() -> None:
     options = columns(text="a,B c", rename="x=y").options
-    assert options["version"] == 1
+    assert options["version"] == 2
     assert options["text_column"] == "a,b_c"
     assert options["rename"] == "x=y"
     assert CsvReader(Columns(), ";").options != CsvReader(Columns(), ",").options

@@ -316,4 +316,18 @@ def test_another_encoding_is_given_and_not_guessed(tmp_path: Path) -> None:
 
 def test_what_changes_the_reading_is_among_the_options() -> None:
     assert columns(text="a,b").options != JsonlReader().options
-    assert JsonlReader().options["version"] == 1
+    assert JsonlReader().options["version"] == 2
+
+
+def test_a_record_with_a_title_and_no_text_is_its_title(tmp_path: Path) -> None:
+    (found,) = drafts(read(tmp_path, lines({"id": "a", "title": "Privacy Act", "text": " "})))
+    assert (found.text, found.title) == ("Privacy Act", "Privacy Act")
+
+
+def test_headings_and_the_number_of_a_section_say_where_a_record_stands(tmp_path: Path) -> None:
+    record = {"text": "No one may.", "part": "Part II", "heading": "Offences"}
+    numbered, named = drafts(
+        read(tmp_path, lines(record | {"section": "10(1)"}, record | {"section": "Fishing"}))
+    )
+    assert numbered.segments == (Segment(0, "Part II > Offences", "", "s 10(1)"),)
+    assert named.segments == (Segment(0, "Part II > Offences > Fishing"),)

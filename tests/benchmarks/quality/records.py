@@ -6,7 +6,7 @@ so records must not become documents of one passage each.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -52,7 +52,7 @@ class GroupReader:
     def options(self) -> Mapping[str, object]:
         """What is read changes with the version of the records' reader too."""
         records = _RECORDS.options["version"]
-        return {"version": 1, "records": records, "untitled": self.untitled}
+        return {"version": 2, "records": records, "untitled": self.untitled}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft for every group. Raises SourceError for a record that cannot be read."""
@@ -71,6 +71,11 @@ def read_groups(path: Path, encoding: str = "") -> list[Group]:
             raise SourceError(f"{path}: {read.reason}")
         groups.setdefault(read.key.rpartition("#")[0] or read.key, []).append(read)
     return [Group(key, tuple(records), _common(records)) for key, records in groups.items()]
+
+
+def _segment(start: int, record: Draft) -> Segment:
+    """The record's own headings and speaker, at its place in the document."""
+    return replace(next(iter(record.segments), Segment(0)), start=start)
 
 
 def _common(records: list[Draft]) -> dict[str, object]:
@@ -93,5 +98,5 @@ def _draft(group: Group, untitled: str) -> Draft:
         title=(titles.pop() if len(titles) == 1 else "") or untitled,
         key=group.key,
         metadata={**group.metadata, "record_id": group.key},
-        segments=tuple(Segment(start) for start in starts),
+        segments=tuple(map(_segment, starts, group.records)),
     )
