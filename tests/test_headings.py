@@ -120,3 +120,15 @@ def test_a_first_line_is_a_title_if_it_stands_alone_and_ends_like_one(
     text: str, line: str, expected: bool
 ) -> None:
     assert is_title(text, line) is expected
+
+
+def test_a_heading_that_comes_twice_is_one_each_time() -> None:
+    text = "Economy\n\nMr ASH: One.\n\nEconomy\n\nMr OAK: Two."
+    found = document(
+        text,
+        Segment(0, "Economy"),
+        Segment(text.index("Mr ASH"), "Economy", "Ash"),
+        Segment(text.index("Economy", 5), "Economy"),
+        Segment(text.index("Mr OAK"), "Economy", "Oak"),
+    )
+    assert pieces(found) == [("Economy", "Mr ASH: One."), ("Economy", "Mr OAK: Two.")]

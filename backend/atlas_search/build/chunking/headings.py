@@ -29,14 +29,14 @@ def is_title(text: str, line: str) -> bool:
 def heading_spans(document: Document) -> list[TextSpan]:
     """Where the title and the headings of sections stand in the text, in order.
 
-    A segment of another section than the one before begins with its heading if its first line, or
-    its first paragraph, is the last part of its section path.
+    A segment begins with its heading if its first line, or its first paragraph, is the last part
+    of its section path. A section may be followed by one of the same name, which nobody speaks yet.
     """
     text = document.text
     starts = {trim(text, 0, len(text)).start: document.title} if document.is_titled else {}
     before = ""
     for segment in document.segments:
-        if segment.section != before:
+        if segment.section != before or not segment.speaker:
             before = segment.section
             starts[segment.start] = before.rpartition(CONTEXT_JOINT)[2]
     found: list[TextSpan] = []
