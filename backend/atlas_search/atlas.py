@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,7 +21,6 @@ from atlas_search.build.corpora import Sources
 from atlas_search.build.locate import find_sources
 from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
-from atlas_search.core.errors import Cancelled
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop
 from atlas_search.providers.embedding import Embedder
@@ -237,8 +235,7 @@ class Atlas:
                     return
             raise item
         finally:
-            with suppress(Cancelled):
-                stop.set("Nobody reads the stream.")
+            stop.set("Nobody reads the stream.")
             thread.join()
 
 

@@ -1,11 +1,11 @@
 """What every service that is reached over HTTP needs: its key, its faults, when to try again.
 
-    Fault           what a provider's file raises; `explained` makes the error for people of it
+    Fault           what a provider's file raises; `explain` makes the error for people of it
     ├── Answered    with an HTTP status that is no success
     ├── Lost        no connection, or one that broke
     └── Garbled     an answer that cannot be read, or that broke off
 
-What a status means stands here alone: in `passes` and in `explained`.
+What a status means stands here alone: in `passes` and in `explain`.
 """
 
 import math
