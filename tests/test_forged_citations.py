@@ -34,7 +34,13 @@ def test_what_looks_like_a_citation_token_but_is_none_is_an_error(fake: str) -> 
         *["(uk.case s10(1))", "(uk.case, s 10(1)(a))", "(uk.no s9(1))", "{uk.no s9}", "[s10(1)]"],
         *["[uk.case, s 10(1)]", "[uk.case § 10]", "[uk.case reg. 4]", "[uk.case Art 5]"],
         *["[Privacy Act, s 10(1)]", "［uk.case s10(1)］", "[uk.case s10(1), us.case p3]"],
-        *["uk.case s10(1)", "uk_act s10(2)", "[uk.case s10(1)", "(uk.case s10(1)"],
+        *[
+            "uk.case s10(1)",
+            "uk_act s10(2)",
+            "[uk.case s10(1)",
+            "(uk.case s10(1)",
+            "(uk.case p. xii)",
+        ],
     ],
 )
 def test_what_passes_for_a_citation_is_named_as_an_error(fake: str) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-_WORDED = re.compile(r"(?:page|pg|pp|p)\b\.?[\s:]*", re.IGNORECASE)
+_WORDED = re.compile(r"(?:page|pg|pp|p)\b\.?[\s:]*(?=\w)", re.IGNORECASE)
 _WRAPPING = " \t\n[](){}|.,:–—"
 
 
