@@ -97,6 +97,20 @@ def test_a_break_at_the_end_of_a_chapter_begins_with_the_next(tmp_path: Path) ->
     assert printed(found) == [("i", "Gulls."), ("ii", "Terns.")]
 
 
+def test_a_word_that_a_page_breaks_is_left_whole(tmp_path: Path) -> None:
+    inner = (
+        'The <a role="doc-pagebreak" title="iv"/>lamp was li<a role="doc-pagebreak" title="5"/>'
+        'ghted. Ships <a role="doc-pagebreak" title="6"/>came, at la<a role="doc-pagebreak" '
+        'title="7"/>st.'
+    )
+    found = draft(tmp_path, book({"one.xhtml": f"<p>{inner}</p>", "two.xhtml": "<p>End.</p>"}))
+    assert found.text == "The lamp was lighted. Ships came, at last.\n\nEnd."
+    assert printed(found) == [
+        *[("", "The"), ("iv", "lamp was lighted."), ("5", "Ships"), ("6", "came, at last.")],
+        ("7", "End."),
+    ]
+
+
 def test_numbers_that_only_count_are_not_kept(tmp_path: Path) -> None:
     links = {"1": "one.xhtml#a", "2": "one.xhtml#b"}
     chapters = {"one.xhtml": '<p id="a">Gulls.</p><p id="b">Terns.</p>'}
@@ -116,7 +130,13 @@ PIECES = st.lists(
         [
             *["Gulls", " ", " fly. ", "“Terns”", "<br/>", "<p>", "</p>", "|", "<i>far</i>"],
             *["<table><tr><td>a</td>", "<td>b</td></tr></table>", "<pre> x\n  y </pre>"],
-            *["<h2>Birds</h2>", '<b role="doc-pagebreak" title="7"/>', "<nav>menu</nav>"],
+            *[
+                "<h2>Birds</h2>",
+                '<b role="doc-pagebreak" title="7"></b>',
+                "<nav>menu</nav>",
+                "-",
+                "x",
+            ],
         ]
     ),
     max_size=20,

@@ -16,6 +16,7 @@ EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
 _TYPES = (EPUB_TYPE, "epub:type", "role")  # the second in a chapter that is read as HTML
 _BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
 _IN_ID = re.compile(r"(?:^|[-_.]|p|pg|page)(\d+|[ivxlcdm]+)\Z", re.IGNORECASE)
+_WITHIN_WORD = re.compile(r"\w(?=\w)\S*\s*")
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # Unicode keeps them out of texts
 _MARK = re.compile(rf"{_OPEN}(\d+){_CLOSE}")
 
@@ -108,12 +109,20 @@ def _places(
     for number, (element, _) in enumerate(breaks):
         _put_before(element, f"{_OPEN}{number}{_CLOSE}")
     solid = [at for at, character in enumerate(flat.text) if _is_solid(character)]
-    before = last = 0
+    before = last = start = 0
     marked = flatten(root).text
     for mark in _MARK.finditer(marked):
         before += sum(map(_is_solid, marked[last : mark.start()]))
         last = mark.end()
-        yield solid[before] if before < len(solid) else len(flat.text), breaks[int(mark[1])][1]
+        place = solid[before] if before < len(solid) else len(flat.text)
+        start = max(start, _behind_word(flat.text, place))
+        yield start, breaks[int(mark[1])][1]
+
+
+def _behind_word(text: str, start: int) -> int:
+    """`start`, or the beginning of the next word: a word that a page breaks is left whole."""
+    within = _WITHIN_WORD.match(text, max(start - 1, 0)) if start else None
+    return within.end() if within else start
 
 
 def _put_before(element: etree._Element, text: str) -> None:
