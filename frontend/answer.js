@@ -6,9 +6,9 @@ import { element, placeLine } from "./dom.js";
 import { newDraft } from "./draft.js";
 import { answerExport } from "./exports.js";
 import { passageList, statusBadge } from "./passages.js";
+import { fullPlace } from "./places.js";
 import { retrievalSummary } from "./retrieval.js";
 import { paragraphs, placeOf } from "./sentences.js";
-import { pageOf } from "./text.js";
 import { fallbackNotice, noAnswer, understoodAs, warningList } from "./verdict.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
@@ -83,7 +83,7 @@ function citationItem(citation, { sentences }, page) {
   const place = [
     page.label(citation.corpus),
     citation.date,
-    pageOf(citation.page, citation.metadata),
+    fullPlace(citation),
     citation.section,
     citation.speaker,
   ];

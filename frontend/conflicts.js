@@ -42,7 +42,7 @@ function statement(conflict, cited) {
 
 function sideNode(side, page) {
   const open = { type: "button", class: "link", onclick: () => page.open(placeOf(side)) };
-  const place = [page.label(side.corpus), side.date].filter(Boolean).join(" · ");
+  const place = [page.label(side.corpus), side.date, side.locator].filter(Boolean).join(" · ");
   return element(
     "div",
     {},

@@ -1,14 +1,22 @@
-/** Citation tokens such as `[legal_uk.act p2]` in a text that is still being written. */
+/** Citation tokens such as `[uk.case p2]`, `[nz.act s10(1)]` in a text that is being written. */
 
-const MARKER = String.raw`\[[^[\]\s]+ p\d+\]`;
+import { shortPlace } from "./places.js";
+
+// the places of `backend/atlas_search/core/locator.py`; a test holds them against it
+const PLACE = String.raw`(?:p\d+|(?:s|r|reg|art|cl|para|sch|o)[\dA-Z][^\[\]\s]*)`;
+const BEGUN_PLACE = String.raw`(?:p\d*|[a-z]*(?:[\dA-Z][^\[\]\s]*)?)`;
+const MARKER = String.raw`\[[^[\]\s]+ ${PLACE}\]`;
+const BEGUN = new RegExp(String.raw`\[[^[\]\s]*(?: ${BEGUN_PLACE})?$`);
 const ROW = String.raw`${MARKER}(?:[\s,;]*${MARKER})*`;
 const GROUP = String.raw`\(${ROW}\)|${ROW}`;
 
-/** `text` with titles in place of its tokens; a token whose end has not come yet is left out. */
+/** `text` with titles and places for its tokens; a token whose end has not come is left out. */
 export function readable(text, passages) {
   return passages.reduce(
-    (written, { marker, title, page }) => written.replaceAll(marker, `(${title}, p. ${page})`),
-    text.replace(/\[[^[\]\s]*(?: p?\d*)?$/, ""),
+    // by a function: a `$` in a title stands for itself
+    (written, passage) =>
+      written.replaceAll(passage.marker, () => `(${passage.title}, ${shortPlace(passage)})`),
+    text.replace(BEGUN, ""),
   );
 }
 

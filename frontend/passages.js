@@ -1,8 +1,9 @@
 /** The passages that were found: what they say, and why each one ranks where it does. */
 
 import { element, placeLine } from "./dom.js";
+import { contextLine, fullPlace } from "./places.js";
 import { placeOf } from "./sentences.js";
-import { counted, marked, pageOf, unitSpans, warningStatus } from "./text.js";
+import { counted, marked, unitSpans, warningStatus } from "./text.js";
 
 const SHOWN = 3;
 
@@ -35,9 +36,7 @@ function passageItem(passage, page) {
   const place = [
     page.label(passage.corpus),
     passage.date,
-    pageOf(passage.page, passage.metadata),
-    passage.section,
-    passage.speaker,
+    fullPlace(passage),
     `score ${passage.score.toFixed(3)}`,
     passage.valid ? "" : "too weak to answer from",
   ];
@@ -46,6 +45,7 @@ function passageItem(passage, page) {
     { "data-passage": passage.passage_id },
     element("h4", {}, passage.title, statusBadge(passage.metadata)),
     element("p", {}, placeLine(place, passage.url, passage.title)),
+    contextLine(passage),
     element("div", { class: "passage-text" }, ...marked(passage.text, highlights)),
     sameText(passage.duplicates),
     element("div", { class: "more" }, openButton(passage, page), whyHere(passage)),

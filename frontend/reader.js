@@ -2,12 +2,13 @@
 
 import { getJson, Problem } from "./api.js";
 import { definitions, element, placeLine } from "./dom.js";
+import { contextLine, fullPlace } from "./places.js";
 import { heading, marked, unitSpans, warningStatus } from "./text.js";
 
 const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
 const BLANK_LINES = /\n(?:[^\S\n]*\n)+/g;
 
-/** A function that opens the dialog at {documentId, passageId, start, end, quote}.
+/** A function that opens the dialog at {documentId, passageId, start, end, quote, locator}.
  *
  * Either id will do, and all else is optional.
  */
@@ -34,7 +35,8 @@ export function createReader(dialog, label) {
   function show(document, place) {
     head(document.title, warningNodes(document, open), place.passageId);
     const spans = spansOf(document.text, place);
-    body.replaceChildren(...about(document, label), textNode(document.text, spans));
+    const above = [...about(document, label), ...whereNodes(document, place)];
+    body.replaceChildren(...above, textNode(document.text, spans));
     checkQuote(body, place);
     bringIntoView(body);
   }
@@ -79,6 +81,16 @@ function about({ corpus, title, metadata, source }, label) {
       ["File", source],
     ]),
   ];
+}
+
+/** Where in the document the cited text stands, for above it. */
+function whereNodes({ passages }, { passageId, start, locator }) {
+  const holds = (passage) => passage.start <= start && start < passage.end;
+  const passage = passages.find((each) => each.passage_id === passageId) ?? passages.find(holds);
+  if (passage === undefined) return [];
+  const where = fullPlace({ ...passage, locator: locator ?? passage.locator });
+  const nodes = [element("p", { class: "where" }, where), contextLine(passage)];
+  return nodes.filter((node) => node !== null);
 }
 
 /** The address at which the page opens at this passage. */

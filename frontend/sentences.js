@@ -15,8 +15,9 @@ export function chips(indices, citations, page) {
 }
 
 /** The place of a citation, or of one side of a conflict, for the reader. */
-export function placeOf({ passage_id: passageId, document_id: documentId, start, end, quote }) {
-  return { passageId, documentId, start, end, quote };
+export function placeOf({ passage_id: passageId, document_id: documentId, ...said }) {
+  const { start, end, quote, locator } = said;
+  return { passageId, documentId, start, end, quote, locator };
 }
 
 /** The sentences, by the lines on which they stand in the written answer. */

@@ -53,8 +53,3 @@ export function duration(milliseconds) {
 export function counted(number, noun, plural = `${noun}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
-
-/** `p. 4`, or `col. 345` of a source that is cited by columns. */
-export function pageOf(number, metadata) {
-  return `${String(metadata?.pages_are ?? "").startsWith("columns") ? "col." : "p."} ${number}`;
-}

@@ -50,6 +50,8 @@ PIECES = st.sampled_from(
         *[
             MARKER,
             "[us.case p3]",
+            "[us.case s10(1)]",
+            "[us.case s1",
             "[uk.no p1]",
             "[uk.case p1",
             "p1]",

@@ -31,6 +31,7 @@ def check(draft: Draft) -> None:
     assert draft.pages[0] == 0
     assert list(draft.pages) == sorted(draft.pages)
     assert draft.pages[-1] <= len(text)
+    assert len(draft.printed_pages) in (0, len(draft.pages))
     starts = [segment.start for segment in draft.segments]
     assert all(earlier < later for earlier, later in pairwise(starts))
     assert all(0 <= start < len(text) for start in starts)

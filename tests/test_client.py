@@ -32,8 +32,12 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
         "date": None,
         "url": None,
         "score": 0.5,
+        "locator": None,
+        "page": 12,
+        "printed_page": "xii",
         "section": None,
         "speaker": "Mr X",
+        "metadata": {},
         "text": "One. Two [red]words. Three.",
         "highlights": [{"start": 5, "end": 20}],
         "duplicates": ["a.c:0-9"],
@@ -50,7 +54,7 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
     plain = console.export_text()
     for line in (
         "1. 0.500  [a.b p1]  A [bold]title[/bold]",
-        "Mr X",
+        "p. xii (page 12 of the file)   Mr X",
         "One. Two [red]words. Three.",
         "semantic 0.250",
         "Same text: a.c:0-9",

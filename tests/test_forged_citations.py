@@ -31,6 +31,16 @@ def test_what_looks_like_a_citation_token_but_is_none_is_an_error(fake: str) -> 
             "⟨no p1⟩",
         ],
         *["uk.no p9", "uk.case p1", "uk_act, p. 2"],
+        *["(uk.case s10(1))", "(uk.case, s 10(1)(a))", "(uk.no s9(1))", "{uk.no s9}", "[s10(1)]"],
+        *["[uk.case, s 10(1)]", "[uk.case § 10]", "[uk.case reg. 4]", "[uk.case Art 5]"],
+        *["[Privacy Act, s 10(1)]", "［uk.case s10(1)］", "[uk.case s10(1), us.case p3]"],
+        *[
+            "uk.case s10(1)",
+            "uk_act s10(2)",
+            "[uk.case s10(1)",
+            "(uk.case s10(1)",
+            "(uk.case p. xii)",
+        ],
     ],
 )
 def test_what_passes_for_a_citation_is_named_as_an_error(fake: str) -> None:
@@ -38,10 +48,18 @@ def test_what_passes_for_a_citation_is_named_as_an_error(fake: str) -> None:
     assert verification.errors == (f"Sentence 2 writes {fake}, which is not a citation token.",)
 
 
+@pytest.mark.parametrize("forged", ["[uk.case s10]", "[uk.case s10(1)(a)]", "[uk.case sch1para3]"])
+def test_another_place_of_the_right_document_was_not_retrieved(forged: str) -> None:
+    verification = check(f"The sky is blue. {MARKER} Snow is white. {forged}")
+    assert verification.errors == (f"Sentence 2 cites {forged}, which was not retrieved.",)
+
+
 @pytest.mark.parametrize(
     "aside",
     [
         *["[sic]", "(the sky)", "[2004] UKHL 56", "(1932)", "(s 59(1))", "[a]s ever", "(Case 3)"],
+        *["[s 10]", "[under s 10]", "(Privacy Act 2020, s 10(1))", "(see s10(1))", "(Act s10)"],
+        *["s.10 para3", "art 5 s10", "s 10(1)(a) of the Act", "e.g. s10"],
         *["{snow}", "(1 < p5 and 3 > 1)", "<b>", "U.S. p. 3", "uk.case", "Harley p12"],
     ],
 )
@@ -70,6 +88,7 @@ OWN_REFERENCES = [
         "(uk.case)",
         "[uk.case]",
         "(uk.case, p. 1)",
+        "[Privacy Act, s 10(1)]",
         "{uk.no p9}",
         "uk.no p9",
         "[1, 2]",

@@ -122,6 +122,32 @@ def test_text_outside_the_visible_page_is_left_out(tmp_path):
     assert draft(tmp_path, stream.getvalue()).text == "Visible."
 
 
+def labelled(labels: Sequence[tuple[int, str, str, int]]) -> bytes:
+    """Three pages, numbered from a page on in a style (ROMAN_LOWER), with a prefix and a start."""
+    stream = BytesIO()
+    canvas = Canvas(stream, pageCompression=0)
+    for page, style, prefix, start in labels:
+        canvas.addPageLabel(page, style=style, start=start, prefix=prefix or None)
+    for text in ("A preface.", "Gulls fly.", "Terns fly."):
+        canvas.drawString(72, 700, text)
+        canvas.showPage()
+    canvas.save()
+    return stream.getvalue()
+
+
+def test_the_numbers_on_the_pages_are_kept_beside_those_of_the_file(tmp_path):
+    found = draft(tmp_path, labelled([(0, "ROMAN_LOWER", "", 12), (1, "ARABIC", "", 1)]))
+    assert found.printed_pages == ("xii", "1", "2")
+    assert found.text[found.pages[1] :].startswith("Gulls")
+    appendix = draft(tmp_path, labelled([(0, "ARABIC", "A-", 7)]))
+    assert appendix.printed_pages == ("A-7", "A-8", "A-9")
+
+
+def test_numbers_that_only_count_the_pages_are_not_kept(tmp_path):
+    assert draft(tmp_path, labelled([(0, "ARABIC", "", 1)])).printed_pages == ()
+    assert draft(tmp_path, labelled([])).printed_pages == ()
+
+
 def test_what_the_file_states_is_metadata(tmp_path):
     canvas = Canvas(stream := BytesIO(), invariant=1, lang="en-GB")
     canvas.setTitle("How a harbour works")

@@ -44,6 +44,10 @@ def test_an_answer_from_passages_that_are_sent(client: FlaskClient) -> None:
                 "citations": [
                     {
                         "marker": "[policy p1]",
+                        "locator": None,
+                        "page": 1,
+                        "printed_page": None,
+                        "line": 1,
                         "quote": "Keys rotate.",
                         "start": 27,
                         "end": 39,

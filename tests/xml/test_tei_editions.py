@@ -77,7 +77,8 @@ def test_pages_have_their_printed_numbers() -> None:
     assert page(draft, 7).startswith("4 Mar.")
     assert page(draft, 7).endswith("It ends on")
     assert page(draft, 8).startswith("the next page")
-    assert draft.remark == "page numbers out of order were passed over: iii"
+    assert draft.remark == "page numbers out of order are kept as labels: iii"
+    assert draft.printed_pages == ("", "", "", "", "", "iii", "7", "8")
 
 
 def test_pages_without_numbers_are_counted(tei) -> None:
@@ -89,7 +90,10 @@ def test_pages_without_numbers_are_counted(tei) -> None:
 def test_pages_whose_numbers_make_no_sequence_are_counted_and_it_is_said(tei) -> None:
     draft = tei('<body><pb n="1r"/><p>One.</p><pb n="1v"/><p>Two.</p></body>')
     assert draft.pages == (0, 6)
-    assert draft.remark == "pages are counted from 1, as their numbers are out of order: 1r, 1v"
+    assert draft.printed_pages == ("1r", "1v")
+    assert draft.remark == (
+        "pages are counted from 1, as their numbers are out of order and kept as labels: 1r, 1v"
+    )
 
 
 def test_a_page_break_in_a_word_leaves_the_word_whole(tei) -> None:

@@ -297,7 +297,8 @@ def _conflict(conflict: Contradiction) -> dict[str, Any]:
         about = of.passage.to_dict()
         named = ("passage_id", "document_id", "corpus", "title", "date", "marker")
         kept = {name: about[name] for name in named}
-        return kept | {"start": of.start, "end": of.end, "quote": of.quote}
+        locator = of.passage.locator_at(of.start) or None
+        return kept | {"locator": locator, "start": of.start, "end": of.end, "quote": of.quote}
 
     return {
         "kind": conflict.kind,

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from atlas_search.core.errors import AtlasError, RequestError
+from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
     for number, passage in enumerate(found["passages"], start=1):
         head = f"{number}. {passage['score']:.3f}  {_source_line(passage)}"
         console.print(Text(head, style="cyan"), soft_wrap=True)
-        place = [passage["section"], passage["speaker"]]
+        place = [_place(passage), passage["section"], passage["speaker"]]
         console.print(Text("   ".join(part for part in place if part), style="dim"), end="")
         console.print(_mark(passage), soft_wrap=not console.is_terminal)
         if with_signals:
@@ -140,6 +141,12 @@ def _mark(passage: Document) -> Text:
     for highlight in passage["highlights"]:
         text.stylize("bold reverse", highlight["start"] + 1, highlight["end"] + 1)
     return text
+
+
+def _place(passage: Document) -> str:
+    unit = page_unit(passage["metadata"].get("pages_are"))
+    named = (passage["locator"] or "", passage["page"], passage["printed_page"] or "")
+    return place_in_words(*named, unit)
 
 
 def _source_line(of: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from atlas_search.core.locator import TOKEN_PLACE, common, token_place
+from atlas_search.core.locator import TOKEN_PLACE, common, is_locator, token_place
 
 MetadataValue = str | int | float | tuple[str, ...]
 Metadata = Mapping[str, MetadataValue]
@@ -133,7 +133,8 @@ class Passage:
     @property
     def marker(self) -> str:
         """The citation token an answer must use for this passage: `[id s10(1)]` or `[id p3]`."""
-        place = token_place(self.locator) if self.locator else f"p{self.page}"
+        locator = self.locator
+        place = token_place(locator) if is_locator(locator) else f"p{self.page}"
         return f"[{self.document_id} {place}]"
 
     @property
@@ -245,13 +246,25 @@ class Citation:
         """What makes two citations the same."""
         return self.marker, self.start, self.end
 
+    @property
+    def locator(self) -> str:
+        """How the source cites the place at which the quote begins: `s 10(1)`, or empty."""
+        return self.passage.locator_at(self.start)
+
+    @property
+    def line(self) -> int:
+        """The line of the document, from 1, at which the quote begins."""
+        passage = self.passage
+        return passage.line + passage.text.count("\n", 0, self.start - passage.start)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values: where the quote stands, and what the document is."""
         about = self.passage.to_dict()
-        for name in ("text", "line"):
-            del about[name]
+        del about["text"]
         return about | {
             "marker": self.marker,
+            "locator": self.locator or None,
+            "line": self.line,
             "start": self.start,
             "end": self.end,
             "quote": self.quote,

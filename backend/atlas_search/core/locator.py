@@ -17,6 +17,12 @@ _UNIT = re.compile(rf"(?:{_KINDS})\s?[\dA-Z]")
 TOKEN_PLACE = rf"(?:p\d+|(?:{_KINDS[2:]})[\dA-Z][^\[\]\s]*)"
 """The place in a citation token: a page counted from 1, or a locator."""
 
+LOCATOR_IN_TEXT = rf"(?:{_KINDS[2:]})[\dA-Z]\w*(?:\([^\W_]{{1,5}}\))*"
+"""A locator as tokens have it, without the punctuation that may follow it in running text."""
+
+BEGUN_PLACE = r"(?:p\d*|[a-z]*(?:[\dA-Z][^\[\]\s]*)?)"
+"""What the place in a token may look like before its end has come: `s1` of `s10(1)`."""
+
 
 def is_locator(text: str) -> bool:
     """Whether a citation token can hold `text`: a kind, then a digit or a capital."""
@@ -49,6 +55,21 @@ def common(locators: Sequence[str]) -> str:
 def token_place(locator: str) -> str:
     """The locator as a citation token has it: `s10(1)` of `s 10(1)`, `s1983` of `§ 1983`."""
     return re.sub(r"\s+", "", locator).replace("§", "s")
+
+
+def place_in_words(locator: str, page: int, printed_page: str = "", unit: str = "p.") -> str:
+    """A place as the source says it: `s 10(1)`, else the page (or column: `unit`) by the number
+    that stands on it, `p. xii (page 12 of the file)`, else by its place in the file, `p. 4`."""
+    if locator:
+        return locator
+    if printed_page in ("", str(page)):
+        return f"{unit} {page}"
+    return f"{unit} {printed_page} (page {page} of the file)"
+
+
+def page_unit(pages_are: object) -> str:
+    """How a number is called whose document states `pages_are` in its metadata."""
+    return "col." if str(pages_are).startswith("columns") else "p."
 
 
 def _split(locator: str) -> tuple[str, list[str]]:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from atlas_search.core.domain import MetadataValue
 from atlas_search.core.errors import RequestError
+from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.output.search_document import RankedPassageOut, RetrievalOut
 from atlas_search.output.sent import Sent
 
@@ -22,7 +23,12 @@ class CitationOut(Sent):
     document_id: str
     corpus: str
     title: str
+    locator: str | None = Field(
+        None, description="How the source cites the place of the quote: `s 10(1)`"
+    )
     page: int
+    printed_page: str | None = Field(None, description="The number that stands on the page")
+    line: int | None = Field(None, description="Line of the document at which the quote begins")
     section: str | None = None
     speaker: str | None = None
     date: str | None = None
@@ -31,17 +37,6 @@ class CitationOut(Sent):
     end: int
     quote: str
     metadata: dict[str, MetadataValue] = Field(default_factory=dict, description="The document's")
-
-
-class CheckedSentenceOut(Sent):
-    """A sentence and its verification, with the citation tokens that hold."""
-
-    text: str
-    markers: list[str]
-    grounded: bool
-    caveat: bool = Field(description="It only says what the passages do not hold")
-    errors: list[str]
-    warnings: list[str]
 
 
 class SentenceOut(Sent):
@@ -111,6 +106,7 @@ class SideOut(Sent):
     title: str
     date: str | None = None
     marker: str = ""
+    locator: str | None = None
     start: int = 0
     end: int = 0
     quote: str
@@ -201,6 +197,12 @@ class AnswerDocument(Sent):
         if points is None:
             return tuple(self.sentences)
         return (*self.sentences, *points.agreements, *points.differences)
+
+
+def place_of(cited: CitationOut) -> str:
+    """The place of a citation as its source says it: `s 10(1)`, `p. xii (page 12 of the file)`."""
+    unit = page_unit(cited.metadata.get("pages_are"))
+    return place_in_words(cited.locator or "", cited.page, cited.printed_page or "", unit)
 
 
 def permalink(base_url: str, passage_id: str) -> str:

@@ -11,6 +11,7 @@ from atlas_search.output.answer_document import (
     PointOut,
     SideOut,
     permalink,
+    place_of,
 )
 from atlas_search.output.references import one_line
 
@@ -107,7 +108,7 @@ def _conflicts(answer: AnswerDocument, base_url: str) -> Iterator[str]:
 
 
 def _side(side: SideOut, base_url: str) -> str:
-    facts = ", ".join(escape_line(fact) for fact in (side.title, side.date) if fact)
+    facts = ", ".join(escape_line(fact) for fact in (side.title, side.date, side.locator) if fact)
     link = _link(permalink(base_url, side.passage_id))
     return f"{facts}: “{escape_line(side.quote)}” [passage]({link})"
 
@@ -120,7 +121,7 @@ def _sources(answer: AnswerDocument, numbers: Numbers, base_url: str) -> Iterato
 
 
 def _source(number: int, cited: CitationOut, base_url: str) -> str:
-    facts = [cited.title, cited.date, f"p. {cited.page}", cited.section, cited.speaker]
+    facts = [cited.title, cited.date, place_of(cited), cited.section, cited.speaker]
     links = [f"[passage]({_link(permalink(base_url, cited.passage_id))})"]
     if cited.url:
         # only the web: a link to `javascript:` or a file would do something else

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from atlas_search.core.domain import MetadataValue
-from atlas_search.output.answer_document import AnswerDocument, CitationOut, permalink
+from atlas_search.output.answer_document import (
+    AnswerDocument,
+    CitationOut,
+    permalink,
+    place_of,
+)
 from atlas_search.output.dating import Dating, dating
 
 Kind = Literal["case", "statute", "debate", "book", "document"]
@@ -27,7 +32,8 @@ class Reference:
 
     `key` is ASCII, depends on nothing but the document's id, and differs from others in more than
     capitals. `body` is the court, house or publisher, `source` the citation the source states for
-    itself. `quotes` are one line each: page, place, quoted text and permalink.
+    itself. `quotes` are one line each: place (section or page), headings,
+    speaker, quoted text and permalink.
     """
 
     key: str
@@ -91,7 +97,7 @@ def _reference(citations: Sequence[CitationOut], base_url: str) -> Reference:
 
 
 def _quote(cited: CitationOut, base_url: str) -> str:
-    place = ", ".join(filter(None, (f"p. {cited.page}", cited.section, cited.speaker)))
+    place = ", ".join(filter(None, (place_of(cited), cited.section, cited.speaker)))
     return one_line(f"{place}: “{cited.quote}” {permalink(base_url, cited.passage_id)}")
 
 

@@ -6,7 +6,7 @@ from atlas_search.core.domain import MetadataValue
 from atlas_search.output.sent import Sent
 
 
-class PassageOut(BaseModel):
+class PassageOut(Sent):
     """A passage, with the score and signals that placed it."""
 
     passage_id: str
@@ -16,14 +16,18 @@ class PassageOut(BaseModel):
     text: str
     start: int = Field(description="First character in the document's text")
     end: int = Field(description="Character after the last")
-    page: int
+    locator: str | None = Field(
+        None, description="How the source cites the smallest part that holds it: `s 10(1)`"
+    )
+    page: int = Field(description="Counted from 1")
+    printed_page: str | None = Field(None, description="The number that stands on the page: `xii`")
     line: int
     section: str | None = Field(description="Path of headings where the passage begins")
     speaker: str | None = Field(description="Who speaks in it; several joined by `; `")
     date: str | None
     url: str | None
     metadata: dict[str, MetadataValue]
-    marker: str = Field(description="Citation token of the passage")
+    marker: str = Field(description="Citation token of the passage: `[id s10(1)]`, `[id p3]`")
 
 
 class RankedPassageOut(PassageOut):

@@ -47,6 +47,9 @@ class ReaderContract:
             assert list(draft.pages) == sorted(draft.pages)
             assert draft.pages[-1] <= len(draft.text)
 
+    def test_printed_numbers_are_one_for_each_page_or_none(self, drafts: Sequence[Draft]) -> None:
+        assert all(len(draft.printed_pages) in (0, len(draft.pages)) for draft in drafts)
+
     def test_segments_lie_in_the_text_in_their_order(self, drafts: Sequence[Draft]) -> None:
         for draft in drafts:
             starts = [segment.start for segment in draft.segments]

@@ -42,9 +42,11 @@ class Reading:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Its numbers, with those of its title, section and date, as `numbers_of` reads them."""
+        """Its numbers, with those of what is known of it, as `numbers_of` reads them."""
         passage = self.passage
-        return numbers_of(f"{passage.text}\n{passage.title}\n{passage.section}\n{passage.date}")
+        places = (found.locator for found in passage.locators)
+        known = (passage.title, passage.section, passage.date, *places, passage.printed_page)
+        return numbers_of("\n".join((passage.text, *known)))
 
     @cached_property
     def places(self) -> list[tuple[TextSpan, frozenset[str]]]:

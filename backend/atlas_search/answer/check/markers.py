@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from atlas_search.core.domain import MARKER
+from atlas_search.core.locator import BEGUN_PLACE
 from atlas_search.language.text import TextSpan, lines, sentences
 
 LONGEST = 5000  # characters read at once: sentencex takes quadratic time for open quotes
@@ -20,7 +21,7 @@ LONGEST = 5000  # characters read at once: sentencex takes quadratic time for op
 _BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c != "\n")
 # tokens in a row, with what joins them and round brackets about them
 _GROUP = re.compile(rf"(?P<open>\()?{MARKER.pattern}(?:[\s,;]*{MARKER.pattern})*(?(open)\))")
-_BEGUN = re.compile(r"\[[^\[\]\s]*(?: p?\d*)?")
+_BEGUN = re.compile(rf"\[[^\[\]\s]*(?: {BEGUN_PLACE})?")
 _CLOSERS = re.compile(r"[.!?…。؟।]*[\"'”’»)\]*_]*")
 _OPENERS = frozenset("\"'“‘«„([*_#")
 _ITEM = re.compile(r"(?:\d{1,3}|[a-zA-Z])[.)]")

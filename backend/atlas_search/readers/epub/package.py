@@ -2,8 +2,9 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import unquote
 from zipfile import ZipFile
 
@@ -11,6 +12,7 @@ from lxml import etree
 
 from atlas_search.readers.archive import BadArchive, part, xml_part
 from atlas_search.readers.epub.chapter import chapter_tree
+from atlas_search.readers.epub.pages import EPUB_TYPE, Labels, page_list
 from atlas_search.readers.markup import tag_of, words
 
 _CONTAINER = "META-INF/container.xml"
@@ -21,6 +23,8 @@ _NCX = "application/x-dtbncx+xml"
 _TEXTS = frozenset(
     {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/x-dtbook+xml"}
 )
+
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,14 @@ class Item:
 class Package:
     """A book: its metadata as the element that holds it, its items in reading order.
 
-    `contents` are the titles that lead to a file, outermost first: `("Part 2", "Chapter 1")`.
+    `contents` are the titles that lead to a file, outermost first: `("Part 2", "Chapter 1")`;
+    `pages` are the printed pages that begin in it, from the page list.
     """
 
     metadata: etree._Element
     spine: Sequence[Item]
     contents: Mapping[str, tuple[str, ...]]
+    pages: Mapping[str, Labels]
 
 
 def package_of(archive: ZipFile) -> Package:
@@ -53,11 +59,13 @@ def package_of(archive: ZipFile) -> Package:
     references = [ref.get("idref", "") for ref in children(root, "spine", "itemref")]
     if not references:
         raise BadArchive(f"its part {name} lists no chapters; get the whole file again")
+    tables = list(_tables(archive, root, items))
     unlisted = Item("", is_text=True, properties="")
     return Package(
         metadata=next(children(root, "metadata"), root),
         spine=[items.get(reference, unlisted) for reference in references],
-        contents=_contents(archive, root, items),
+        contents=_first(_titles(table, folder) for table, folder in tables),
+        pages=_first(page_list(table, folder) for table, folder in tables),
     )
 
 
@@ -119,22 +127,27 @@ def _target(folder: str, link: str) -> str:
     return posixpath.normpath(posixpath.join(folder, path)) if path else ""
 
 
-def _contents(
+def _tables(
     archive: ZipFile, root: etree._Element, items: Mapping[str, Item]
-) -> dict[str, tuple[str, ...]]:
-    """From the table of contents; without a readable one the chapters' headings must do."""
+) -> Iterator[tuple[etree._Element, str]]:
+    """The tables of contents that can be read, and the folders their links start from.
+
+    Without one the chapters' headings must do.
+    """
     ncx = {ref.get("toc", "") for ref in children(root, "spine")}
     ncx |= {i.get("id", "") for i in children(root, "manifest", "item") if _is_ncx(i)}
     tables = [item for item in items.values() if "nav" in item.properties.split()]
     for table in (*tables, *(item for id_, item in items.items() if id_ in ncx)):
         try:
-            root, _ = chapter_tree(part(archive, table.name))
+            tree, _ = chapter_tree(part(archive, table.name))
         except ValueError:  # BadArchive is one
             continue
-        found = _titles(root, posixpath.dirname(table.name))
-        if found:
-            return found
-    return {}
+        yield tree, posixpath.dirname(table.name)
+
+
+def _first(found: Iterable[dict[str, Content]]) -> dict[str, Content]:
+    """The first that is not empty, or an empty one."""
+    return next(filter(None, found), {})
 
 
 def _is_ncx(item: etree._Element) -> bool:
@@ -156,11 +169,11 @@ def _titles(table: etree._Element, folder: str) -> dict[str, tuple[str, ...]]:
 
 
 def _lists(table: etree._Element) -> list[etree._Element]:
-    """The main list; a book may also list its pages and its landmarks."""
+    """The main list, or one that does not say what it lists: it may be pages or landmarks."""
     maps = list(table.iter("{*}navMap"))
     navs = list(table.iter("{*}nav"))
-    main = [nav for nav in navs if nav.get("{http://www.idpf.org/2007/ops}type") == "toc"]
-    return maps or main or navs[:1]
+    main = [nav for nav in navs if nav.get(EPUB_TYPE) == "toc"]
+    return maps or main or [nav for nav in navs if EPUB_TYPE not in nav.attrib][:1]
 
 
 def _entry(entry: etree._Element) -> tuple[str, str]:

@@ -11,25 +11,28 @@ from atlas_search.readers.archive import BadArchive, open_archive, part
 from atlas_search.readers.epub.chapter import chapter_tree
 from atlas_search.readers.epub.metadata import epub_metadata
 from atlas_search.readers.epub.package import Item, Package, package_of
-from atlas_search.readers.markup import Flat, Heading, flatten, sections
+from atlas_search.readers.epub.pages import Chapter, Labels, chapter_of
+from atlas_search.readers.markup import Flat, Heading, sections
+from atlas_search.readers.page_labels import labels_of_pages
 
 _OUTERMOST = -1000
 """A level above all headings, where the path of a chapter in the table of contents begins."""
 
 _NAMED = 3
-_NOTHING = Flat("", ())
+_NOTHING = Chapter(Flat("", ()))
 
 
 @dataclass(frozen=True)
 class EpubReader:
-    """Reads books. An EPUB has no pages: page 3 is the third file of its reading order.
+    """Reads books. Pages are those of the print where the book lists or marks them, counted from 1;
+    else page 3 is the third file of its reading order.
 
     Most books have a file for each chapter. Sections come from the headings in the chapters, below
     the titles that the table of contents has above them. A book protected by DRM is not read.
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".epub"})
-    options: ClassVar[Mapping[str, object]] = {"version": 1}
+    options: ClassVar[Mapping[str, object]] = {"version": 2}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""
@@ -37,7 +40,7 @@ class EpubReader:
 
 
 def epub_reader() -> EpubReader:
-    """Build a collection from EPUB files; each part of the reading order is a page."""
+    """Build a collection from EPUB files; pages are those of the print if it says them."""
     return EpubReader()
 
 
@@ -51,19 +54,24 @@ def _read(path: Path) -> Read:
 
 def _draft(archive: ZipFile, package: Package) -> Read:
     problems = _Problems()
-    chapters = [_chapter(archive, item, problems) for item in package.spine]
+    chapters = [
+        _chapter(archive, item, package.pages.get(item.name, {}), problems)
+        for item in package.spine
+    ]
     remark = problems.remark(len(chapters))
-    text, pages = _join([chapter.text for chapter in chapters])
+    text, starts = _join([chapter.flat.text for chapter in chapters])
     if not text:
         return Skipped(f"it holds no text; {remark or 'its pages may be pictures'}")
     metadata = epub_metadata(package.metadata)
+    pages = _pages(chapters, starts, len(text))
     return Draft(
         text=text,
         title=str(metadata.get("title", "")),
         metadata=metadata,
-        pages=pages,
-        segments=sections(_headings(package, chapters, pages)),
+        pages=tuple(start for start, _ in pages) or starts,
+        segments=sections(_headings(package, [chapter.flat for chapter in chapters], starts)),
         remark=remark,
+        printed_pages=labels_of_pages([label for _, label in pages]),
     )
 
 
@@ -86,7 +94,7 @@ class _Problems:
         )
 
 
-def _chapter(archive: ZipFile, item: Item, problems: _Problems) -> Flat:
+def _chapter(archive: ZipFile, item: Item, listed: Labels, problems: _Problems) -> Chapter:
     if not item.is_text:
         return _NOTHING
     try:
@@ -96,7 +104,23 @@ def _chapter(archive: ZipFile, item: Item, problems: _Problems) -> Flat:
         return _NOTHING
     if not well_formed:
         problems.malformed.append(item.name)
-    return flatten(root)
+    return chapter_of(root, listed)
+
+
+def _pages(chapters: Sequence[Chapter], starts: Sequence[int], end: int) -> list[tuple[int, str]]:
+    """Where the pages of the print begin, and their labels; none where fewer than two are known.
+
+    Text before the first is a page without a label.
+    """
+    found: list[tuple[int, str]] = []
+    for chapter, start in zip(chapters, starts, strict=True):
+        length = len(chapter.flat.text)
+        for offset, label in chapter.breaks:
+            behind = 2 if length and offset == length else 0  # the gap before the next chapter
+            found.append((min(start + offset + behind, end), label))
+    if len(found) < 2:
+        return []
+    return found if found[0][0] == 0 else [(0, ""), *found]
 
 
 def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import plain
+from atlas_search.readers.page_labels import labels_of_pages
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfiumError
@@ -36,7 +37,8 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class PdfReader:
-    """Reads PDFs. Page 1 is the first of the file, whatever number is printed on it.
+    """Reads PDFs. Page 1 is the first of the file; the number that is printed on it is kept beside
+    that, if the file states it.
 
     Line ends are those of the print; a word broken by one is joined before it. Sections come from
     the outline. What is filled into forms or attached is not read. pdfium is not thread-safe: read
@@ -44,7 +46,7 @@ class PdfReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".pdf"})
-    options: ClassVar[Mapping[str, object]] = {"version": 1}
+    options: ClassVar[Mapping[str, object]] = {"version": 2}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; a PDF states its own encoding."""
@@ -85,6 +87,7 @@ def _draft(document: "PdfDocument") -> Read:
         pages=pages,
         segments=outline_sections(document, text, pages),
         remark=_remark(texts, unreadable),
+        printed_pages=labels_of_pages([_label(document, page) for page in range(len(texts))]),
     )
 
 
@@ -104,6 +107,13 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
             texts.append("")
             unreadable.append(index + 1)
     return texts, unreadable
+
+
+def _label(document: "PdfDocument", page: int) -> str:
+    """The number of a page, counted from 0, as the file states it; empty if it does not."""
+    with suppress(UnicodeDecodeError):
+        return " ".join(plain(document.get_page_label(page)).split())
+    return ""
 
 
 def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:

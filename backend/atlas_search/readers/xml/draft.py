@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
-from atlas_search.readers.xml.pages import Mark, counted_pages, printed_pages
+from atlas_search.readers.page_labels import labels_of_pages
+from atlas_search.readers.xml.pages import Mark, counted_labels, counted_pages, printed_pages
 from atlas_search.readers.xml.writer import Composed
 
 NO_TEXT = "it holds no text"
@@ -40,6 +41,7 @@ def draft(
         numbering.pages,
         composed.segments,
         "; ".join(filter(None, [*remarks, numbering.remark])),
+        labels_of_pages(numbering.labels),
     )
 
 
@@ -72,9 +74,13 @@ def unique_keys(keys: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Numbering:
-    """The pages of a document, whether by their printed numbers, and what is amiss with those."""
+    """The pages of a document, whether by their printed numbers, and what is amiss with those.
+
+    `labels` are what is printed on each, or none.
+    """
 
     pages: tuple[int, ...]
+    labels: tuple[str, ...] = ()
     is_printed: bool = False
     remark: str = ""
 
@@ -85,13 +91,17 @@ def _numbering(marks: Sequence[Mark], breaks: str) -> _Numbering:
     if not any(label for label, _ in marks):
         return _Numbering(counted_pages(marks) if are_breaks else (0,))
     printed = printed_pages(marks)
-    wrong = f"{', '.join(printed.passed_over[:3])}{' ...' if len(printed.passed_over) > 3 else ''}"
+    odd = printed.out_of_order
+    wrong = f"{', '.join(odd[:3])}{' ...' if len(odd) > 3 else ''}"
     if printed.pages:
-        remark = f"page numbers out of order were passed over: {wrong}"
-        return _Numbering(printed.pages, True, remark if wrong else "")
+        remark = f"page numbers out of order are kept as labels: {wrong}"
+        return _Numbering(printed.pages, printed.labels, True, remark if wrong else "")
     if are_breaks:
-        remark = f"pages are counted from 1, as their numbers are out of order: {wrong}"
-        return _Numbering(counted_pages(marks), remark=remark)
+        remark = (
+            "pages are counted from 1, as their numbers are out of order and kept as labels: "
+            f"{wrong}"
+        )
+        return _Numbering(counted_pages(marks), counted_labels(marks), remark=remark)
     return _Numbering((0,), remark=f"no page numbers: the {breaks} are out of order: {wrong}")
 
 

@@ -3,7 +3,9 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from atlas_search.readers.page_labels import page_label
 
 LAST = 40_000
 """The highest number that is taken as printed: a year of the Australian Hansard stays below."""
@@ -22,11 +24,31 @@ _ROMAN = re.compile(r"[\[(]?[ivxlcdm]+[\])]?", re.IGNORECASE)
 class Printed:
     """Offsets of pages 1, 2, ... that bear their printed numbers; empty if they cannot.
 
-    `passed_over` are the labels that did not fit.
+    `labels` are what is printed on each, `out_of_order` those of them that did not fit.
     """
 
     pages: tuple[int, ...]
-    passed_over: tuple[str, ...]
+    labels: tuple[str, ...]
+    out_of_order: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Pages:
+    """Pages as they are found: the offset of each, and the labels of the breaks on it."""
+
+    offsets: list[int] = field(default_factory=list)
+    printed: list[list[str]] = field(default_factory=list)
+
+    def open(self, offset: int, up_to: int) -> None:
+        """All pages up to that number begin here."""
+        missing = range(up_to - len(self.offsets))
+        self.offsets += [offset for _ in missing]
+        self.printed += [[] for _ in missing]
+
+    def label(self, label: str) -> None:
+        """What is printed on the last page, or on one of the several that it stands for."""
+        if label:
+            self.printed[-1].append(label)
 
 
 def printed_pages(marks: Sequence[Mark]) -> Printed:
@@ -35,24 +57,35 @@ def printed_pages(marks: Sequence[Mark]) -> Printed:
     The longest row of whole numbers that ascend is believed, unless more than MISPRINTS of the
     labels are outside it, roman ones at the beginning aside. A number that is left out is an
     empty page. A break with no label, or one that is not believed, begins the next page if there
-    is room for one before the number that follows; before the first number there is none.
+    is room for one before the number that follows. Where there is none, as before a page 1, one
+    page has the labels of several: `i–1`.
     """
     numbers = [_number(label) for label, _ in marks]
     believed = _longest_row(numbers)
     outside = [at for at, (label, _) in enumerate(marks) if label and at not in believed]
     first = min(believed, default=len(marks))
     misprints = [at for at in outside if at > first or not _is_roman(marks[at])]
-    passed_over = tuple(marks[at][0] for at in outside)
+    out_of_order = tuple(marks[at][0] for at in outside)
     labels = len(believed) + len(misprints)
     if not believed or len(misprints) > MISPRINTS * labels:
-        return Printed((), passed_over)
-    return Printed(_offsets(marks, numbers, believed), passed_over)
+        return Printed((), (), out_of_order)
+    pages = _pages(marks, numbers, believed)
+    printed = tuple(_in_one(on_page) for on_page in pages.printed)
+    return Printed(tuple(pages.offsets), printed, out_of_order)
 
 
 def counted_pages(marks: Sequence[Mark]) -> tuple[int, ...]:
     """Where pages begin, whatever their labels. Text before the first break is a page too."""
-    offsets = [offset for _, offset in marks]
-    return tuple(offsets if offsets and not offsets[0] else [0, *offsets])
+    return tuple(offset for _, offset in _from_the_start(marks))
+
+
+def counted_labels(marks: Sequence[Mark]) -> tuple[str, ...]:
+    """What is printed on each of the `counted_pages`."""
+    return tuple(page_label(label) for label, _ in _from_the_start(marks))
+
+
+def _from_the_start(marks: Sequence[Mark]) -> Sequence[Mark]:
+    return marks if marks and not marks[0][1] else [("", 0), *marks]
 
 
 def _number(label: str) -> int:
@@ -94,14 +127,32 @@ def _is_consecutive(tops: Sequence[int], ends: Sequence[int], length: int) -> bo
     return not length or tops[length] - tops[length - 1] == ends[length] - ends[length - 1]
 
 
-def _offsets(marks: Sequence[Mark], numbers: Sequence[int], believed: set[int]) -> tuple[int, ...]:
+def _pages(marks: Sequence[Mark], numbers: Sequence[int], believed: set[int]) -> _Pages:
     first = min(believed)
-    pages = [0] * max(1, numbers[first] - 1)
+    pages = _before(marks[:first], numbers[first])
     following = _following(numbers, believed)
-    for at, (_, offset) in enumerate(marks[first:], start=first):
-        number = numbers[at] if at in believed else min(len(pages) + 1, following[at])
-        pages += [offset] * (number - len(pages))
-    return tuple(pages)
+    for at, (label, offset) in enumerate(marks[first:], start=first):
+        number = numbers[at] if at in believed else min(len(pages.offsets) + 1, following[at])
+        pages.open(offset, number)
+        pages.label(str(number) if at in believed else page_label(label))
+    return pages
+
+
+def _before(marks: Sequence[Mark], first: int) -> _Pages:
+    """The pages before the first number, back from it; page 1 has the labels that have no room."""
+    pages = _Pages()
+    room = max(1, first - 1)
+    pages.open(0, max(1, room - len(marks)))
+    for place, (label, offset) in enumerate(marks, start=room - len(marks) + 1):
+        pages.open(offset, place)
+        pages.label(page_label(label))
+    pages.open(0, room)
+    return pages
+
+
+def _in_one(labels: Sequence[str]) -> str:
+    """`i–iv` for several."""
+    return "–".join(dict.fromkeys((labels[0], labels[-1]))) if labels else ""
 
 
 def _following(numbers: Sequence[int], believed: set[int]) -> list[int]:

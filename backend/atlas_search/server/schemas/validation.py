@@ -1,21 +1,32 @@
 """What a request to check an answer looks like, and what comes of it."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from atlas_search.answer.check.citations import Verification, verify
 from atlas_search.answer.check.refusals import is_refusal
-from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Passage
+from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Located, Passage
 from atlas_search.core.errors import NotFound
+from atlas_search.core.locator import is_locator
 from atlas_search.stores.store import Store
 
 MAX_ANSWER = 50_000  # characters
 MAX_PASSAGES = 200
 
 
+def _locator(text: str) -> str:
+    if text and not is_locator(text):
+        raise ValueError("it is no locator such as `s 10(1)`, `art 5` or `sch 1 para 3`")
+    return text
+
+
 class GivenPassage(BaseModel):
-    """A passage that need not be in the collection; its token is `[document_id pPAGE]`."""
+    """A passage that need not be in the collection.
+
+    Its token is `[document_id pPAGE]`, or with the locator, `s 10(1)`, `[document_id s10(1)]`.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -23,6 +34,9 @@ class GivenPassage(BaseModel):
     page: int = Field(ge=0)
     text: str
     title: str = ""
+    locator: Annotated[str, AfterValidator(_locator)] = Field(
+        "", description="How the source cites it: `s 10(1)`, `art 5`, `sch 1 para 3`"
+    )
 
 
 class ValidateBody(BaseModel):
@@ -34,8 +48,8 @@ class ValidateBody(BaseModel):
     passages: list[str | GivenPassage] | None = Field(
         None,
         max_length=MAX_PASSAGES,
-        description="Ids of passages of the collection, or passages; if absent, the pages that the "
-        "answer's tokens name are looked up in the collection",
+        description="Ids of passages of the collection, or passages; if absent, the places that "
+        "the answer's tokens name are looked up in the collection",
     )
     citation_limit: int | None = Field(
         None, ge=1, le=100, description="Places that may be cited; the target's CITATION_LIMIT"
@@ -49,6 +63,10 @@ class ValidatedCitationOut(BaseModel):
     """
 
     marker: str
+    locator: str | None = Field(description="How the source cites the place: `s 10(1)`")
+    page: int
+    printed_page: str | None = Field(description="The number that stands on the page")
+    line: int = Field(description="Line of the document, or of the text that was sent")
     quote: str
     start: int
     end: int
@@ -116,7 +134,7 @@ def validate_out(answer: str, given: Sequence[Passage], citation_limit: int) -> 
 
 
 def _passages_named_in(answer: str, store: Store) -> list[Passage]:
-    """The passages of every page that a token of the answer names and the collection holds."""
+    """The passages of every place that a token of the answer names and the collection holds."""
     markers = set(MARKER.findall(answer))
     documents = dict.fromkeys(m[1:].rpartition(" ")[0] for m in MARKER.findall(answer))
     found: list[Passage] = []
@@ -146,6 +164,7 @@ def _to_passage(item: GivenPassage) -> Passage:
         date="",
         url="",
         metadata={},
+        locators=(Located(0, item.locator),) if item.locator else (),
     )
 
 
@@ -163,6 +182,10 @@ def _sentence(sentence: CheckedSentence) -> ValidatedSentenceOut:
 def _citation(citation: Citation) -> ValidatedCitationOut:
     return ValidatedCitationOut(
         marker=citation.marker,
+        locator=citation.locator or None,
+        page=citation.passage.page,
+        printed_page=citation.passage.printed_page or None,
+        line=citation.line,
         quote=citation.quote,
         start=citation.start,
         end=citation.end,
