@@ -47,6 +47,7 @@ The sets this was made for are public; each has to be cut into records and put i
     measures       metrics, by ir-measures
     statistics     intervals and significance
     figures        what is reported
+    context        parts of the context tried in either leg
     tune           weights tried on the development questions
     tables         and how
 """
