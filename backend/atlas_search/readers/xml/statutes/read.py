@@ -7,12 +7,14 @@ from lxml import etree
 from atlas_search.readers import Read
 from atlas_search.readers.xml.statutes.canada import canadian_laws, is_canadian_law
 from atlas_search.readers.xml.statutes.clml import british_laws, is_british_law
+from atlas_search.readers.xml.statutes.uslm import american_laws, is_american_law
 
 SHAPES: tuple[
     tuple[Callable[[etree._Element], bool], Callable[[etree._Element], Iterator[Read]]], ...
 ] = (
     (is_canadian_law, canadian_laws),
     (is_british_law, british_laws),
+    (is_american_law, american_laws),
 )
 """How each schema is known and read."""
 
