@@ -2,7 +2,8 @@
 
 import re
 
-_TOKEN = r"[A-Za-z]{0,3}\d+[A-Za-z\d]*(?:[.:/-]\d*[A-Za-z\d]+)*"
+_INSERTED = r"(?:\s(?:bis|ter|quater|quinquies|sexies|septies|octies)\b)?"
+_TOKEN = rf"[A-Za-z]{{0,3}}\d+[A-Za-z\d]*(?:[.:/-]\d*[A-Za-z\d]+)*{_INSERTED}"
 _JOINT = r"\s*(?:\b(?:to|à|through|and|et|or|ou)\b|,|-)\s*"
 _NUMBERS = re.compile(rf"(?<![^\W\d_]){_TOKEN}(?:{_JOINT}{_TOKEN})*")
 _LETTERED = re.compile(r"\b(?:[IVXLC]+|[A-Z])\b")
@@ -12,7 +13,7 @@ _JOINTS = frozenset({"to", "à", "through", "and", "et", "or", "ou"})
 
 
 def number(label: str) -> str:
-    """The number in a label, as a citation has it: `2`, `5`, `9-11`, `I`; empty without one.
+    """The number in a label, as a citation has it: `2`, `5 bis`, `9-11`, `I`; empty without one.
 
     Dashes are hyphens. Several numbers are joined by a comma, both ends of a row by a hyphen.
     What is in brackets after a number is not its own: `Article 4 (ex Article 2)`.

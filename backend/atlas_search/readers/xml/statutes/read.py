@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.xml.statutes.akoma_laws import akoma_laws, is_akoma_law
 from atlas_search.readers.xml.statutes.canada import canadian_laws, is_canadian_law
 from atlas_search.readers.xml.statutes.clml import british_laws, is_british_law
 from atlas_search.readers.xml.statutes.uslm import american_laws, is_american_law
@@ -15,6 +16,7 @@ SHAPES: tuple[
     (is_canadian_law, canadian_laws),
     (is_british_law, british_laws),
     (is_american_law, american_laws),
+    (is_akoma_law, akoma_laws),
 )
 """How each schema is known and read."""
 
