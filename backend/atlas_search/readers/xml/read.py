@@ -1,4 +1,4 @@
-"""Reading XML files: TEI, the Hansards of several parliaments, and any other as plain text."""
+"""Reading XML files: TEI, Hansards, laws, and any other as plain text."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ def xml_reader(
         ),
     ] = "",
 ) -> XmlReader:
-    """Build a collection from XML files: TEI, and the Hansards of several parliaments."""
+    """Build a collection from XML files: TEI, the Hansards of several parliaments, and laws."""
     return XmlReader(normalised=normalised, documents_at=documents_at)
 
 

@@ -22,6 +22,7 @@ _PARTS = {
     "paragraph": "subparagraph",
     "hcontainer": "paragraph",
 }
+_SUBSECTIONS = names("subsection subrule subclause")
 _DIVISIONS = names(
     "book chapter division part subchapter subdivision subpart subtitle title tome hcontainer "
     "tblock attachment crossheading component transitional level"
@@ -33,7 +34,7 @@ _LAYOUT = Layout(
     blocks=_DIVISIONS
     | _QUOTATIONS
     | names(
-        "section article rule clause subsection subrule subclause longtitle formula citation "
+        "section article rule clause longtitle formula citation "
         "recital preface preamble conclusions coverpage container blocklist table block signature "
         "interstitial doc act bill mainbody caption ul ol"
     ),
@@ -84,6 +85,8 @@ class _Law:
             return False
         elif tag == "noteref":
             self._refer(element.get("href", ""))
+        elif tag in _SUBSECTIONS:
+            self._begin_subsection(element)
         elif not self._quotations:
             self._open(element)
         return True
@@ -96,6 +99,18 @@ class _Law:
             self._end_label(element)
         elif not self._quotations:
             self._close(element)
+        if tag in _SUBSECTIONS:
+            self.writer.block()
+
+    def _begin_subsection(self, element: etree._Element) -> None:
+        """The first stands below the heading of its section, as other text does."""
+        before = element.getprevious()
+        if before is not None and before.tag == "heading":
+            self.writer.line()
+        else:
+            self.writer.block()
+        if not self._quotations:
+            self._open(element)
 
     def finish(self) -> None:
         """Writes the notes that nothing refers to."""
@@ -184,7 +199,7 @@ def _depth(element: etree._Element) -> int:
 def _heading(element: etree._Element) -> str:
     """The line of its number and heading; the number of a provision alone is no heading."""
     heading = element.find("heading")
-    if heading is None and element.tag in _KINDS:
+    if not text_of(heading) and element.tag in _KINDS:
         return ""
     return line_of(element.find("num"), heading)
 

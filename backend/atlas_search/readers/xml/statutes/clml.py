@@ -163,6 +163,8 @@ class _Law:
         holder = element.getparent()
         if holder.tag in ("primaryprelims", "secondaryprelims"):
             return False
+        if not text_of(element):
+            return True
         before = element.getprevious() if holder.tag != "titleblock" else holder.getprevious()
         if before is not None and before.tag == "number" and text_of(before):
             self.writer.run_in()
@@ -188,8 +190,10 @@ def _depth(element: etree._Element) -> int:
 
 
 def _heading(element: etree._Element) -> str:
-    """The number and the title of what is headed."""
+    """The number and the title of what is headed; a number beside a text is no heading."""
     title = element.find("title")
+    if title is None and element.tag == "division":
+        return ""
     return line_of(
         element.find("number"), element.find("titleblock/title") if title is None else title
     )

@@ -3,8 +3,10 @@
 from lxml import etree
 
 from atlas_search.readers.markup import plain
-from atlas_search.readers.xml.draft import text_of
 from atlas_search.readers.xml.writer import Writer
+
+_NOTES = frozenset({"authorialnote", "footnote", "sidenote"})
+_BREAKS = frozenset({"br", "eol", "linebreak"})
 
 
 class Outline:
@@ -47,6 +49,20 @@ class Outline:
 
 
 def line_of(*elements: etree._Element | None) -> str:
-    """The texts of `elements` on one line with blanks between, as a writer puts them."""
-    texts = (plain(text_of(element)) for element in elements)
+    """The texts of `elements` on one line with blanks between, as a writer puts them: without the
+    notes inside them."""
+    texts = (plain(_text(element)) for element in elements if element is not None)
     return " ".join(" ".join(filter(None, texts)).split())
+
+
+def _text(root: etree._Element) -> str:
+    pieces: list[str | None] = []
+    walker = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walker:
+        if event == "end":
+            pieces.append(element.tail if element is not root else None)
+        elif element.tag in _NOTES:
+            walker.skip_subtree()
+        else:
+            pieces += (" " if element.tag in _BREAKS else None, element.text)
+    return "".join(filter(None, pieces))

@@ -55,6 +55,8 @@ def is_american_law(root: etree._Element) -> bool:
 
 def american_laws(root: etree._Element) -> Iterator[Read]:
     """One draft: a title of the Code, a public law, a compilation, a bill or a resolution."""
+    for note in root.iterfind(".//note[@type='footnote']"):
+        note.tag = "footnote"  # as in the later versions of the schema
     writer = Writer()
     walk(root, _Law(writer))
     yield draft(writer.finish(), facts(root), title=title_of(root))
@@ -77,7 +79,7 @@ class _Law:
         tag = element.tag
         if tag in _QUOTATIONS:
             self._quotations += 1
-        elif tag in _ASIDES or element.get("type") == "footnote":
+        elif tag in _ASIDES:
             self.writer.note(_spaced(element))
             return False
         elif tag == "page":
@@ -156,15 +158,15 @@ def _depth(element: etree._Element) -> int:
 
 
 def _heading(element: etree._Element) -> str:
-    """The line of its number and heading; a number alone is a label, no heading."""
-    if element.find("heading") is None and element.tag not in _DIVISIONS:
-        return ""
-    return line_of(*(part for part in element if part.tag in _HEADING_PARTS and _is_before(part)))
+    """The line that its heading ends; a number alone is one of a division only."""
+    if element.find("heading") is None:
+        return line_of(element.find("num")) if element.tag in _DIVISIONS else ""
+    return line_of(*(part for part in element if part.tag in _HEADING_PARTS and _is_headed(part)))
 
 
-def _is_before(part: etree._Element) -> bool:
-    """Whether a note of editors stands before the heading, on its line; all other parts do."""
-    return part.tag != "editorialnote" or next(part.itersiblings("heading"), None) is not None
+def _is_headed(part: etree._Element) -> bool:
+    """Whether it is the heading or stands before it."""
+    return part.tag == "heading" or next(part.itersiblings("heading"), None) is not None
 
 
 def _num(element: etree._Element) -> str:
