@@ -6,6 +6,7 @@ from atlas_search.core.domain import Segment
 from atlas_search.core.locator import is_locator, root
 from atlas_search.readers.xml.statutes.labels import level, number
 from atlas_search.readers.xml.statutes.numerals import item_label
+from atlas_search.readers.xml.statutes.outline import Outline
 from atlas_search.readers.xml.writer import Writer
 
 
@@ -91,3 +92,14 @@ def test_places_in_laws_are_locators(place: str) -> None:
 @pytest.mark.parametrize("text", ["sch", "sch parade 3", "schedule 1", "the 3"])
 def test_what_is_no_locator(text: str) -> None:
     assert not is_locator(text)
+
+
+def test_what_no_citation_can_hold_is_no_locator() -> None:
+    writer = Writer()
+    outline = Outline(writer)
+    for place in ("s a1", "s 3"):
+        outline.enter(place, first="(1)")
+        writer.add("Text.")
+        writer.block()
+        outline.leave()
+    assert [segment.locator for segment in writer.finish().segments] == ["s 3(1)"]

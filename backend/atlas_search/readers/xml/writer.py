@@ -1,6 +1,6 @@
 """The text of one document while it is composed: its paragraphs, pages, sections and speeches."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from atlas_search.core.domain import Segment
 from atlas_search.readers.markup import plain
@@ -166,7 +166,7 @@ class Writer:
         self._marks += ((label, self._length) for label in self._breaks)
         self._breaks.clear()
         last = self._segments[-1] if self._segments else Segment(0)
-        new = Segment(self._length, self._section, self.speaker, self._locator)
-        if self._is_new_speech or replace(last, start=new.start) != new:
-            self._segments.append(new)
+        place = self._section, self.speaker, self._locator
+        if self._is_new_speech or (last.section, last.speaker, last.locator) != place:
+            self._segments.append(Segment(self._length, *place))
             self._is_new_speech = False

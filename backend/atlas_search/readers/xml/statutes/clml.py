@@ -205,5 +205,7 @@ def _item_label(item: etree._Element) -> str:
     holder = item.getparent()
     if stated or holder.tag != "orderedlist":
         return stated
-    place = int(holder.get("start") or 1) + sum(1 for _ in item.itersiblings(preceding=True))
-    return item_label(place, holder.get("type", ""), holder.get("decoration", ""))
+    start = holder.get("start", "1")
+    first = int(start) if start.isdecimal() else 1
+    before = sum(1 for _ in item.itersiblings(item.tag, preceding=True))
+    return item_label(max(first, 1) + before, holder.get("type", ""), holder.get("decoration", ""))

@@ -2,6 +2,7 @@
 
 from lxml import etree
 
+from atlas_search.core.locator import is_locator
 from atlas_search.readers.markup import plain
 from atlas_search.readers.xml.writer import Writer
 
@@ -30,9 +31,12 @@ class Outline:
         self._name()
 
     def enter(self, locator: str, *, first: str = "") -> None:
-        """A provision; `first` is the level at which its text begins, `(1)`, if it has one."""
-        self._cited.append(locator)
-        self._writer.locate(locator and locator + first)
+        """A provision; `first` is the level at which its text begins, `(1)`, if it has one.
+
+        What no citation can hold, such as a number in small letters, is no locator.
+        """
+        self._cited.append(locator if is_locator(locator) else "")
+        self._writer.locate(self.locator and self.locator + first)
 
     def leave(self) -> None:
         """Back to the provision around it."""

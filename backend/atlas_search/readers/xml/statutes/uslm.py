@@ -118,6 +118,8 @@ class _Law:
     def _end_label(self, element: etree._Element) -> None:
         """The heading of a division or a section is a line; others run on, as printed."""
         holder = element.getparent()
+        if holder is None:
+            return
         if _ends_heading(element, holder):
             self.writer.line() if holder.tag == "section" else self.writer.block()
         elif text_of(element):
