@@ -29,3 +29,15 @@ def tei(read_bytes):
         return draft
 
     return read
+
+
+@pytest.fixture
+def law(read_bytes):
+    """A function that reads one law."""
+
+    def read(xml: str) -> Draft:
+        (draft,) = read_bytes(xml.encode())
+        assert isinstance(draft, Draft), draft
+        return draft
+
+    return read

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from atlas_search.core.domain import MARKER
+from atlas_search.core.locator import is_locator, token_place
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.xml.read import XmlReader
 from tests.places import ROOT
@@ -45,3 +47,27 @@ def reason(found: Sequence[Read]) -> str:
     (skipped,) = found
     assert isinstance(skipped, Skipped), skipped
     return skipped.reason
+
+
+def places(draft: Draft) -> list[tuple[str, str, str]]:
+    """Locator, last heading and text of every segment."""
+    ends = [*(segment.start for segment in draft.segments[1:]), len(draft.text)]
+    return [
+        (segment.locator, segment.section.split(" > ")[-1], draft.text[segment.start : end].strip())
+        for segment, end in zip(draft.segments, ends, strict=True)
+    ]
+
+
+def locators(draft: Draft) -> list[str]:
+    """The locators of a law in order, all of which a citation token can hold."""
+    found = [segment.locator for segment in draft.segments if segment.locator]
+    assert all(is_locator(each) for each in found)
+    assert all(MARKER.fullmatch(f"[law {token_place(each)}]") for each in found)
+    return found
+
+
+def headed(draft: Draft) -> list[str]:
+    """The first lines of the segments that begin with the last part of their section."""
+    return [
+        text.split("\n")[0] for _, last, text in places(draft) if text.startswith(last) and last
+    ]

@@ -6,15 +6,16 @@ A citation token has it without blanks: `[acts.privacy s10(1)]`.
 import re
 from collections.abc import Sequence
 
-_KINDS = "§|s|r|reg|art|cl|para|sch|o"
+_KINDS = "§|s|r|reg|art|cl|para|sch|o|sch ?(?:s|r|reg|art|cl|para)"
 """How statutes are cited: by section, rule, regulation, article, clause, paragraph, schedule or
-order. Lower case, so that a token is no heading."""
+order. The only schedule of an act has no number: `sch para 3`. Lower case, so that a token is no
+heading."""
 
 _LEVELS = re.compile(r"(?P<root>[^()]*)(?P<levels>(?:\([^()\s]*\))*)\Z")
 _LEVEL = re.compile(r"\([^()\s]*\)")
 _UNIT = re.compile(rf"(?:{_KINDS})\s?[\dA-Z]")
 
-TOKEN_PLACE = rf"(?:p\d+|(?:{_KINDS[2:]})[\dA-Z][^\[\]\s]*)"
+TOKEN_PLACE = rf"(?:p\d+|(?:{_KINDS[2:].replace(' ?', '')})[\dA-Z][^\[\]\s]*)"
 """The place in a citation token: a page counted from 1, or a locator."""
 
 LOCATOR_IN_TEXT = rf"(?:{_KINDS[2:]})[\dA-Z]\w*(?:\([^\W_]{{1,5}}\))*"

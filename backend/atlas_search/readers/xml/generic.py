@@ -10,6 +10,9 @@ from atlas_search.readers.xml.parse import INCLUDE
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
+KNOWN = "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US) and Justice Laws (Canada)"
+"""The schemas whose structure is read."""
+
 _LAYOUT = Layout(
     names(""), names("tr row"), names("td th cell entry"), names("br lb"), names(INCLUDE)
 )
@@ -61,8 +64,15 @@ def _draft(part: etree._Element, name: str, key: str) -> Read:
     writer = Writer()
     walk(part, _PlainText(writer))
     language = part.get("lang", "") or part.getroottree().getroot().get("lang", "")
-    remark = f"no known structure: <{name}> is read as plain text"
-    return draft(writer.finish(), {"language": language}, key=key, remarks=[remark])
+    return draft(writer.finish(), {"language": language}, key=key, remarks=[_remark(name)])
+
+
+def _remark(name: str) -> str:
+    return (
+        f"no known structure: <{name}> is read as plain text, without sections and dates; known "
+        f"are {KNOWN}; convert it to one of them, or name the element of each document with "
+        "--documents-at"
+    )
 
 
 def _has_words(element: etree._Element) -> bool:

@@ -1,4 +1,4 @@
-"""Reading XML files: TEI, the Hansards of several parliaments, and any other as plain text."""
+"""Reading XML files: TEI, Hansards, laws, and any other as plain text."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.xml.generic import plain_drafts
 from atlas_search.readers.xml.hansard import hansard_drafts
 from atlas_search.readers.xml.parse import Parsed, parse
+from atlas_search.readers.xml.statutes.read import statute_drafts
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
 
 
@@ -29,7 +30,7 @@ class XmlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """Both settings change what is read."""
-        return {"version": 1, "normalised": self.normalised, "documents_at": self.documents_at}
+        return {"version": 2, "normalised": self.normalised, "documents_at": self.documents_at}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The documents of a file; one that is not well-formed, or unsafe, is skipped whole."""
@@ -46,7 +47,7 @@ class XmlReader:
             return tei_drafts(root, normalised=self.normalised, documents_at=self.documents_at)
         if root.tag in LISTS and not self.documents_at:
             return iter([Skipped(f"a TEI <{parsed.name}>: a list for other files, not a text")])
-        drafts = hansard_drafts(root)
+        drafts = hansard_drafts(root) or statute_drafts(root)
         return drafts or plain_drafts(root, parsed.name, self.documents_at)
 
 
@@ -65,7 +66,7 @@ def xml_reader(
         ),
     ] = "",
 ) -> XmlReader:
-    """Build a collection from XML files: TEI, and the Hansards of several parliaments."""
+    """Build a collection from XML files: TEI, the Hansards of several parliaments, and laws."""
     return XmlReader(normalised=normalised, documents_at=documents_at)
 
 

@@ -22,8 +22,8 @@ class Composed:
 class Writer:
     """Takes a document piece by piece in reading order; `finish` gives its text.
 
-    White space is collapsed. A page, a section or a speech begins at the first word that follows
-    its announcement: none begins in a gap, and no two segments begin at one place.
+    White space is collapsed. A page, a section, a place or a speech begins at the first word that
+    follows its announcement: none begins in a gap, and no two segments begin at one place.
     """
 
     def __init__(self) -> None:
@@ -36,6 +36,7 @@ class Writer:
         self._cells = 0
         self._path: list[str] = []
         self._section = ""
+        self._locator = ""
         self._is_new_speech = False
         self._breaks: list[str] = []
         self._notes: list[str] = []
@@ -120,6 +121,10 @@ class Writer:
         self._path = [" ".join(title.split()) for title in titles]
         self._name_section()
 
+    def locate(self, locator: str) -> None:
+        """How the source cites the place that begins (`s 10(1)`); empty where it does not."""
+        self._locator = locator
+
     def speech(self, speaker: str) -> None:
         """A new speech, even if `speaker` spoke before."""
         self.speaker, self._is_new_speech = speaker, True
@@ -161,6 +166,7 @@ class Writer:
         self._marks += ((label, self._length) for label in self._breaks)
         self._breaks.clear()
         last = self._segments[-1] if self._segments else Segment(0)
-        if self._is_new_speech or (last.section, last.speaker) != (self._section, self.speaker):
-            self._segments.append(Segment(self._length, self._section, self.speaker))
+        place = self._section, self.speaker, self._locator
+        if self._is_new_speech or (last.section, last.speaker, last.locator) != place:
+            self._segments.append(Segment(self._length, *place))
             self._is_new_speech = False

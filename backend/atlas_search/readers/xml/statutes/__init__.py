@@ -1,0 +1,1 @@
+"""Laws: acts, regulations and bills in the schemas of those who publish them."""
