@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -83,13 +84,19 @@ def _rows_by_group(store: Store) -> dict[tuple[str, str], IntArray]:
 def _records(
     store: Store, sets: Sequence[TestSet], groups: Mapping[tuple[str, str], IntArray]
 ) -> list[str]:
-    """The record of each passage: the passages of a group are its records, in the same order."""
+    """The record of each passage: the passages of a group are its records, in the same order.
+
+    Only a heading at the head of a record may be missing from its passage.
+    """
     ids = [""] * store.manifest.passages
     for test_set in sets:
         for group in test_set.groups:
             rows = groups.get((test_set.name, group.key), np.empty(0, dtype=np.int64)).tolist()
-            texts = [passage.text for passage in store.passages(rows)]
-            if texts != [record.text.strip() for record in group.records]:
+            pairs = list(zip_longest(store.passages(rows), group.records))
+            if not all(
+                passage and record and record.text.strip().endswith(passage.text)
+                for passage, record in pairs
+            ):
                 raise SourceError(
                     f"The passages of {group.key} in {test_set.name} are not its "
                     f"{len(group.records)} records. Remove the store and build it again."
