@@ -1,6 +1,5 @@
 """Acts, bills and other laws in Akoma Ntoso, https://docs.oasis-open.org/legaldocml."""
 
-import re
 from collections.abc import Iterator
 
 from lxml import etree
@@ -8,7 +7,7 @@ from lxml import etree
 from atlas_search.readers import Read
 from atlas_search.readers.xml.draft import draft, text_of
 from atlas_search.readers.xml.statutes.akoma_facts import facts, title_of
-from atlas_search.readers.xml.statutes.labels import level, number
+from atlas_search.readers.xml.statutes.labels import level, number, schedule_number
 from atlas_search.readers.xml.statutes.outline import Outline, line_of
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
@@ -31,7 +30,6 @@ _DIVISIONS = names(
 _HEADED = _DIVISIONS | _KINDS.keys()
 _QUOTATIONS = names("quotedstructure embeddedstructure")
 _SCHEDULES = ("schedule", "annex", "appendix", "anexo")
-_SCHEDULE = re.compile(rf"(?i)(?:{'|'.join(_SCHEDULES)})\s+(\w+)")
 _LAYOUT = Layout(
     blocks=_DIVISIONS
     | _QUOTATIONS
@@ -180,9 +178,9 @@ def _is_schedule(element: etree._Element) -> bool:
 
 def _schedule_number(element: etree._Element) -> str:
     """From its number, its heading (`Schedule 2`), or its name (`schedule2`)."""
-    stated = _SCHEDULE.match(_heading(element))
     name = "".join(filter(str.isdecimal, element.get("name", "")))
-    return number(text_of(element.find("num"))) or number(stated[1] if stated else "") or name
+    labels = (text_of(element.find(tag)) for tag in ("num", "heading"))
+    return next(filter(None, map(schedule_number, labels)), name)
 
 
 def _kind(element: etree._Element) -> str:
