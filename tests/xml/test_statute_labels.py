@@ -4,7 +4,7 @@ import pytest
 
 from atlas_search.core.domain import Segment
 from atlas_search.core.locator import is_locator, root
-from atlas_search.readers.xml.statutes.labels import level, number
+from atlas_search.readers.xml.statutes.labels import level, number, schedule_number
 from atlas_search.readers.xml.statutes.numerals import item_label
 from atlas_search.readers.xml.statutes.outline import Outline
 from atlas_search.readers.xml.writer import Writer
@@ -53,6 +53,24 @@ def test_the_number_in_a_label(label: str, expected: str) -> None:
 )
 def test_the_level_of_a_label(label: str, expected: str) -> None:
     assert level(label) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("SCHEDULE 2.1", "2.1"),
+        ("SCHEDULE I / ANNEXE I", "I"),
+        ("Annex IV", "IV"),
+        ("3", "3"),
+        ("SCHEDULE", ""),
+        ("SECOND SCHEDULE", ""),
+        ("SCHEDULE TO PART IV", ""),
+        ("FORM 1 OF 2", ""),
+        ("", ""),
+    ],
+)
+def test_the_number_of_a_schedule(label: str, expected: str) -> None:
+    assert schedule_number(label) == expected
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,25 @@ def test_a_schedule_without_a_number_is_the_schedule(law) -> None:
     assert locators(draft) == ["sch para 4"]
 
 
+@pytest.mark.parametrize(
+    ("name", "heading", "expected"),
+    [
+        ("schedule", "Schedule 2", ["sch 2 s 1"]),
+        ("schedule3", "Fines", ["sch 3 s 1"]),
+        ("schedule", "Schedule of the fines of 2009", ["sch s 1"]),
+        ("annex", "Annex IV", ["sch IV s 1"]),
+    ],
+)
+def test_schedules_are_cited_by_their_numbers(law, name: str, heading: str, expected) -> None:
+    draft = law(
+        f"""<akomaNtoso><act><body><p>Wells.</p></body></act><components><component><doc
+        name="{name}"><mainBody><article><hcontainer name="{name}"><heading>{heading}</heading>
+        <section><num>1</num><content><p>Buckets.</p></content></section></hcontainer></article>
+        </mainBody></doc></component></components></akomaNtoso>"""
+    )
+    assert [each for each in locators(draft) if " s " in each] == expected
+
+
 def test_a_debate_is_not_read_as_a_law(law) -> None:
     draft = law(
         """<akomaNtoso><debate><debateBody><debateSection><speech by="#a"><p>Aye.</p></speech>

@@ -165,3 +165,13 @@ def test_the_history_in_a_marginal_note_and_in_a_heading_comes_after(law) -> Non
         ("", "PART 2 Honey", "PART 2 Honey\n\nR.S., c. 3"),
         ("s 7", "Jars", "Jars\n7 Jars shut.\n\n2001, c. 8"),
     ]
+
+
+def test_a_form_is_no_schedule_of_its_number(law) -> None:
+    rest = (
+        BODY
+        + """<Schedule><FormGroup><ScheduleFormHeading><Label>FORM 1</Label><TitleText>Mark
+    </TitleText></ScheduleFormHeading><Provision><Text>I mark my bees.</Text></Provision>
+    </FormGroup></Schedule>"""
+    )
+    assert places(law(act(rest)))[-1] == ("", "FORM 1 Mark", "FORM 1 Mark\n\nI mark my bees.")

@@ -10,7 +10,7 @@ _UNKNOWN = "0001-01-01"
 def title_of(root: etree._Element) -> str:
     """The short title, or the name by which the law is known, or the title in its preface."""
     stated = [text_of(root.find(".//preface//shorttitle")), _value(root, "frbralias")]
-    printed = (text_of(root.find(f".//preface//{tag}")) for tag in ("doctitle", "longtitle"))
+    printed = (_lines(root.find(f".//preface//{tag}")) for tag in ("doctitle", "longtitle"))
     return next(filter(None, [*stated, *printed]), "")
 
 
@@ -20,7 +20,7 @@ def facts(root: etree._Element) -> dict[str, object]:
     return {
         "date": _date(root),
         "last_amended": _last_amended(root),
-        "long_title": text_of(root.find(".//preface//longtitle")),
+        "long_title": _lines(root.find(".//preface//longtitle")),
         "citation": text_of(root.find(".//preface//docnumber")),
         "instrument_number": _value(root, "frbrnumber"),
         "jurisdiction": _value(root, "frbrcountry"),
@@ -28,6 +28,13 @@ def facts(root: etree._Element) -> dict[str, object]:
         "language": "" if language is None else language.get("language", ""),
         "url": _url(root),
     }
+
+
+def _lines(element: etree._Element | None) -> str:
+    """A title that may stand in several paragraphs, on one line."""
+    if element is None:
+        return ""
+    return " ".join(filter(None, map(text_of, element.findall("p")))) or text_of(element)
 
 
 def _value(root: etree._Element, tag: str) -> str:

@@ -7,7 +7,7 @@ from lxml import etree
 from atlas_search.readers import Read
 from atlas_search.readers.xml.draft import draft, text_of
 from atlas_search.readers.xml.statutes.akoma_facts import facts, title_of
-from atlas_search.readers.xml.statutes.labels import level, number
+from atlas_search.readers.xml.statutes.labels import level, number, schedule_number
 from atlas_search.readers.xml.statutes.outline import Outline, line_of
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
@@ -135,13 +135,16 @@ class _Law:
         if element.tag in _HEADED:
             self._outline.open(_depth(element), _heading(element))
         if _is_schedule(element):
-            found = number(_heading(element))
+            found = _schedule_number(element)
             self._schedules.append(f"sch {found}" if found else self._schedule or "sch")
             self._outline.enter(self._schedule if self._schedule != "sch" else "")
         elif kind := _kind(element):
             found = number(text_of(element.find("num")))
-            place = " ".join(filter(None, [self._schedule, kind, found])) if found else ""
-            self._outline.enter(place, first=_first_level(element))
+            place = " ".join(filter(None, [self._schedule, kind, found]))
+            if found:
+                self._outline.enter(place, first=_first_level(element))
+            else:
+                self._outline.enter(self._outline.locator)
         elif _is_part(element):
             around = self._outline.locator
             self._outline.enter(around and around + level(text_of(element.find("num"))))
@@ -173,9 +176,16 @@ def _is_schedule(element: etree._Element) -> bool:
     )
 
 
+def _schedule_number(element: etree._Element) -> str:
+    """From its number, its heading (`Schedule 2`), or its name (`schedule2`)."""
+    name = "".join(filter(str.isdecimal, element.get("name", "")))
+    labels = (text_of(element.find(tag)) for tag in ("num", "heading"))
+    return next(filter(None, map(schedule_number, labels)), name)
+
+
 def _kind(element: etree._Element) -> str:
-    """How a provision is cited, empty if it is a part of one, or none."""
-    if next(element.iterancestors(*_KINDS), None) is not None:
+    """How a provision is cited, empty if it is a part of a numbered one, or none."""
+    if any(around.find("num") is not None for around in element.iterancestors(*_KINDS)):
         return ""
     if element.tag == "hcontainer":
         return "reg" if element.get("name") == "regulation" else ""

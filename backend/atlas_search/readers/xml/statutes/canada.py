@@ -8,7 +8,7 @@ from lxml import etree
 from atlas_search.readers import Read
 from atlas_search.readers.xml.draft import draft, text_of
 from atlas_search.readers.xml.statutes.canada_facts import facts, title_of
-from atlas_search.readers.xml.statutes.labels import level, number
+from atlas_search.readers.xml.statutes.labels import level, number, schedule_number
 from atlas_search.readers.xml.statutes.outline import Outline, line_of
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
@@ -18,6 +18,7 @@ _SCHEDULE, _PREAMBLE, _GROUP, _SECTION, _SUBSECTION = 0, 0, 10, 100, 101
 """How deep headings are; those of the body have levels from 1 to 5."""
 
 _HEADING_PARTS = names("label originatingref titletext")
+_GROUPS = names("group formgroup")
 _QUOTATIONS = names("amendedtext readastext amendedcontent quotedtext")
 _FOREIGN = "relatedornotinforce"
 _ARTICLE = re.compile(r"(?i)article\s+(\w+)\.?")
@@ -129,7 +130,7 @@ class _Law:
             self._outline.open(_PREAMBLE, line_of(element.find(".//marginalnote")))
         elif tag == "schedule":
             self._open_schedule(element)
-        elif tag == "group":
+        elif tag in _GROUPS:
             self._open_group(element)
         elif tag == "section":
             self._open_section(element)
@@ -140,25 +141,27 @@ class _Law:
     def _close(self, tag: str) -> None:
         if tag in ("preamble", "schedule"):
             self._outline.close(_SCHEDULE)
-        elif tag == "group":
+        elif tag in _GROUPS:
             self._groups -= 1
             self._outline.close(_GROUP + self._groups)
         elif tag in ("section", "subsection"):
             self._outline.close(_SECTION if tag == "section" else _SUBSECTION)
-        if tag in ("schedule", "group", "section", "subsection"):
+        if tag in _GROUPS or tag in ("schedule", "section", "subsection"):
             self._outline.leave()
         if tag == "schedule":
             self._schedule = None
 
     def _open_schedule(self, element: etree._Element) -> None:
-        heading = element.find(".//scheduleformheading")
+        heading = element.find("scheduleformheading")
         self._outline.open(_SCHEDULE, _heading(heading))
         label = "" if heading is None else _label(heading)
-        self._schedule = number(label)
+        self._schedule = schedule_number(label)
         self._outline.enter(self._schedule and f"sch {self._schedule}")
 
     def _open_group(self, element: etree._Element) -> None:
         heading = _heading(element.find("groupheading"))
+        if element.tag == "formgroup":
+            heading = _heading(element.find("scheduleformheading"))
         self._outline.open(_GROUP + self._groups, heading)
         self._groups += 1
         article = _ARTICLE.match(heading)

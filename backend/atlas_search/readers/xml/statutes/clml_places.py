@@ -5,7 +5,7 @@ import re
 from lxml import etree
 
 from atlas_search.readers.xml.draft import text_of
-from atlas_search.readers.xml.statutes.labels import level, number
+from atlas_search.readers.xml.statutes.labels import level, number, schedule_number
 
 _KINDS = {"section": "s", "regulation": "reg", "article": "art", "rule": "r", "paragraph": "para"}
 _MINOR = {"order": "art", "regulation": "reg", "rule": "r", "scheme": "para"}
@@ -23,8 +23,7 @@ class Places:
     def of(self, element: etree._Element, around: str) -> str:
         """The locator of a schedule, a provision, or a group of them, inside `around`."""
         if element.tag == "schedule":
-            found = number(text_of(element.find("number")))
-            return f"sch {found}" if found else ""
+            return _schedule(element)
         if element.tag in _NOT_CITED:
             return ""
         if element.tag == "p1group":
@@ -87,7 +86,7 @@ def _subsection(p2: etree._Element, around: str) -> str:
 
 
 def _schedule(element: etree._Element) -> str:
-    found = number(text_of(element.find("number")))
+    found = schedule_number(text_of(element.find("number")))
     return f"sch {found}" if found else ""
 
 

@@ -7,6 +7,7 @@ _TOKEN = rf"[A-Za-z]{{0,3}}\d+[A-Za-z\d]*(?:[.:/-]\d*[A-Za-z\d]+)*{_INSERTED}"
 _JOINT = r"\s*(?:\b(?:to|à|through|and|et|or|ou)\b|,|-)\s*"
 _NUMBERS = re.compile(rf"(?<![^\W\d_]){_TOKEN}(?:{_JOINT}{_TOKEN})*")
 _LETTERED = re.compile(r"\b(?:[IVXLC]+|[A-Z])\b")
+_SCHEDULE = re.compile(r"(?i)\W*(?:schedules?|annexe?|appendix|anexo)\s+([^\W_][\w.-]*)")
 _LEVEL = re.compile(r"[A-Za-z\d]+(?:[.-][A-Za-z\d]+)*")
 _TO = re.compile(r"\b(?:to|à|through)\b|\s-\s")
 _JOINTS = frozenset({"to", "à", "through", "and", "et", "or", "ou"})
@@ -23,6 +24,15 @@ def number(label: str) -> str:
         return _join(re.findall(_TOKEN, found[0]), found[0])
     letters: list[str] = _LETTERED.findall(text)
     return letters[-1] if letters else ""
+
+
+def schedule_number(label: str) -> str:
+    """The number of a schedule, `I` of `SCHEDULE I / ANNEXE I`; empty for `SCHEDULE TO PART IV`."""
+    text = _plain(label)
+    found = _SCHEDULE.match(text)
+    if found:
+        return number(found[1])
+    return "" if " " in text else number(text)
 
 
 def level(label: str) -> str:
