@@ -3,7 +3,7 @@
 import { shortPlace } from "./places.js";
 
 // the places of `backend/atlas_search/core/locator.py`; a test holds them against it
-const PLACE = String.raw`(?:p\d+|(?:s|r|reg|art|cl|para|sch|o)[\dA-Z][^\[\]\s]*)`;
+const PLACE = String.raw`(?:p\d+|(?:s|r|reg|art|cl|para|sch|o|sch(?:s|r|reg|art|cl|para))[\dA-Z][^\[\]\s]*)`;
 const BEGUN_PLACE = String.raw`(?:p\d*|[a-z]*(?:[\dA-Z][^\[\]\s]*)?)`;
 const MARKER = String.raw`\[[^[\]\s]+ ${PLACE}\]`;
 const BEGUN = new RegExp(String.raw`\[[^[\]\s]*(?: ${BEGUN_PLACE})?$`);
