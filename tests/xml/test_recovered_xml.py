@@ -31,8 +31,8 @@ PLAIN = "; no known structure: <a> is read as plain text"
          "line 1: it is not well-formed XML: Start tag expected, '<' not found; "
          "4 characters around it were lost: `1976`"),
         (b"<a n='1' n='2' m=3 'o'>one</a>", "one",
-         "line 1: it is not well-formed XML: AttValue: \" or ' expected; attributes of 1 tags could "
-         "not be read; nothing was lost"),
+         "line 1: it is not well-formed XML: AttValue: \" or ' expected; attributes of 1 tags "
+         "could not be read; nothing was lost"),
         (b"<a><x:b>one</x:b></a>", "one",
          "line 1: it is not well-formed XML: Namespace prefix x on b is not defined; "
          "nothing was lost"),
@@ -55,8 +55,8 @@ def test_nearly_well_formed_xml_is_read_and_the_place_is_told(
          "mismatch: b line 2 and c, and it ends in the middle of <a>; get the whole file again"),
         (b"<a>one</a>\n<a>two</a>", "line 2: it is not well-formed XML: Extra content at the end "
          "of the document, and <a> stands after the end of the root; divide the file there"),
-        ("<a>one <b\u00b2>two</b\u00b2> three</a>".encode(), "line 1: it is not well-formed XML: error "
-         "parsing attribute name: reading on would lose 2 words, the first `two`; "
+        ("<a>one <b\u00b2>two</b\u00b2> three</a>".encode(), "line 1: it is not well-formed XML: "
+         "error parsing attribute name: reading on would lose 2 words, the first `two`; "
          "correct it there"),
     ],
 )  # fmt: skip

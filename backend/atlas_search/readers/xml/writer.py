@@ -36,7 +36,7 @@ class Writer:
         self._cells = 0
         self._path: list[str] = []
         self._section = ""
-        self._is_new_speech = False
+        self._is_new = False
         self._breaks: list[str] = []
         self._notes: list[str] = []
         self._marks: list[tuple[str, int]] = []
@@ -109,6 +109,8 @@ class Writer:
         """A section inside the present one; without a title it has the same name. Ends a speech."""
         self._path.append(" ".join(title.split()))
         self._name_section()
+        # two petitions can follow each other with one title
+        self._is_new = bool(title)
 
     def close_section(self) -> None:
         """Back to the section around it. Ends a speech."""
@@ -119,14 +121,15 @@ class Writer:
         """A section of this path, whatever was open. Ends a speech."""
         self._path = [" ".join(title.split()) for title in titles]
         self._name_section()
+        self._is_new = True
 
     def speech(self, speaker: str) -> None:
         """A new speech, even if `speaker` spoke before."""
-        self.speaker, self._is_new_speech = speaker, True
+        self.speaker, self._is_new = speaker, True
 
     def voice(self, speaker: str) -> None:
         """Who speaks from here on, in a speech that goes on; empty for nobody."""
-        self.speaker, self._is_new_speech = speaker, False
+        self.speaker, self._is_new = speaker, False
 
     def finish(self) -> Composed:
         """The text so far, without blanks at its ends."""
@@ -161,6 +164,6 @@ class Writer:
         self._marks += ((label, self._length) for label in self._breaks)
         self._breaks.clear()
         last = self._segments[-1] if self._segments else Segment(0)
-        if self._is_new_speech or (last.section, last.speaker) != (self._section, self.speaker):
+        if self._is_new or (last.section, last.speaker) != (self._section, self.speaker):
             self._segments.append(Segment(self._length, self._section, self.speaker))
-            self._is_new_speech = False
+            self._is_new = False

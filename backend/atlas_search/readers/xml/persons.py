@@ -1,0 +1,139 @@
+"""One readable form for the name of a person, whatever form a Hansard prints it in."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+_TITLES = frozenset(
+    "mr mrs ms miss dr sir dame lady prof professor senator senators sen hon honourable rt right "
+    "the madam mp am ao mc qc".split()
+)
+_OFFICE = frozenset(
+    "speaker president chairman chair chairwoman clerk acting deputy temporary assistant second "
+    "of committees committee".split()
+)
+_INSIDE = re.compile(r"\(([^()]*)\)?")
+_DIGIT = re.compile(r"\d")
+
+
+class Persons:
+    """Who speaks in a file: each by the fullest form that the file has for an id or a surname.
+
+    The form is `Surname, Given names`, without titles and offices, so that it is the same in every
+    file of a source that files its members in this way.
+    """
+
+    def __init__(self, forms: Iterable[tuple[str, str]], *, nobody: frozenset[str]) -> None:
+        """`forms` are pairs of an id and a form, `nobody` the ids that several people share."""
+        self._nobody = nobody | {""}
+        found: dict[tuple[str, str], Counter[str]] = {}
+        for id_, form in forms:
+            if name := filed(form):
+                found.setdefault((self._own(id_, name), _surname(name)), Counter())[name] += 1
+        self._names = {key: names.most_common(1)[0][0] for key, names in found.items()}
+        self._all = sorted(set(self._names.values()))
+
+    def name(self, id_: str, form: str) -> str:
+        """The one name of whoever is printed as `form`: a person, else an office, else `form`."""
+        if name := filed(form):
+            return self._names.get((self._own(id_, name), _surname(name)), name)
+        said = _INSIDE.sub("", form)
+        inside = _INSIDE.search(form)
+        if (holder := office(said)) and inside and _begins_with_title(inside[1]):
+            return self.name("", inside[1])
+        return self._printed(id_, said) or holder or spoken(said)
+
+    def _own(self, id_: str, name: str) -> str:
+        """The id if it is that of one person, else the name: `Adams, Dick` in the chair."""
+        return name if id_ in self._nobody else id_
+
+    def _printed(self, id_: str, form: str) -> str:
+        """Whom `Senator HILL` means: the person with that id, or the only one of that name."""
+        words = _words(form)
+        of_id = [name for key, name in self._names.items() if key[0] == id_]
+        if office(form):
+            return of_id[0] if len(of_id) == 1 else ""
+        own = [name for name in of_id if _fits(words, name)]
+        found = own or [name for name in self._all if _fits(words, name)]
+        return found[0] if len(set(found)) == 1 else ""
+
+
+def filed(form: str) -> str:
+    """`HOWARD, John, MP` and `Howard, Sen John` as `Howard, John`; empty for any other form.
+
+    `Howard The Hon J.W.` gives `Howard, J.W.`.
+    """
+    surname, comma, given = _INSIDE.sub("", form).partition(",")
+    words = surname.split()
+    if not comma:
+        titles = [at for at, word in enumerate(words) if _is_title(word)]
+        at = titles[0] if titles else 0
+        words, given = words[:at], " ".join(words[at:])
+    names = [w for w in given.replace(",", " ").split() if not (_is_title(w) or _DIGIT.search(w))]
+    if not words or not names or any(_is_title(word) for word in words) or office(surname):
+        return ""
+    return f"{_calm(' '.join(words))}, {_calm(' '.join(names))}"
+
+
+def office(form: str) -> str:
+    """`SPEAKER, Mr` and `Mr SPEAKER` as `The Speaker`; empty for what is none."""
+    words = [word for word in re.findall(r"[^\W_]+", form.casefold()) if word not in _TITLES]
+    is_one = bool(words) and all(word in _OFFICE for word in words)
+    return f"The {' '.join(words).title().replace(' Of ', ' of ')}" if is_one else ""
+
+
+def spoken(form: str) -> str:
+    """`Mr HOWARD,MP:` as `Mr Howard`: no capitals throughout, no constituency."""
+    said = re.sub(r",\s*MP\b", "", _INSIDE.sub("", form))
+    return _calm(re.sub(r"\s+interjecting\b.*$", "", said).strip(" :-—–,"))
+
+
+def without_title(form: str) -> str:
+    """`Right Hon. Ann Example` as `Ann Example`; `Mr. Example` stays, as no given name is left."""
+    words = form.split()
+    while len(words) > 2 and _is_title(words[0]) and words[0].casefold() != "the":
+        words.pop(0)
+    return form if len(words) < 2 or _is_title(words[0]) else " ".join(words)
+
+
+def _surname(name: str) -> str:
+    return name.partition(",")[0].casefold()
+
+
+def _words(form: str) -> list[str]:
+    words = re.findall(r"[^\W_][\w'.’-]*", spoken(form))
+    return [_calm(word).casefold() for word in words if not _is_title(word)]
+
+
+def _fits(words: list[str], name: str) -> bool:
+    """Whether words end in the surname of `name` and begin with one of its given names."""
+    surname, _, given = name.casefold().partition(", ")
+    last = surname.split()
+    before = words[: len(words) - len(last)]
+    begins = [part[0] for part in re.findall(r"[^\W_]+", given)]
+    return words[len(before) :] == last and all(word[0] in begins for word in before)
+
+
+def _is_title(word: str) -> bool:
+    return word.casefold().strip(".,") in _TITLES
+
+
+def _begins_with_title(text: str) -> bool:
+    return bool(text.split()) and _is_title(text.split()[0])
+
+
+def _calm(text: str) -> str:
+    """Words in capitals as names are written: `MCDONALD` as `McDonald`, `O’BRIEN` as `O'Brien`."""
+    text = text.replace("’", "'")
+    return " ".join(_calm_word(word) for word in text.split())
+
+
+def _calm_word(word: str) -> str:
+    mixed = re.fullmatch(r"(Mc|Mac)([^\W\d_a-z]{2,})(.*)", word)
+    if mixed:
+        return f"{mixed[1]}{mixed[2].capitalize()}{mixed[3]}"
+    if not word.isupper() or "." in word or sum(map(str.isalpha, word)) < 2:
+        return word
+    calm = re.sub(r"[^\W\d_]+", lambda part: part[0].capitalize(), word)
+    calm = re.sub(r"'S\b", "'s", calm)
+    return re.sub(r"^Mc(\w{2,})", lambda part: f"Mc{part[1].capitalize()}", calm)
