@@ -46,7 +46,7 @@ def label_of(talker: etree._Element) -> str:
     shown = [name for name in talker.iterchildren("name") if not _is_metadata(name)]
     if not shown or shown[0].get("role"):
         return text_of(shown[0]) if shown else ""
-    office = "".join(text_of(part) for part in talker.iterchildren("electorate", "role"))
+    office = "".join(text_of(part) for part in talker.iterchildren("electorate", "state", "role"))
     time = text_of(talker.find("time.stamp"))
     return " ".join(filter(None, [*map(text_of, shown), office, time]))
 
