@@ -146,13 +146,13 @@ def test_the_canadian_hansard_is_read_with_interjections() -> None:
     assert speeches(draft) == [
         ("Oral Questions", "", "Oral Questions"),
         (housing, "", "(1415)\n\n[Translation]\n\nHousing"),
-        (housing, "Ms. Ann Example",
+        (housing, "Ann Example",
          "Ms. Ann Example (North Sample, CPC): Mr. Speaker, what of Bill C-11?"),
         (housing, "Some hon. members", "Some hon. members: Oh, oh!"),
-        (housing, "Ms. Ann Example", "I ask again."),
-        (housing, "Hon. Bob Sample",
+        (housing, "Ann Example", "I ask again."),
+        (housing, "Bob Sample",
          "Hon. Bob Sample (Minister of Housing, Lib.): It is built.\n\n(Motion agreed to)"),
-        (housing, "Ms. Ann Example", "Ann Example: Thank you."),
+        (housing, "Ann Example", "Ann Example: Thank you."),
         (housing, "", "The House adjourned."),
     ]  # fmt: skip
 
@@ -167,7 +167,7 @@ def test_the_canadian_hansard_states_its_day() -> None:
         "session": "1",
         "volume": "Volume 151",
         "language": "en",
-        "speakers": ["Ms. Ann Example", "Some hon. members", "Hon. Bob Sample"],
+        "speakers": ["Ann Example", "Some hon. members", "Bob Sample"],
     }
 
 

@@ -198,8 +198,6 @@ def _is_of_petition(element: etree._Element) -> bool:
 
 def _space_out(root: etree._Element) -> int:
     """Puts in the blank that the source lost in `<inline>Sir John</inline>Quick`; how often."""
-    for element in root.iter("break"):
-        element.tail = f" {element.tail or ''}"
     count = 0
     for element in root.iter("inline", "span"):
         if _is_torn(text_of(element), _following(element)):

@@ -13,6 +13,11 @@ _OFFICE = frozenset(
     "of committees committee".split()
 )
 _INSIDE = re.compile(r"\(([^()]*)\)?")
+_HONORIFIC = re.compile(
+    r"(?:(?:(?:the|le|la)\s+)?(?:right|rt|très)?\.?\s*(?:hon|honou?rable|l['’]hon)\.?\s+"
+    r"|(?:mr|mrs|ms|miss|dr|m|mme|mlle|sen|senator|sir|madam)\.?\s+)+",
+    re.IGNORECASE,
+)
 _DIGIT = re.compile(r"\d")
 
 
@@ -39,7 +44,7 @@ class Persons:
             return self._names.get((self._own(id_, name), _surname(name)), name)
         said = _INSIDE.sub("", form)
         inside = _INSIDE.search(form)
-        if (holder := office(said)) and inside and _begins_with_title(inside[1]):
+        if (holder := office(said)) and inside and _HONORIFIC.match(inside[1]):
             return self.name("", inside[1])
         return self._printed(id_, said) or holder or spoken(said)
 
@@ -88,12 +93,16 @@ def spoken(form: str) -> str:
     return _calm(re.sub(r"\s+interjecting\b.*$", "", said).strip(" :-—–,"))
 
 
-def without_title(form: str) -> str:
-    """`Right Hon. Ann Example` as `Ann Example`; `Mr. Example` stays, as no given name is left."""
-    words = form.split()
-    while len(words) > 2 and _is_title(words[0]) and words[0].casefold() != "the":
-        words.pop(0)
-    return form if len(words) < 2 or _is_title(words[0]) else " ".join(words)
+def printed(form: str) -> str:
+    """`spoken`, and of `The PRIME MINISTER (Mr. Example)` the person."""
+    inside = _INSIDE.search(form)
+    return spoken(inside[1] if inside and _HONORIFIC.match(inside[1]) else form)
+
+
+def without_title(name: str) -> str:
+    """`Right Hon. Ann Example` as `Ann Example`; `Mr. Example`, without a given name, stays."""
+    bare = _HONORIFIC.sub("", name)
+    return bare if " " in bare else name
 
 
 def _surname(name: str) -> str:
@@ -116,10 +125,6 @@ def _fits(words: list[str], name: str) -> bool:
 
 def _is_title(word: str) -> bool:
     return word.casefold().strip(".,") in _TITLES
-
-
-def _begins_with_title(text: str) -> bool:
-    return bool(text.split()) and _is_title(text.split()[0])
 
 
 def _calm(text: str) -> str:
