@@ -115,3 +115,26 @@ def test_a_chair_with_an_id_is_a_person_and_torn_words_are_parted(read) -> None:
         ("WOOL", "Example, Ann", "The PRESIDENT: Order!\n\nThe Leith Mail by McExample"),
     ]
     assert draft.remark == "2 missing blanks after marked words were put in"
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "speaker"),
+    [
+        ('<a href="B1"><span class="HPS-MemberSpeech">Mr SAM</span></a><a>PLE</a>: I rise.',
+         "Sample, Bob"),
+        ('<span class="HPS-OfficeSpeech"></span>The PRESIDENT: Order!', "The President"),
+        ('<a href="10000"><span class="HPS-OfficeSpeech">The CHAIR</span></a> (Mr Sample) (14:09):',
+         "Sample, Bob"),
+        ('<span class="HPS-OfficeContinuation">Debate interrupted.</span>', ""),
+        ('<span class="HPS-MemberSpeech"></span>Wool: a debate', ""),
+        ('<a href="X"><span class="HPS-MemberInterjecting">Ms Other:</span></a> No!', "Ms Other"),
+    ],
+)  # fmt: skip
+def test_torn_and_empty_labels_do_not_make_speakers(read, paragraph: str, speaker: str) -> None:
+    draft = read(
+        XML,
+        "<debate><debateinfo><title>WOOL</title></debateinfo><speech><talk.start><talker>"
+        "<name role='metadata'>Sample, Sen Bob</name><name.id>B1</name.id></talker></talk.start>"
+        f"<talk.text><body><p>{paragraph}</p></body></talk.text></speech></debate>",
+    )
+    assert draft.segments[-1].speaker == speaker

@@ -20,7 +20,7 @@ from atlas_search.readers.xml.australia_people import (
     talker_of,
 )
 from atlas_search.readers.xml.draft import PAGES, draft, starts_of, text_of
-from atlas_search.readers.xml.persons import Persons
+from atlas_search.readers.xml.persons import Persons, is_name
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
@@ -47,6 +47,7 @@ _LAYOUT = Layout(
 )
 _VOICE = re.compile(r"HPS-(?:Member|Office)(?!II)\w+")
 _ASIDE = re.compile(r"HPS-\w+IInterjecting")
+_LABEL = re.compile(r"[^:(]{2,80}(?:\([^():]*\))?")
 _TITLE_CLASSES = names("HPS-Debate HPS-SubDebate HPS-SubSubDebate")
 _HOUSES = {
     "reps": "House of Representatives",
@@ -149,17 +150,23 @@ class _Day:
         for span in paragraph.iter("span"):
             kind = span.get("class", "")
             if _VOICE.fullmatch(kind):
-                self.writer.speech(self._name_of(span))
+                self.writer.speech(self._name_of(span, text_of(paragraph)))
                 break
             if _ASIDE.fullmatch(kind):
                 self.writer.voice("")
                 break
         return True
 
-    def _name_of(self, span: etree._Element) -> str:
+    def _name_of(self, span: etree._Element, said: str) -> str:
+        """Who speaks a paragraph: whom the link means, else the name before its colon, or nobody.
+
+        Some labels are torn (`Mr TE` before `HAN`), some marked where nothing is.
+        """
         link = next(span.iterancestors("a"), None)
         id_ = "" if link is None else link.get("href", "").lower()
-        return self._persons.name(id_, _printed_label(span, link))
+        label = _LABEL.match(said)
+        name = self._persons.name(id_, label[0]) if label else ""
+        return self._persons.of_id(id_) or (name if is_name(name) else "")
 
 
 def _fact(root: etree._Element, name: str) -> str:
@@ -174,11 +181,6 @@ def _iso(date: str) -> str:
         return date
     year = match[3] if len(match[3]) == 4 else f"19{match[3]}"
     return f"{year}-{match[2]}-{match[1]}"
-
-
-def _printed_label(span: etree._Element, link: etree._Element | None) -> str:
-    """All that is in the link: the name of whoever is in the chair can be in a second span."""
-    return text_of(span if link is None else link).partition("):")[0].rstrip(" :")
 
 
 def _title(section: etree._Element) -> str:

@@ -38,7 +38,7 @@ def talker_of(talker: etree._Element, persons: Persons, filed: str = "", filed_i
     forms = [filed, *map(text_of, sorted(shown, key=_is_shown))]
     found = [persons.name(id_.lower(), form) for form in forms if form]
     # a bare `COOK` says less than `Senator Cook`, which is printed
-    return next((name for name in found if not name.isalpha()), "".join(found[:1]))
+    return next((name for name in found if " " in name), "".join(found[:1]))
 
 
 def label_of(talker: etree._Element) -> str:

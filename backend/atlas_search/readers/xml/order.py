@@ -4,18 +4,22 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+DEEPEST = 256
+"""Levels of elements that are read, a limit of libxml2. Editions stay far below it."""
+
 OUTSIDE = 100
 """Characters around the first and the last tag that may be passed over, such as a stray year."""
 
 _NAME = r"[^\W\d][\w:.\-]*"
 _TOKEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!DOCTYPE[^\[<>]*(?:\[.*?\]\s*)?>"
+    r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)"
     r"|<!\[CDATA\[(?P<verbatim>.*?)(?:\]\]>|\Z)"
     rf"|<(?P<close>/?)(?P<name>{_NAME})"
-    r"(?P<rest>(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*|[^<>]*)>",
+    r"(?P<rest>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+|[^<>]*+)>",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(rf"\s+({_NAME})\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)'|([^\s\"'<>/]+))")
+_DOCTYPE = re.compile(r"<!DOCTYPE[^\[<>]*(?:\[[^\]]*\]\s*)?>")
+_ATTRIBUTE = re.compile(rf"(?<!\s)\s++({_NAME})\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)'|([^\s\"'<>/]+))")
 _STRAY_AND = re.compile(rf"&(?!(?:#[0-9]+|#x[0-9A-Fa-f]+|{_NAME});)")
 _NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#x([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));")
@@ -58,7 +62,8 @@ def in_order(text: str) -> Ordered:
 
     An end tag closes what is open inside its element, and is passed over if that is not open. A
     name without any end tag is that of an empty element, as in SGML. Raises CannotOrder for a text
-    that ends in the middle of its root, has several, or has more than OUTSIDE characters around it.
+    that ends in the middle of its root, has several, is nested too deep, or has more than OUTSIDE
+    characters around its root.
     """
     return _Order(text).run()
 
@@ -72,8 +77,8 @@ class _Order:
     """Goes through the tags of one text; `_open` are the elements around, outermost first."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._tags = [match for match in _TOKEN.finditer(text) if match["name"]]
+        self._text = _without_doctype(text)
+        self._tags = [match for match in _TOKEN.finditer(self._text) if match["name"]]
         self._closed = {tag["name"] for tag in self._tags if tag["close"]}
         self._open: list[str] = []
         self._has_root = False
@@ -132,6 +137,8 @@ class _Order:
     def _push(self, name: str, attributes: str) -> None:
         self._has_root = True
         self._open.append(name)
+        if len(self._open) > DEEPEST:
+            raise CannotOrder(f"elements are nested more than {DEEPEST} deep; flatten them")
         self._tag(f"<{name}{attributes}>")
 
     def _end(self, name: str) -> None:
@@ -183,6 +190,13 @@ class _Order:
         if len(" ".join(self._found.outside.split())) > OUTSIDE:
             first = " ".join(self._found.outside.split()[:8])
             raise CannotOrder(f"text stands outside all elements (`{first} ...`); put it into one")
+
+
+def _without_doctype(text: str) -> str:
+    found = _DOCTYPE.match(text, max(0, text.find("<!DOCTYPE")))
+    if not found:
+        return text
+    return text[: found.start()] + "\n" * found[0].count("\n") + text[found.end() :]
 
 
 def _character(match: re.Match[str]) -> str:

@@ -7,10 +7,7 @@ from lxml import etree
 
 from atlas_search.readers import Skipped
 from atlas_search.readers.xml.mend import with_html_characters, without_outside_declarations
-from atlas_search.readers.xml.order import CannotOrder, in_order, words_of
-
-DEEPEST = 256
-"""Levels of elements that are read, a limit of libxml2. Editions stay far below it."""
+from atlas_search.readers.xml.order import DEEPEST, CannotOrder, in_order, words_of
 
 INCLUDE = "xi-include"
 """The plain name of an `xi:include`, which points to another file."""

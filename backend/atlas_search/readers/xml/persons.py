@@ -48,6 +48,11 @@ class Persons:
             return self.name("", inside[1])
         return self._printed(id_, said) or holder or spoken(said)
 
+    def of_id(self, id_: str) -> str:
+        """The only person with that id; empty if there is none, or several."""
+        names = [name for key, name in self._names.items() if key[0] == id_]
+        return names[0] if len(names) == 1 else ""
+
     def _own(self, id_: str, name: str) -> str:
         """The id if it is that of one person, else the name: `Adams, Dick` in the chair."""
         return name if id_ in self._nobody else id_
@@ -55,10 +60,9 @@ class Persons:
     def _printed(self, id_: str, form: str) -> str:
         """Whom `Senator HILL` means: the person with that id, or the only one of that name."""
         words = _words(form)
-        of_id = [name for key, name in self._names.items() if key[0] == id_]
         if office(form):
-            return of_id[0] if len(of_id) == 1 else ""
-        own = [name for name in of_id if _fits(words, name)]
+            return self.of_id(id_)
+        own = [name for key, name in self._names.items() if key[0] == id_ and _fits(words, name)]
         found = own or [name for name in self._all if _fits(words, name)]
         return found[0] if len(set(found)) == 1 else ""
 
@@ -74,7 +78,7 @@ def filed(form: str) -> str:
         titles = [at for at, word in enumerate(words) if _is_title(word)]
         at = titles[0] if titles else 0
         words, given = words[:at], " ".join(words[at:])
-    names = [w for w in given.replace(",", " ").split() if not (_is_title(w) or _DIGIT.search(w))]
+    names = [word for word in given.replace(",", " ").split() if _is_given(word)]
     if not words or not names or any(_is_title(word) for word in words) or office(surname):
         return ""
     return f"{_calm(' '.join(words))}, {_calm(' '.join(names))}"
@@ -91,6 +95,11 @@ def spoken(form: str) -> str:
     """`Mr HOWARD,MP:` as `Mr Howard`: no capitals throughout, no constituency."""
     said = re.sub(r",\s*MP\b", "", _INSIDE.sub("", form))
     return _calm(re.sub(r"\s+interjecting\b.*$", "", said).strip(" :-—–,"))
+
+
+def is_name(name: str) -> bool:
+    """Whether it is filed, an office, or begins with a title; else it can be any words."""
+    return "," in name or bool(office(name)) or _HONORIFIC.match(name) is not None
 
 
 def printed(form: str) -> str:
@@ -121,6 +130,10 @@ def _fits(words: list[str], name: str) -> bool:
     before = words[: len(words) - len(last)]
     begins = [part[0] for part in re.findall(r"[^\W_]+", given)]
     return words[len(before) :] == last and all(word[0] in begins for word in before)
+
+
+def _is_given(word: str) -> bool:
+    return word[0].isalpha() and not _is_title(word) and not _DIGIT.search(word)
 
 
 def _is_title(word: str) -> bool:
