@@ -138,3 +138,15 @@ def test_torn_and_empty_labels_do_not_make_speakers(read, paragraph: str, speake
         f"<talk.text><body><p>{paragraph}</p></body></talk.text></speech></debate>",
     )
     assert draft.segments[-1].speaker == speaker
+
+
+def test_the_headings_of_a_cognate_debate_are_read_once(read) -> None:
+    heading = '<p class="HPS-SubDebate"><span class="HPS-SubDebate">{}</span></p>'
+    draft = read(
+        XML,
+        "<debate><debateinfo><title>Wool Bill 2024, Wool Tax Bill 2024</title></debateinfo>"
+        f"<debate.text><body>{heading.format('Wool Bill 2024')}"
+        f"{heading.format('Wool Tax Bill 2024')}{heading.format('Leave')}</body></debate.text>"
+        "</debate>",
+    )
+    assert draft.text == "Wool Bill 2024, Wool Tax Bill 2024\n\nLeave"

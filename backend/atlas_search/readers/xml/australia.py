@@ -146,7 +146,8 @@ class _Day:
     def _paragraph(self, paragraph: etree._Element) -> bool:
         """Whether to read a paragraph of schema 2.2, which may name who speaks in it."""
         if paragraph.get("class") in _TITLE_CLASSES:
-            return text_of(paragraph).casefold() != self._title.casefold()
+            # the title of a cognate debate joins those of its bills, which follow one by one
+            return text_of(paragraph).casefold() not in self._title.casefold()
         for span in paragraph.iter("span"):
             kind = span.get("class", "")
             if _VOICE.fullmatch(kind):
