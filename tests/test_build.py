@@ -218,7 +218,7 @@ def test_texts_no_store_has_seen_survive(
 
 
 def test_the_readable_manifest_holds_the_statistics(tmp_path: Path, demo: BuildReport) -> None:
-    write_readable(tmp_path / "demo.txt", demo.manifest)
+    write_readable(tmp_path / "demo.txt", demo)
     lines = dict(line.split("=", 1) for line in (tmp_path / "demo.txt").read_text().splitlines())
     assert lines["SOURCE_FILES_CHUNK_SIZE"] == "1000"
     assert lines["SOURCE_FILES_CHUNK_OVERLAP"] == "100"

@@ -23,7 +23,7 @@ from tests.tiny import FARM, write_sources
 
 SHARED = (
     "collection splitter chunk_size chunk_overlap chunk_unit across_pages across_sections corpora "
-    "corpus_field corpus encoding language if_missing force every_file report"
+    "corpus_field corpus encoding language if_missing force every_file strict report"
 ).split()
 OWN = {
     "files": [],
@@ -175,7 +175,14 @@ def test_a_table_is_built_with_the_real_model_and_reported(
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["manifest"] == manifest.model_dump(mode="json")
     assert report["files"] == [
-        {"source": "ships.csv", "documents": 2, "passages": 2, "remarks": []}
+        {
+            "source": "ships.csv",
+            "documents": 2,
+            "passages": 2,
+            "remarks": [],
+            "refused": False,
+            "refused_records": 0,
+        }
     ]
     assert report["changes"] == {"added": 2, "changed": 0, "unchanged": 0, "removed": 0}
     assert (report["read"], report["embedded"], report["unchanged"]) == (1, 2, False)
@@ -233,6 +240,50 @@ def test_remarks_are_listed_and_all_files_on_demand(
     assert "farm/cows.txt" not in told
     _, _, told = atlas("txt", farm, "--collection", "c", "--every-file")
     assert "farm/cows.txt" in told
+
+
+def test_refused_files_stand_last_and_apart_from_remarks(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    (farm / "farm" / "picture.png").write_bytes(b"\x89PNG")
+    (farm / "farm" / "empty.txt").write_text(" ")
+    for again in range(2):
+        code, _, told = atlas(
+            "txt", farm, "--collection", "c", "--report", tmp_path / f"{again}.json"
+        )
+        assert code == 0
+        *_, file, counts = told.strip().splitlines()
+        assert file == "Refused: farm/empty.txt: it holds no text"
+        assert counts == "Refused: 1 files gave no document. The rest is built."
+        files = json.loads((tmp_path / f"{again}.json").read_text("utf-8"))["files"]
+        assert [file["source"] for file in files if file["refused"]] == ["farm/empty.txt"]
+    readable = (tmp_path / "create" / "txt" / "output" / "c.txt").read_text("utf-8")
+    assert "REFUSED_FILES=1\nREFUSED_RECORDS=0\n" in readable
+
+
+def test_a_strict_command_builds_and_ends_with_status_3_if_a_file_is_refused(
+    farm: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    (farm / "farm" / "picture.png").write_bytes(b"\x89PNG")
+    assert atlas("txt", farm, "--collection", "c", "--strict")[0] == 0
+    (farm / "farm" / "empty.txt").write_text("")
+    assert atlas("txt", farm, "--collection", "c", "--strict")[0] == 3
+    manifest = Manifest.read(tmp_path / "stores" / "c")
+    assert manifest.documents == 3
+    assert "strict" not in manifest.origins["txt"].arguments
+
+
+def test_refused_records_are_counted_apart(
+    tables: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    (tables / "port.csv").write_text(f"{TABLE}3,No text,,Hull\n4,Nor here,,Hull\n", "utf-8")
+    code, _, told = atlas(
+        *("csv", tables, "--collection", "c", "--corpus-field", "port", "--strict"),
+    )
+    assert code == 3, told
+    assert told.strip().endswith("Refused: 2 records of other files gave none. The rest is built.")
+    readable = (tmp_path / "create" / "csv" / "output" / "c.txt").read_text("utf-8")
+    assert "REFUSED_FILES=0\nREFUSED_RECORDS=2\n" in readable
 
 
 def test_the_arguments_are_kept_so_that_they_hold_from_any_folder(

@@ -5,7 +5,7 @@ one, make it live in one step. A build that is killed goes on where it was.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -38,12 +38,18 @@ class BuildOptions:
 
 @dataclass(frozen=True)
 class FileReport:
-    """What one source file gave, and what was left out of it or repaired."""
+    """What one source file gave, and what was left out of it or repaired.
+
+    It is `refused` if it is of a kind that is read and gave no document; `refused_records` are
+    those of its records that gave none while others did.
+    """
 
     source: str
     documents: int
     passages: int
     remarks: tuple[str, ...] = ()
+    refused: bool = False
+    refused_records: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,16 @@ class BuildReport:
     embedded: int
     unchanged: bool
     seconds: float
+
+    @property
+    def refused(self) -> list[FileReport]:
+        """The files that gave no document although their kind is read."""
+        return [file for file in self.files if file.refused]
+
+    @property
+    def refused_records(self) -> int:
+        """How many records of the other files gave no document."""
+        return sum(file.refused_records for file in self.files)
 
 
 def build(
@@ -159,7 +175,7 @@ def _origins(live: Live | None, options: BuildOptions) -> dict[str, Origin]:
 def _file_reports(
     sources: Sources, plan: Plan, live: Live | None, staging: Staging, origin: str
 ) -> tuple[FileReport, ...]:
-    documents: dict[str, list[int]] = {}
+    passages: dict[str, dict[str, int]] = {}
     for place in plan.documents:
         found = place.found
         if found.provenance.origin == origin:
@@ -168,20 +184,26 @@ def _file_reports(
                 count = int(end - first)
             else:
                 count = len(staging.passages(found.number))
-            documents.setdefault(found.source, []).append(count)
-    remarks = {
-        row.name: tuple(f"{key}: {remark}" if key else remark for key, remark in row.remarks)
-        for row in plan.sources
-        if row.origin == origin
-    }
+            passages.setdefault(found.source, {})[found.provenance.key] = count
+    remarks = {row.name: row.remarks for row in plan.sources if row.origin == origin}
     reports = [
-        FileReport(
-            file.name,
-            len(documents.get(file.name, ())),
-            sum(documents.get(file.name, ())),
-            remarks.get(file.name, ()),
-        )
+        _file_report(file.name, passages.get(file.name, {}), remarks.get(file.name, ()))
         for file in sources.files
     ]
     reports += [FileReport(name, 0, 0, (reason,)) for name, reason in sources.left_out]
     return tuple(sorted(reports, key=lambda report: report.source))
+
+
+def _file_report(
+    name: str, passages: Mapping[str, int], remarks: Sequence[tuple[str, str]]
+) -> FileReport:
+    """`passages` are counted by the key of their document, `remarks` pairs of a key and a text."""
+    records = {key for key, _ in remarks if key and key not in passages}
+    return FileReport(
+        name,
+        len(passages),
+        sum(passages.values()),
+        tuple(f"{key}: {remark}" if key else remark for key, remark in remarks),
+        refused=not passages,
+        refused_records=len(records) if passages else 0,
+    )

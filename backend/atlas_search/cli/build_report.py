@@ -48,10 +48,13 @@ def progress_bars(console: Console) -> Iterator[Told]:
 
 
 def print_report(console: Console, report: BuildReport, *, every_file: bool) -> None:
-    """Files with remarks (or all), one line per corpus, and what changed."""
+    """Files with remarks (or all), one line per corpus, and what changed.
+
+    Refused files have no line here: `print_refused` names them last.
+    """
     table = Table("Source", "Documents", "Passages", "Remarks", title="Files")
     for file in report.files:
-        if every_file or file.remarks:
+        if every_file or (file.remarks and not file.refused):
             counts = (f"{file.documents:,}", f"{file.passages:,}")
             table.add_row(escape(file.source), *counts, escape("\n".join(_few(file.remarks))))
     if table.row_count:
@@ -72,6 +75,23 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
             f"Version {manifest.version} is live: {report.read} files read, {report.embedded} "
             f"passages embedded, {report.seconds:.1f} s."
         )
+
+
+def print_refused(console: Console, report: BuildReport) -> None:
+    """In red the files and the number of records that gave no document, with the reasons."""
+    for file in report.refused:
+        reasons = "; ".join(_few(file.remarks, most=2))
+        console.print(f"Refused: {file.source}: {reasons}", style="red", markup=False)
+    if said := refused(report):
+        console.print(f"{said} The rest is built.", style="red", markup=False)
+
+
+def refused(report: BuildReport) -> str:
+    """How many files and records gave no document; empty if all gave one."""
+    files, records = len(report.refused), report.refused_records
+    counts = [f"{files:,} files gave no document"] * bool(files)
+    counts += [f"{records:,} records of other files gave none"] * bool(records)
+    return f"Refused: {', '.join(counts)}." if counts else ""
 
 
 def _few(remarks: tuple[str, ...], most: int = 5) -> list[str]:
@@ -96,9 +116,11 @@ def _corpora(manifest: Manifest) -> Table:
     return table
 
 
-def write_readable(path: Path, manifest: Manifest) -> None:
-    """The manifest as KEY=VALUE lines."""
+def write_readable(path: Path, report: BuildReport) -> None:
+    """The manifest as KEY=VALUE lines, with the number of refused files and records."""
+    manifest = report.manifest
     lines = [*_collection(manifest), *_origins(manifest), *_corpus_lines(manifest)]
+    lines += [f"REFUSED_FILES={len(report.refused)}", f"REFUSED_RECORDS={report.refused_records}"]
     for name, field in manifest.fields.items():
         values = f"{field.values}{'+' if field.capped else ''}"
         lines.append(f"FIELD_{name}={field.type},documents:{field.documents},values:{values}")

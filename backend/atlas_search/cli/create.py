@@ -20,7 +20,13 @@ from atlas_search.build.corpora import (
     in_language,
 )
 from atlas_search.build.locate import find_sources
-from atlas_search.cli.build_report import print_report, progress_bars, write_readable
+from atlas_search.cli.build_report import (
+    print_refused,
+    print_report,
+    progress_bars,
+    refused,
+    write_readable,
+)
 from atlas_search.core.errors import AtlasError, MissingStore, SourceError
 from atlas_search.core.places import checkout
 from atlas_search.core.settings import load_settings
@@ -28,6 +34,13 @@ from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
 from atlas_search.readers.files import READERS, ReaderFactory
 from atlas_search.stores.manifest import Manifest
+
+REFUSED = 3
+"""The status of a command with `--strict` that built a collection without all of its sources."""
+
+_OF_ONE_RUN = frozenset(
+    {"collection", "if_missing", "force", "every_file", "strict", "report", "refresh"}
+)
 
 Locate = Callable[[Sequence[Path], Reader, Mapping[str, Any], Path], Sources]
 """Finds the source files: given paths, reader, all options, the collection's folder."""
@@ -69,6 +82,10 @@ def _common(
     ] = False,
     force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
     every_file: Annotated[bool, typer.Option(help="List every file, not only remarks")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(help="End with status 3 if a file or record gave no document"),
+    ] = False,
     report: Annotated[
         Path | None, typer.Option(help="Write the report as JSON to this file")
     ] = None,
@@ -98,6 +115,8 @@ def store_command(
             console.print(str(error), style="red", markup=False)
             sys.exit(1)
         _publish(kind, report, console, every_file=given["every_file"], path=given["report"])
+        if given["strict"] and refused(report):
+            sys.exit(REFUSED)
 
     command.__doc__ = factory.__doc__
     shared = inspect.signature(_common).parameters
@@ -172,7 +191,15 @@ def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """What was given, so that the same command can run again from any folder."""
     plain: dict[str, Any] = {}
     for name, value in given.items():
-        if name in {"collection", "if_missing", "force", "every_file", "report", "refresh"}:
+        if name in {
+            "collection",
+            "if_missing",
+            "force",
+            "every_file",
+            "strict",
+            "report",
+            "refresh",
+        }:
             continue
         if isinstance(value, list):
             plain[name] = [str(Path(item).resolve()) for item in value]
@@ -185,12 +212,13 @@ def _publish(
     kind: str, report: BuildReport, console: Console, *, every_file: bool, path: Path | None
 ) -> None:
     readable = _readable(kind, report.manifest.collection)
-    write_readable(readable, report.manifest)
+    write_readable(readable, report)
     print_report(console, report, every_file=every_file)
     console.print(f"Manifest: {readable} and manifest.json in the collection's folder")
     if path:
         document = asdict(report) | {"manifest": report.manifest.model_dump(mode="json")}
         path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print_refused(console, report)
 
 
 def _readable(kind: str, collection: str) -> Path:

@@ -6,40 +6,48 @@ https://github.com/wragge/hansard-xml.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.xml.australia_people import (
+    SPEECHES,
+    label_of,
+    members_of,
+    persons_of,
+    speaker_of,
+    talker_of,
+)
 from atlas_search.readers.xml.draft import PAGES, draft, starts_of, text_of
+from atlas_search.readers.xml.persons import Persons, is_name
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
 _TRANSCRIPTS = names("chamber.xscript fedchamb.xscript maincomm.xscript answers.to.questions")
 _SECTIONS = names(
     "debate subdebate.1 subdebate.2 subdebate.3 subdebate.4 debate.sub1 debate.sub2 qwn "
-    "question.block petition.group adjournment"
+    "question.block petition.group petition.grp petition adjournment sso rdi rdi.item "
+    "answer.to.qon answer.to.qwn"
 )
-_SPEECHES = names("speech question answer interjection interject continue")
 _LAYOUT = Layout(
     blocks=names(
         "title para p body list quote motion amendment amendments division names num.votes table "
-        "business.start day.start talker proctext petition interrupt "
-        "motionnospeech subtitle presenter"
+        "business.start day.start talker proctext interrupt presenter.block question.number "
+        "division.header division.data division.result ayes noes pairs "
+        "motionnospeech subtitle"
     )
     | _TRANSCRIPTS
     | _SECTIONS
-    | _SPEECHES,
+    | SPEECHES,
     lines=names("item li row tr"),
     cells=names("entry td th"),
-    breaks=names("br"),
-    left_out=names("session.header type id.no time.stamp graphic"),
+    breaks=names("br break tab"),
+    left_out=names("session.header type id.no name.id name.ids no.signed graphic"),
 )
 _VOICE = re.compile(r"HPS-(?:Member|Office)(?!II)\w+")
 _ASIDE = re.compile(r"HPS-\w+IInterjecting")
-_NOBODY = "10000"
-"""The id of whoever is in the chair."""
-
+_LABEL = re.compile(r"[^:(]{2,80}(?:\([^():]*\))?")
 _TITLE_CLASSES = names("HPS-Debate HPS-SubDebate HPS-SubSubDebate")
 _HOUSES = {
     "reps": "House of Representatives",
@@ -58,7 +66,8 @@ def australian_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting day of one chamber. Pages are known only where a speech begins."""
     gaps = _space_out(root)
     writer = Writer()
-    walk(root, _Day(writer, _members(root)))
+    persons = persons_of(root)
+    walk(root, _Day(writer, persons))
     house, date = _fact(root, "chamber"), _iso(_fact(root, "date"))
     house = _HOUSES.get(house.lower(), house)
     metadata = {
@@ -67,6 +76,7 @@ def australian_drafts(root: etree._Element) -> Iterator[Read]:
         "parliament": _fact(root, "parliament.no"),
         "session": _fact(root, "session.no"),
         "edition": "proof" if _fact(root, "proof").lower() in ("1", "yes") else "",
+        **members_of(root, persons),
     }
     yield draft(
         writer.finish(),
@@ -82,9 +92,9 @@ class _Day:
 
     layout = _LAYOUT
 
-    def __init__(self, writer: Writer, members: Mapping[str, str]) -> None:
+    def __init__(self, writer: Writer, persons: Persons) -> None:
         self.writer = writer
-        self._members = members
+        self._persons = persons
         self._title = ""
         self._voices: list[str] = []
 
@@ -95,49 +105,69 @@ class _Day:
         if tag in _SECTIONS:
             self._title = _title(element)
             self.writer.open_section(self._title)
-        elif tag in _SPEECHES:
+        elif tag in SPEECHES:
             self._voices.append(self.writer.speaker)
-            self.writer.speech(_speaker(element))
+            self.writer.speech(speaker_of(element, self._persons))
         elif tag == "talker":
             self._talker(element)
         elif tag == "name" and element.getparent().tag == "names":
             self.writer.line()
         elif tag == "p":
             return self._paragraph(element)
-        return tag not in ("page.no", "talker") and not (tag == "day.start" and _is_data(element))
+        elif tag in ("day.start", "time.stamp"):
+            return not _is_data(element)
+        return tag not in ("page.no", "talker") and not _is_of_petition(element)
 
     def leave(self, element: etree._Element) -> None:
         if element.tag in _SECTIONS:
             self.writer.close_section()
-        elif element.tag in _SPEECHES:
+        elif element.tag in SPEECHES:
             self.writer.block()
             self.writer.voice(self._voices.pop())
 
     def _talker(self, talker: etree._Element) -> None:
+        """The label of a speech; one without an element of its own has begun."""
         if page := text_of(talker.find("page.no")):
             self.writer.page(page)
-        if label := _label(talker):
+        if next(talker.iterancestors("presenter"), None) is not None:
+            return
+        above = next(talker.iterancestors(*SPEECHES), None)
+        if above is not None and above.find("talk.start/talker") is not talker:
+            self._go_on(talker)
+        if label := label_of(talker):
             self.writer.add(label)
             self.writer.run_in()
+
+    def _go_on(self, talker: etree._Element) -> None:
+        speaker = talker_of(talker, self._persons)
+        if speaker and speaker != self.writer.speaker:
+            self.writer.speech(speaker)
 
     def _paragraph(self, paragraph: etree._Element) -> bool:
         """Whether to read a paragraph of schema 2.2, which may name who speaks in it."""
         if paragraph.get("class") in _TITLE_CLASSES:
-            return text_of(paragraph).casefold() != self._title.casefold()
+            # the title of a cognate debate joins those of its bills, which follow one by one
+            return text_of(paragraph).casefold() not in self._title.casefold()
         for span in paragraph.iter("span"):
             kind = span.get("class", "")
             if _VOICE.fullmatch(kind):
-                self.writer.speech(self._name_of(span))
+                self.writer.speech(self._name_of(span, text_of(paragraph)))
                 break
             if _ASIDE.fullmatch(kind):
                 self.writer.voice("")
                 break
         return True
 
-    def _name_of(self, span: etree._Element) -> str:
+    def _name_of(self, span: etree._Element, said: str) -> str:
+        """Who speaks a paragraph: whom the link means, else the name before its colon, or nobody.
+
+        Some labels are torn (`Mr TE` before `HAN`), some marked where nothing is.
+        """
         link = next(span.iterancestors("a"), None)
         id_ = "" if link is None else link.get("href", "").lower()
-        return self._members.get(id_) or text_of(span).rstrip(" :")
+        label = _LABEL.match(said)
+        name = self._persons.name(id_, label[0]) if label else ""
+        return self._persons.of_id(id_) or (name if is_name(name) else "")
 
 
 def _fact(root: etree._Element, name: str) -> str:
@@ -146,15 +176,12 @@ def _fact(root: etree._Element, name: str) -> str:
 
 
 def _iso(date: str) -> str:
-    """`08/05/1990` as `1990-05-08`."""
-    match = re.fullmatch(r"([0-9]{2})/([0-9]{2})/([0-9]{4})", date)
-    return "-".join(match.group(3, 2, 1)) if match else date
-
-
-def _members(root: etree._Element) -> dict[str, str]:
-    """The names of members by their ids in lower case, without whoever was in the chair."""
-    talkers = ((text_of(t.find("name.id")).lower(), _full_name(t)) for t in root.iter("talker"))
-    return {id_: name for id_, name in talkers if id_ not in ("", _NOBODY) and name}
+    """`08/05/1990` as `1990-05-08`, and `12/09/96`, as 1996 and 1997 have it, as `1996-09-12`."""
+    match = re.fullmatch(r"([0-9]{2})/([0-9]{2})/([0-9]{4}|[0-9]{2})", date)
+    if not match:
+        return date
+    year = match[3] if len(match[3]) == 4 else f"19{match[3]}"
+    return f"{year}-{match[2]}-{match[1]}"
 
 
 def _title(section: etree._Element) -> str:
@@ -162,41 +189,36 @@ def _title(section: etree._Element) -> str:
     return next(filter(None, map(text_of, infos)), "") or text_of(section.find("title"))
 
 
-def _speaker(speech: etree._Element) -> str:
-    """The name by which a member is filed, or else as it is printed."""
-    talker = speech.find("talk.start/talker")
-    filed = speech.get("speaker", "").strip() or ("" if talker is None else _full_name(talker))
-    return filed or ("" if talker is None else text_of(_shown_talker(talker)))
-
-
-def _full_name(talker: etree._Element) -> str:
-    return text_of(talker.find("name[@role='metadata']"))
-
-
-def _shown_talker(talker: etree._Element) -> etree._Element | None:
-    shown = (name for name in talker.iterchildren("name") if name.get("role") != "metadata")
-    return next(shown, None)
-
-
-def _label(talker: etree._Element) -> str:
-    """What is printed before a speech. Up to 1997 that takes in electorate and office."""
-    name = _shown_talker(talker)
-    if name is None or name.get("role"):
-        return text_of(name)
-    office = "".join(text_of(part) for part in talker.iterchildren("electorate", "role"))
-    return f"{text_of(name)} {office}".strip()
-
-
 def _is_data(element: etree._Element) -> bool:
-    return re.fullmatch(r"[0-9-]+", text_of(element)) is not None
+    return re.fullmatch(r"[0-9:-]*", text_of(element)) is not None
+
+
+def _is_of_petition(element: etree._Element) -> bool:
+    """Whether it lists presenters, whose names are printed below the petition."""
+    above = element.getparent()
+    return element.tag == "names" and above is not None and above.tag == "petitioninfo"
 
 
 def _space_out(root: etree._Element) -> int:
-    """Puts in the blank that the harvest lost in `<inline>Sir John</inline>Quick`; how often."""
+    """Puts in the blank that the source lost in `<inline>Sir John</inline>Quick`; how often."""
     count = 0
-    for element in root.iter("inline"):
-        before, after = text_of(element)[-1:], (element.tail or "")[:1]
-        if before.islower() and after.isupper():
-            element.tail = f" {element.tail}"
+    for element in root.iter("inline", "span"):
+        if _is_torn(text_of(element), _following(element)):
+            element.tail = f" {element.tail or ''}"
             count += 1
     return count
+
+
+def _following(element: etree._Element) -> str:
+    """The text right behind `element`, for a span that of the next one; else empty."""
+    after = element.getnext()
+    if element.tag == "inline":
+        return element.tail or ""
+    if element.tail or after is None or after.tag != "span" or not after.text:
+        return ""
+    return str(after.text)
+
+
+def _is_torn(before: str, after: str) -> bool:
+    is_part_of_name = before.endswith(("Mc", "Mac", "O\u2019", "De"))
+    return before[-1:].islower() and after[:1].isupper() and not is_part_of_name

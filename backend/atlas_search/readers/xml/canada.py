@@ -9,6 +9,7 @@ from lxml import etree
 
 from atlas_search.readers import Read
 from atlas_search.readers.xml.draft import draft, text_of
+from atlas_search.readers.xml.persons import printed, without_title
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
@@ -101,9 +102,9 @@ class _Sitting:
             self.writer.voice("")
 
     def _name(self, affiliation: etree._Element | None, label: etree._Element) -> str:
-        """A person's first label without riding and party, for all speeches with the same id."""
+        """A person's name without title, riding and party, the first for speeches with one id."""
         shown = text_of(label if affiliation is None else affiliation)
-        name = shown.partition(" (")[0].rstrip(" :")
+        name = without_title(printed(shown))
         id_ = "" if affiliation is None else affiliation.get("dbid", "")
         return self._names.setdefault(id_, name) if id_.strip("0") else name
 

@@ -1,6 +1,7 @@
 """From a composed text to a draft."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 
 from lxml import etree
@@ -11,6 +12,7 @@ from atlas_search.readers.xml.pages import Mark, counted_labels, counted_pages, 
 from atlas_search.readers.xml.writer import Composed
 
 NO_TEXT = "it holds no text"
+_LINE_BREAKS = ("lb", "br", "break")
 PAGES, COLUMNS = "pages", "columns"
 
 
@@ -56,8 +58,14 @@ def distinct(values: Iterable[str]) -> list[str]:
 
 
 def text_of(element: etree._Element | None) -> str:
-    """All text inside `element` on one line; empty for None."""
-    return "" if element is None else " ".join("".join(element.itertext()).split())
+    """All text inside `element` on one line, broken lines joined by blanks; empty for None."""
+    if element is None:
+        return ""
+    if next(element.iter(*_LINE_BREAKS), None) is not None:
+        element = deepcopy(element)
+        for found in element.iter(*_LINE_BREAKS):
+            found.tail = f" {found.tail or ''}"
+    return " ".join("".join(element.itertext()).split())
 
 
 def unique_keys(keys: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.xml.draft import COLUMNS, NO_TEXT, draft, text_of, unique_keys
+from atlas_search.readers.xml.persons import printed
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
@@ -113,7 +114,7 @@ class _Sitting:
         """A paragraph without a member is procedure, but in written answers goes on."""
         member = paragraph.find(".//member")
         if member is not None:
-            self.writer.speech(text_of(member).rstrip(" :"))
+            self.writer.speech(printed(text_of(member)))
         elif paragraph.find(".//membercontribution") is None and not self._keeps_speaker:
             self.writer.voice("")
 

@@ -6,7 +6,12 @@ from html.entities import html5
 _HEAD = 50_000
 """Bytes from the beginning within which a DOCTYPE ends."""
 
-_HALF_DOCTYPE = re.compile(rb"""<!DOCTYPE\s+\S+\s+PUBLIC\s+("[^"]*"|'[^']*')\s*(\[\s*\])?\s*>""")
+_NO_TEXT = rb"""(?:\s|<!NOTATION[^<>]*>|<!ENTITY\s+[^<>%"']+(?:"[^"]*"|'[^']*')\s*NDATA[^<>]*>)*"""
+"""Declarations of pictures and the like, which stand for no text."""
+
+_HALF_DOCTYPE = re.compile(
+    rb"""<!DOCTYPE\s+\S+\s+PUBLIC\s+("[^"]*"|'[^']*')\s*(\[""" + _NO_TEXT + rb"""\])?\s*>"""
+)
 _SUBSET = re.compile(rb"<!DOCTYPE[^\[<>]*\[(.*?)\]\s*>", re.DOTALL)
 _OUTSIDE = re.compile(rb"<!ENTITY\s+%\s+([^\s%;]+)\s+(?:SYSTEM|PUBLIC)\s")
 _CALL = re.compile(rb"%([^\s%;]+);")
@@ -24,7 +29,10 @@ def without_outside_declarations(data: bytes) -> tuple[bytes, str]:
     Australian Hansard of 1981 to 1997 has it.
     """
     if half := _HALF_DOCTYPE.search(data, 0, _HEAD):
-        return data[: half.start()] + data[half.end() :], "its incomplete DOCTYPE was passed over"
+        lines = b"\n" * half[0].count(b"\n")
+        return data[: half.start()] + lines + data[
+            half.end() :
+        ], "its incomplete DOCTYPE was passed over"
     subset = _SUBSET.search(data, 0, _HEAD)
     outside = set(_OUTSIDE.findall(subset[1])) if subset else set()
     if not subset or not outside:

@@ -7,9 +7,7 @@ from lxml import etree
 
 from atlas_search.readers import Skipped
 from atlas_search.readers.xml.mend import with_html_characters, without_outside_declarations
-
-DEEPEST = 256
-"""Levels of elements that are read, a limit of libxml2. Editions stay far below it."""
+from atlas_search.readers.xml.order import DEEPEST, CannotOrder, in_order, words_of
 
 INCLUDE = "xi-include"
 """The plain name of an `xi:include`, which points to another file."""
@@ -109,23 +107,79 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _mend(data: bytes, encoding: str | None, remarks: list[str]) -> etree._Element:
-    """The tree, if need be without declarations in other files and with characters named there."""
+    """The tree, if need be without declarations in other files and with characters named there.
+
+    If that is not enough, its tags are put in order.
+    """
     data, remark = without_outside_declarations(data)
     remarks += [remark] * bool(remark)
     try:
         return _tree(data, encoding)
     except etree.XMLSyntaxError as error:
-        if error.code not in _UNDECLARED:
-            raise
+        fault = error
     data, names = with_html_characters(data)
-    root = _tree(data, encoding)
-    remarks.append(f"undeclared character entities were read as in HTML: {', '.join(names)}")
+    if names:
+        remarks.append(f"undeclared character entities were read as in HTML: {', '.join(names)}")
+        try:
+            return _tree(data, encoding)
+        except etree.XMLSyntaxError as error:
+            fault = error
+    if not _may_recover(data, fault):
+        raise fault
+    return _recover(_decode(data, encoding, fault), fault, remarks)
+
+
+def _may_recover(data: bytes, fault: etree.XMLSyntaxError) -> bool:
+    """Whether `fault` is one of order: with entities of its own no file is ever recovered."""
+    limits = ("too long", "depth", "amplification")
+    is_attack = fault.code == _ERRORS.ERR_ENTITY_LOOP or any(n in str(fault.msg) for n in limits)
+    closed = _UNDECLARED | _ENCODING | {_ERRORS.ERR_UNSUPPORTED_ENCODING}
+    return not is_attack and fault.code not in closed and b"<!ENTITY" not in data
+
+
+def _decode(data: bytes, encoding: str | None, fault: etree.XMLSyntaxError) -> str:
+    declared = _DECLARED.match(data.removeprefix(_UTF8_MARK)[:_HEAD])
+    if data.startswith(_WIDE_MARKS):
+        raise fault
+    try:
+        stated = declared[1].decode("ascii") if declared else "utf-8"
+        return data.removeprefix(_UTF8_MARK).decode(encoding or stated)
+    except (LookupError, UnicodeError):
+        raise fault from None
+
+
+def _recover(text: str, fault: etree.XMLSyntaxError, remarks: list[str]) -> etree._Element:
+    """The tree of a text whose tags were put in order. Raises _NotXml if a word would be lost."""
+    try:
+        ordered = in_order(text)
+    except CannotOrder as error:
+        if fault.code in _ENDS_EARLY or "</" not in text:
+            raise fault from None
+        raise _NotXml(f"{_fault(fault)}, and {error}") from None
+    data = ordered.text.encode()
+    try:
+        root = _tree(data, "utf-8")
+    except etree.XMLSyntaxError as error:
+        if not _may_recover(data, error):
+            raise
+        root = _tree(data, "utf-8", recover=True)
+    lost = ordered.words - words_of(" ".join(root.itertext())) if root is not None else None
+    if lost is None or lost:
+        said = f"{lost.total()} words, the first `{next(iter(lost))}`" if lost else "everything"
+        raise _NotXml(f"{_fault(fault)}: reading on would lose {said}; correct it there")
+    remarks.append(f"{_fault(fault)}{ordered.remark()}")
     return root
 
 
-def _tree(data: bytes, encoding: str | None) -> etree._Element:
+def _fault(fault: etree.XMLSyntaxError) -> str:
+    what = _PLACE.sub("", str(fault.msg)).strip()
+    return f"line {fault.lineno}: it is not well-formed XML: {what}"
+
+
+def _tree(data: bytes, encoding: str | None, *, recover: bool = False) -> etree._Element:
     parser = etree.XMLParser(
         encoding=encoding,
+        recover=recover,
         resolve_entities="internal",
         no_network=True,
         load_dtd=False,
@@ -183,4 +237,4 @@ def _reason(error: etree.XMLSyntaxError) -> str:
         return f"{line}: elements are nested more than {DEEPEST} deep; flatten them"
     if code == _ERRORS.ERR_UNSUPPORTED_ENCODING:
         return f"{line}: {what}; convert the file to UTF-8"
-    return f"{line}: it is not well-formed XML: {what}; correct it there"
+    return f"{_fault(error)}; correct it there"

@@ -1,12 +1,14 @@
 """The XML of TheyWorkForYou, https://parser.theyworkforyou.com/hansard.html, and OpenAustralia."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
 from atlas_search.readers import Read
 from atlas_search.readers.xml.draft import COLUMNS, draft, starts_of, text_of
+from atlas_search.readers.xml.persons import printed, without_title
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
@@ -46,7 +48,7 @@ def is_twfy(root: etree._Element) -> bool:
 def twfy_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a day of one chamber. Columns are known only where a speech begins."""
     writer = Writer()
-    walk(root, _Day(writer))
+    walk(root, _Day(writer, _names(root)))
     kind, date = _kind_and_date(root)
     url = next((element.get("url") for element in root if element.get("url")), "")
     title = f"{kind}, {date}" if kind else ""
@@ -65,8 +67,9 @@ class _Day:
 
     layout = _LAYOUT
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, names: Mapping[str, str]) -> None:
         self.writer = writer
+        self._names = names
         self._major = ""
 
     def enter(self, element: etree._Element) -> bool:
@@ -76,7 +79,7 @@ class _Day:
         if tag in _HEADINGS:
             self._heading(element)
         elif tag in _SPEECHES:
-            self.writer.speech(_speaker(element))
+            self.writer.speech(self._names.get(_id(element)) or _speaker(element))
         elif tag == "division":
             self.writer.voice("")
             self.writer.add(f"[Division {element.get('divnumber', '')}]".replace(" ]", "]"))
@@ -101,7 +104,22 @@ class _Day:
             self.writer.section(title)
 
 
+def _names(root: etree._Element) -> dict[str, str]:
+    """The most frequent name of each person by id."""
+    found: dict[str, Counter[str]] = {}
+    for speech in root.iter(*_SPEECHES):
+        if (id_ := _id(speech)) and (name := _speaker(speech)):
+            found.setdefault(id_, Counter())[name] += 1
+    return {id_: names.most_common(1)[0][0] for id_, names in found.items()}
+
+
+def _id(speech: etree._Element) -> str:
+    """That of the person; older files have one for each membership. Empty if unknown."""
+    id_ = speech.get("person_id") or speech.get("speakerid") or ""
+    return "" if id_.lower() in ("unknown", "none") else id_
+
+
 def _speaker(speech: etree._Element) -> str:
-    name = speech.get("speakername", "")
+    name = without_title(printed(speech.get("speakername", "")))
     is_nobody = speech.get("nospeaker", "").lower() == "true" and not speech.get("person_id")
     return "" if name.lower() in ("unknown", "no speaker") or (is_nobody and not name) else name

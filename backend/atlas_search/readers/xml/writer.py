@@ -37,7 +37,7 @@ class Writer:
         self._path: list[str] = []
         self._section = ""
         self._locator = ""
-        self._is_new_speech = False
+        self._is_new = False
         self._breaks: list[str] = []
         self._notes: list[str] = []
         self._marks: list[tuple[str, int]] = []
@@ -110,6 +110,8 @@ class Writer:
         """A section inside the present one; without a title it has the same name. Ends a speech."""
         self._path.append(" ".join(title.split()))
         self._name_section()
+        # two petitions can follow each other with one title
+        self._is_new = bool(title)
 
     def close_section(self) -> None:
         """Back to the section around it. Ends a speech."""
@@ -120,6 +122,7 @@ class Writer:
         """A section of this path, whatever was open. Ends a speech."""
         self._path = [" ".join(title.split()) for title in titles]
         self._name_section()
+        self._is_new = True
 
     def locate(self, locator: str) -> None:
         """How the source cites the place that begins (`s 10(1)`); empty where it does not."""
@@ -127,11 +130,11 @@ class Writer:
 
     def speech(self, speaker: str) -> None:
         """A new speech, even if `speaker` spoke before."""
-        self.speaker, self._is_new_speech = speaker, True
+        self.speaker, self._is_new = speaker, True
 
     def voice(self, speaker: str) -> None:
         """Who speaks from here on, in a speech that goes on; empty for nobody."""
-        self.speaker, self._is_new_speech = speaker, False
+        self.speaker, self._is_new = speaker, False
 
     def finish(self) -> Composed:
         """The text so far, without blanks at its ends."""
@@ -167,6 +170,6 @@ class Writer:
         self._breaks.clear()
         last = self._segments[-1] if self._segments else Segment(0)
         place = self._section, self.speaker, self._locator
-        if self._is_new_speech or (last.section, last.speaker, last.locator) != place:
+        if self._is_new or (last.section, last.speaker, last.locator) != place:
             self._segments.append(Segment(self._length, *place))
-            self._is_new_speech = False
+            self._is_new = False
