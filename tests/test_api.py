@@ -379,5 +379,5 @@ def test_age_is_counted_from_the_day_the_caller_gives(client: FlaskClient) -> No
 
 
 def test_a_question_that_only_excludes_is_refused(client: FlaskClient) -> None:
-    response = client.post("/api/search", json={"question": "-police -court"})
+    response = client.post("/api/search", json={"question": '-"police" -"court"'})
     assert response.get_json(force=True)["type"] == "urn:atlas:problem:invalid-question"

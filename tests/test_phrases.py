@@ -91,9 +91,9 @@ def test_what_too_few_passages_hold_comes_first_and_is_told(searcher: Searcher) 
     losses = found.passages[0].passage.id
     assert found.required_unmet == RequiredUnmet(("the same year",), 1, (losses,))
     assert found.retrieval()["required_unmet"] == {
-        "phrases": ("the same year",),
+        "phrases": ["the same year"],
         "passages": 1,
-        "kept": (losses,),
+        "kept": [losses],
     }
     assert found.warnings[0] == (
         '1 passage holds "the same year", of 3 asked for; others follow, found without it.'

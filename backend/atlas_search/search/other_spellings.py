@@ -11,7 +11,7 @@ from atlas_search.language.text import words
 from atlas_search.stores.tokens import TokenTable
 
 SHORTEST = 4  # letters; below it most neighbours are other words
-TWO_ERRORS_FROM = 8  # letters of a stem
+TWO_ERRORS_FROM = 8  # letters
 LONGEST_ENDING = 5  # letters that a stem may lack of its word
 MOST = 20  # spellings of one word
 

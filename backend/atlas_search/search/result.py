@@ -44,6 +44,10 @@ class RequiredUnmet:
     passages: int
     kept: tuple[str, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"phrases": [*self.phrases], "passages": self.passages, "kept": [*self.kept]}
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SearchResult:
@@ -121,7 +125,7 @@ class SearchResult:
             "sub_questions": list(self.sub_questions),
             "preferred": [phrase.text for phrase in self.query.preferred],
             "required": [phrase.text for phrase in self.query.required],
-            "required_unmet": asdict(self.required_unmet) if self.required_unmet else None,
+            "required_unmet": self.required_unmet.to_dict() if self.required_unmet else None,
             "excluded": [phrase.text for phrase in self.query.excluded],
             "unknown_words": [_unknown(each) for each in self.unknown_words],
             "searched_as": self.searched_as or None,
