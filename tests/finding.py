@@ -1,6 +1,6 @@
 """A small collection of invented texts to be searched, with hashes for vectors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date
@@ -28,9 +28,9 @@ TAX = {
 
 
 @contextmanager
-def searching(root: Path, files: dict[str, str] = TAX) -> Iterator[Searcher]:
+def searching(root: Path, files: Mapping[str, str] = TAX, **cut: object) -> Iterator[Searcher]:
     """A collection built of `files` below `root`, open to be searched."""
-    build_tiny(write_sources(root / "source", files), root / "c", HashEmbedder())
+    build_tiny(write_sources(root / "source", files), root / "c", HashEmbedder(), **cut)
     store = EmbeddedStore(root / "c")
     with ThreadPoolExecutor(2) as executor:
         yield Searcher(store, HashEmbedder(), executor, Tracer("", "", content=False), {})
@@ -40,6 +40,13 @@ def searching(root: Path, files: dict[str, str] = TAX) -> Iterator[Searcher]:
 def find(
     searcher: Searcher, question: str, target: Target | None = None, **changes: object
 ) -> WholeResult:
+    """What `search_of` finds."""
+    return search(search_of(searcher, question, target, **changes))
+
+
+def search_of(
+    searcher: Searcher, question: str, target: Target | None = None, **changes: object
+) -> SearchRun:
     """The three best passages of all corpora, unless `changes` of the request say otherwise.
 
     Scored by words alone: the vectors mean nothing.
@@ -52,7 +59,7 @@ def find(
         "today": date(2026, 1, 1),
     }
     request = SearchRequest(**(fields | changes))  # type: ignore[arg-type]
-    return search(SearchRun(searcher, request, target or Target(weight_semantic=0)))
+    return SearchRun(searcher, request, target or Target(weight_semantic=0))
 
 
 def names(result: WholeResult) -> list[str]:

@@ -182,6 +182,9 @@ BAD = [
     ({"question": QUESTION, "filters": {"date": []}}, 400, "request-error", "empty list"),
     ({"question": QUESTION, "filters": {"date": {}}}, 400, "request-error", '"from", "to"'),
     ({"question": QUESTION, "freshness_days": 800_000}, 400, "invalid-request", "freshness_days"),
+    ({"question": QUESTION, "require": ["libel", "?!"]}, 400, "request-error", "holds no word"),
+    ({"question": QUESTION, "exclude": ["a"] * 21}, 400, "invalid-request", "exclude"),
+    ({"question": QUESTION, "max_per_document": 0}, 400, "invalid-request", "max_per_document"),
 ]
 
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from atlas_search.answer.compare import search_each, together
 from atlas_search.core.targets import Target
 from atlas_search.search.result import RequiredUnmet
 from atlas_search.search.searcher import Searcher
-from tests.finding import find, names, searching
+from tests.finding import find, names, search_of, searching
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +118,17 @@ def test_a_passage_with_no_word_of_the_question_is_found_for_what_is_required(
     by = Target(large_retrieval_size_all_corpus=1, balance="quota")
     found = find(searcher, "wool", by, require=("Keep to the right",), limit=2)
     assert names(found)[0] == "bridge"
+
+
+def test_corpora_that_are_compared_are_told_of_together(searcher: Searcher) -> None:
+    request = search_of(searcher, "tax +income")
+    results = search_each(request)
+    result = together(results, request.request)
+    assert results["tax"].required_unmet
+    assert results["town"].required_unmet
+    assert result.required_unmet == RequiredUnmet(
+        ("income",), 2, results["tax"].required_unmet.kept
+    )
 
 
 def test_filters_hold_though_what_is_required_does_not(searcher: Searcher) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from atlas_search.answer.compare import search_each, together
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.unknown_words import UnknownWord, reworded
-from tests.finding import find, names, searching
+from tests.finding import find, names, search_of, searching
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +101,13 @@ def test_a_word_that_only_another_corpus_holds_is_named_and_left_as_it_is(
     found = find(searcher, "bridge tax", corpora=("tax",), every_corpus=False)
     assert [each.word for each in found.unknown_words] == ["bridge"]
     assert found.searched_as == ""
+
+
+def test_corpora_that_are_compared_name_what_none_of_them_holds(searcher: Searcher) -> None:
+    run = search_of(searcher, "captial bridge")
+    result = together(search_each(run), run.request)
+    assert result.unknown_words == (UnknownWord("captial", ("capital",), "capital"),)
+    assert result.warnings.count('No source holds "captial"; "capital" was searched for instead.')
 
 
 def test_a_word_of_a_title_alone_is_known(tmp_path_factory) -> None:
