@@ -2,8 +2,9 @@
 
 import pytest
 
-from atlas_search.asking import MAX_PHRASES, ask_request, search_request
+from atlas_search.asking import ask_request, search_request
 from atlas_search.core.errors import RequestError
+from atlas_search.search.query import MOST_PHRASES
 from atlas_search.services import Services
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
@@ -30,7 +31,7 @@ def test_phrases_are_passed_on_as_they_are_written(services: Services) -> None:
     [
         ("libel", "is a list of phrases: \\['libel'\\]"),
         (["..."], "'...' holds no word"),
-        (["a"] * (MAX_PHRASES + 1), "has 21 phrases; at most 20"),
+        (["a"] * (MOST_PHRASES + 1), "has 21 phrases; at most 20"),
     ],
 )
 def test_phrases_that_cannot_be_looked_for_are_refused(

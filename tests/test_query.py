@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.search.query import Phrase, parse_query
+from atlas_search.search.query import MOST_PHRASES, Phrase, parse_query
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,12 @@ def test_a_phrase_in_quotation_marks_is_preferred_and_not_required(
     assert tuple(phrase.text for phrase in query.preferred) == preferred
     assert (query.required, query.excluded) == ((), ())
     assert query.text == text
+
+
+def test_only_so_many_phrases_are_preferred() -> None:
+    quoted = parse_query(" ".join(f'"phrase {number}"' for number in range(50)))
+    assert len(quoted.preferred) == MOST_PHRASES
+    assert len(quoted.terms) == 51
 
 
 @pytest.mark.parametrize(

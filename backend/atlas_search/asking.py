@@ -10,11 +10,10 @@ from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuestion, RequestError
 from atlas_search.core.targets import MAX_DAYS
 from atlas_search.search.conditions import Filter, check_fields, conditions
-from atlas_search.search.query import parse_query, phrases
+from atlas_search.search.query import MOST_PHRASES, parse_query, phrases
 from atlas_search.search.request import SearchRequest
 from atlas_search.services import Services, known_corpora
 
-MAX_PHRASES = 20
 MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway
 
 
@@ -121,8 +120,8 @@ def _check_question(question: str) -> str:
 def _check_phrases(name: str, given: Sequence[str]) -> tuple[str, ...]:
     if isinstance(given, str):
         raise RequestError(f"{name} is a list of phrases: [{given!r}].")
-    if len(given) > MAX_PHRASES:
-        raise RequestError(f"{name} has {len(given)} phrases; at most {MAX_PHRASES} are taken.")
+    if len(given) > MOST_PHRASES:
+        raise RequestError(f"{name} has {len(given)} phrases; at most {MOST_PHRASES} are taken.")
     for text in given:
         if not phrases([text]):
             raise RequestError(f"{name}: {text!r} holds no word.")

@@ -16,6 +16,8 @@ _SYNTAX = re.compile(
     r"|(?<!\S)\+(?P<word>[^\W\d_][\w'’-]*)"
 )
 _PHRASES = ("plain", "curly", "low", "word")
+MOST_PHRASES = 20
+"""Of one kind; each is looked for in the whole collection."""
 
 
 class Phrase(NamedTuple):
@@ -76,8 +78,9 @@ class Query:
 def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
     """Analyse a question; `terms` is empty only if it holds no word but excluded ones.
 
-    `"a phrase"` in quotation marks is preferred, `+"a phrase"` and `+word` are required,
-    `-"a phrase"` is excluded. A hyphen before a word is no operator: prose is full of them.
+    `"a phrase"` in quotation marks is preferred (the first MOST_PHRASES), `+"a phrase"` and
+    `+word` are required, `-"a phrase"` is excluded. A hyphen before a word is no operator: prose is
+    full of them.
     """
     told: dict[str, list[str]] = {"": [], "+": [], "-": []}
 
@@ -102,7 +105,7 @@ def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
         terms=terms,
         pairs=tuple(sorted(pairs)),
         has_subject=any(word.informative for word in found),
-        preferred=phrases(told[""], language),
+        preferred=phrases(told[""], language)[:MOST_PHRASES],
         required=phrases(told["+"], language),
         excluded=phrases(told["-"], language),
         question=question,

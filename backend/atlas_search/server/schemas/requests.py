@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.answer.request import AskRequest, Mode
-from atlas_search.asking import MAX_PHRASES, MAX_QUESTION, Where, ask_request
+from atlas_search.asking import MAX_QUESTION, Where, ask_request
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.targets import MAX_DAYS
 from atlas_search.search.conditions import Filter
+from atlas_search.search.query import MOST_PHRASES
 from atlas_search.services import Services
 
 MAX_HISTORY = 200
@@ -56,11 +57,11 @@ class SearchBody(_Request):
     )
     require: list[str] = Field(
         default_factory=list,
-        max_length=MAX_PHRASES,
+        max_length=MOST_PHRASES,
         description="Phrases every passage must hold; if fewer than `k` do, others follow them",
     )
     exclude: list[str] = Field(
-        default_factory=list, max_length=MAX_PHRASES, description="Phrases no passage may hold"
+        default_factory=list, max_length=MOST_PHRASES, description="Phrases no passage may hold"
     )
     max_per_document: int | None = Field(
         None,
