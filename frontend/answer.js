@@ -10,10 +10,11 @@ import { fullPlace } from "./places.js";
 import { retrievalSummary } from "./retrieval.js";
 import { paragraphs, placeOf } from "./sentences.js";
 import { fallbackNotice, noAnswer, understoodAs, warningList } from "./verdict.js";
+import { markWithout, wordingNotice } from "./wording.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
  *
- * `page` gives labels, links, writers and the reader.
+ * `page` gives labels, links, writers and the reader, and asks another question.
  */
 export function newAnswer(question, page) {
   const draft = newDraft(page.label);
@@ -39,9 +40,14 @@ export function newAnswer(question, page) {
   }
 
   function complete(answer) {
-    const before = [understoodAs(answer), fallbackNotice(answer, page)];
+    const before = [
+      understoodAs(answer),
+      wordingNotice(answer, page.ask),
+      fallbackNotice(answer, page),
+    ];
     text.before(...before.filter((node) => node !== null));
     text.replaceChildren(...bodyOf(answer, page));
+    markWithout(sources, answer);
     end(
       "done",
       warningList(answer),

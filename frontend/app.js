@@ -16,7 +16,7 @@ const question = at("question");
 const status = at("status");
 
 const { loaded, ...known } = openCatalogue();
-const page = { ...known, open: createReader(at("reader"), known.label) };
+const page = { ...known, open: createReader(at("reader"), known.label), ask: askInstead };
 
 let session = newSession();
 
@@ -41,6 +41,12 @@ async function answerQuestion(asked) {
   } finally {
     if (session === asking) finish();
   }
+}
+
+/** Asks another question, as if it had been typed. */
+function askInstead(asked) {
+  question.value = asked;
+  form.requestSubmit();
 }
 
 function requestFor(asked, { id, history }) {

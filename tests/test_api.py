@@ -182,6 +182,9 @@ BAD = [
     ({"question": QUESTION, "filters": {"date": []}}, 400, "request-error", "empty list"),
     ({"question": QUESTION, "filters": {"date": {}}}, 400, "request-error", '"from", "to"'),
     ({"question": QUESTION, "freshness_days": 800_000}, 400, "invalid-request", "freshness_days"),
+    ({"question": QUESTION, "require": ["libel", "?!"]}, 400, "request-error", "holds no word"),
+    ({"question": QUESTION, "exclude": ["a"] * 21}, 400, "invalid-request", "exclude"),
+    ({"question": QUESTION, "max_per_document": 0}, 400, "invalid-request", "max_per_document"),
 ]
 
 
@@ -379,5 +382,5 @@ def test_age_is_counted_from_the_day_the_caller_gives(client: FlaskClient) -> No
 
 
 def test_a_question_that_only_excludes_is_refused(client: FlaskClient) -> None:
-    response = client.post("/api/search", json={"question": "-police -court"})
+    response = client.post("/api/search", json={"question": '-"police" -"court"'})
     assert response.get_json(force=True)["type"] == "urn:atlas:problem:invalid-question"

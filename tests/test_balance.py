@@ -24,19 +24,22 @@ def kept(
     balance: str = "rank",
     *,
     documents: str = "",
-    cap: int = 100,
+    cap: int | None = None,
     corpus_count: int = 0,
+    scores: Sequence[float] = (),
 ) -> list[int]:
     """The kept positions; every candidate is a document of its own unless `documents` says."""
     return choose(
         pool(
             [ord(corpus) for corpus in corpora],
             [ord(document) for document in documents] or list(range(len(corpora))),
+            scores=scores,
         ),
         corpus_count or len(set(corpora)),
         limit,
         {},
-        target(balance, cap),
+        Target.model_validate({"balance": balance}),
+        cap,
     )
 
 
@@ -47,20 +50,20 @@ def pool(
     groups: Sequence[int] = (),
     types: Sequence[str] = (),
     parts: Sequence[Sequence[int]] = (),
+    scores: Sequence[float] = (),
+    ahead: int = 0,
 ) -> Pool:
-    """Candidates that all differ, of one type and one part of the question, unless given."""
+    """Equally good candidates that all differ, of one type and one question, unless given."""
     count = len(corpora)
     return Pool(
+        scores or [0.5] * count,
         corpora,
         documents,
         groups or range(count),
         types or [""] * count,
         parts,
+        ahead,
     )
-
-
-def target(balance: str, cap: int) -> Target:
-    return Target.model_validate({"balance": balance, "max_passages_per_document": cap})
 
 
 def choose_from(
@@ -69,7 +72,8 @@ def choose_from(
     """Choose from generated candidates of five corpora."""
     documents = [corpus * 10 + number for corpus, number in candidates]
     corpora = [corpus for corpus, _ in candidates]
-    return choose(pool(corpora, documents), 5, limit, {}, target(balance, cap))
+    by = Target.model_validate({"balance": balance})
+    return choose(pool(corpora, documents), 5, limit, {}, by, cap)
 
 
 def test_rank_keeps_the_best_whatever_their_corpus() -> None:
@@ -105,8 +109,20 @@ def test_quota_with_fewer_places_than_corpora_is_rank() -> None:
     assert kept("AAABC", 2, "quota") == [0, 1]  # 2 // 3 = 0
 
 
-def test_a_document_has_at_most_its_cap() -> None:
+def test_without_a_cap_a_document_may_have_every_place() -> None:
+    assert kept("AAAA", 3, documents="xxxy") == [0, 1, 2]
+
+
+def test_a_document_over_its_cap_gives_way_to_others_as_good() -> None:
     assert kept("AAAA", 3, documents="xxxy", cap=2) == [0, 1, 3]
+
+
+@pytest.mark.parametrize(("other", "chosen"), [(0.48, [0, 1, 3]), (0.47, [0, 1, 2])])
+def test_a_document_over_its_cap_gives_way_to_none_far_worse(
+    other: float, chosen: list[int]
+) -> None:
+    scores = [0.9, 0.8, 0.6, other]  # 0.8 * 0.6 = 0.48
+    assert kept("AAAA", 3, documents="xxxy", cap=2, scores=scores) == chosen
 
 
 def test_a_promised_place_respects_the_cap() -> None:
@@ -116,6 +132,18 @@ def test_a_promised_place_respects_the_cap() -> None:
 def test_the_cap_is_relaxed_by_rank_where_places_would_stay_empty() -> None:
     assert kept("AAAA", 4, documents="xxxy", cap=1) == [0, 1, 2, 3]
     assert kept("AAAAA", 3, documents="xxxyy", cap=1) == [0, 1, 3]  # x and y, then the best
+
+
+def test_of_passages_that_say_the_same_one_counts_for_the_cap() -> None:
+    found = pool([1] * 4, [7, 7, 7, 8], groups=[0, 0, 2, 3])
+    assert choose(found, 1, 2, {}, Target(), 2) == [0, 2]
+
+
+def test_those_ahead_are_kept_before_all_others() -> None:
+    found = pool([1, 1, 2, 2, 3], [7, 7, 8, 8, 9], parts=[[4], [3]], ahead=2)
+    for balance in ("rank", "floor", "quota"):
+        target = Target.model_validate({"balance": balance})
+        assert choose(found, 3, 2, {}, target, 1) == [0, 1]
 
 
 @pytest.mark.parametrize("balance", ["rank", "floor", "quota"])
@@ -154,7 +182,7 @@ def test_quota_gives_every_corpus_what_it_can_fill_of_its_share(
 
 
 @given(CANDIDATES, LIMITS, BALANCES, CAPS)
-def test_the_cap_holds_unless_places_would_stay_empty(
+def test_the_cap_holds_among_equals_unless_places_would_stay_empty(
     candidates: list[tuple[int, int]], limit: int, balance: str, cap: int
 ) -> None:
     available = sum(min(count, cap) for count in Counter(candidates).values())
@@ -165,39 +193,38 @@ def test_the_cap_holds_unless_places_would_stay_empty(
 
 def test_of_a_group_one_passage_is_kept_even_if_places_stay_empty() -> None:
     found = pool([1] * 5, range(5), groups=[0, 0, 2, 0, 2])
-    assert choose(found, 1, 4, {}, Target()) == [0, 2]
+    assert choose(found, 1, 4, {}, Target(), None) == [0, 2]
 
 
 def test_a_content_type_keeps_to_its_cap_unless_places_would_stay_empty() -> None:
     found = pool([1] * 5, range(5), types=["pdf", "pdf", "txt", "pdf", "txt"])
-    assert choose(found, 1, 3, {"pdf": 1}, Target()) == [0, 2, 4]
-    assert choose(found, 1, 4, {"pdf": 1}, Target()) == [0, 1, 2, 4]
-    assert choose(found, 1, 3, {}, Target()) == [0, 1, 2]
+    assert choose(found, 1, 3, {"pdf": 1}, Target(), None) == [0, 2, 4]
+    assert choose(found, 1, 4, {"pdf": 1}, Target(), None) == [0, 1, 2, 4]
+    assert choose(found, 1, 3, {}, Target(), None) == [0, 1, 2]
 
 
 def test_every_part_of_a_question_keeps_its_best_passage() -> None:
     found = pool([1] * 5, range(5), parts=[[3, 4], [0]])
-    assert choose(found, 1, 4, {}, Target()) == [0, 1, 2, 3]
-    assert choose(found, 1, 5, {}, Target()) == [0, 1, 2, 3, 4]
+    assert choose(found, 1, 4, {}, Target(), None) == [0, 1, 2, 3]
+    assert choose(found, 1, 5, {}, Target(), None) == [0, 1, 2, 3, 4]
 
 
 def test_parts_get_at_most_half_of_the_places() -> None:
     found = pool([1] * 5, range(5), parts=[[4], [3]])
-    assert choose(found, 1, 1, {}, Target()) == [0]
-    assert choose(found, 1, 2, {}, Target()) == [0, 4]
-    assert choose(found, 1, 4, {}, Target()) == [0, 1, 3, 4]
+    assert choose(found, 1, 1, {}, Target(), None) == [0]
+    assert choose(found, 1, 2, {}, Target(), None) == [0, 4]
+    assert choose(found, 1, 4, {}, Target(), None) == [0, 1, 3, 4]
 
 
 def test_what_is_kept_for_one_part_counts_for_the_other() -> None:
     found = pool([1] * 5, range(5), parts=[[4], [4, 3]])
-    assert choose(found, 1, 4, {}, Target()) == [0, 1, 2, 4]
+    assert choose(found, 1, 4, {}, Target(), None) == [0, 1, 2, 4]
 
 
-def test_a_part_takes_its_next_best_where_a_cap_forbids_the_best() -> None:
-    found = pool([1] * 5, [7, 7, 7, 8, 9], parts=[[0], [1, 4]])
-    target = Target(max_passages_per_document=1)
-    assert choose(found, 1, 4, {}, target) == [0, 1, 3, 4]
-    assert choose(found, 1, 3, {}, target) == [0, 3, 4]
+def test_a_part_takes_its_best_though_its_document_has_its_cap() -> None:
+    found = pool([1] * 5, [7, 7, 7, 8, 9], parts=[[0], [2, 4]])
+    assert choose(found, 1, 4, {}, Target(), 1) == [0, 2, 3, 4]
+    assert choose(found, 1, 3, {}, Target(), 1) == [0, 3, 4]
 
 
 @pytest.mark.parametrize(

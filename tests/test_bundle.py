@@ -206,6 +206,25 @@ def test_a_score_that_differs_by_more_than_rounding_is_listed(services: Services
     assert f"  score    2.  {second.passage_id}  {then} → {now}\n" in printed(replayed)
 
 
+def test_what_was_required_and_capped_is_searched_for_again(services: Services) -> None:
+    bundle = bundle_for(
+        services, require=("police",), exclude=("jury",), max_per_document=1, limit=4
+    )
+    asked = bundle.asked
+    assert (asked.require, asked.exclude, asked.max_per_document) == (("police",), ("jury",), 1)
+    assert RunBundle.model_validate_json(bundle.model_dump_json()) == bundle
+    assert replay(services.searcher, bundle).identical
+
+
+def test_a_bundle_of_an_earlier_version_has_the_cap_of_its_target(services: Services) -> None:
+    cap = services.target(None)[1].max_passages_per_document
+    content = bundle_for(services, max_per_document=cap).model_dump(mode="json")
+    for name in ("require", "exclude", "max_per_document"):
+        del content["asked"][name]
+    earlier = RunBundle.model_validate_json(json.dumps(content))
+    assert replay(services.searcher, earlier).identical
+
+
 def test_what_the_collection_no_longer_has_is_noted(services: Services) -> None:
     bundle = bundle_for(services, limit=3)
     gone = bundle.ranked[0].model_copy(update={"passage_id": "legal_eu.case:0-9"})

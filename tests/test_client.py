@@ -8,6 +8,15 @@ from rich.console import Console
 from atlas_search.cli.client import filters_of, print_passages
 from atlas_search.core.errors import RequestError
 
+WORDING = {
+    "unknown_words": [
+        {"word": "captial", "suggestions": ["capital"], "searched_as": "capital"},
+        {"word": "Mabbo", "suggestions": ["Mabo", "Mambo"], "searched_as": None},
+        {"word": "zzzz", "suggestions": [], "searched_as": None},
+    ],
+    "required_unmet": {"phrases": ["gains tax", "sheep"], "passages": 3, "kept": ["a.b:1-2"]},
+}
+
 
 def test_conditions_become_filters() -> None:
     conditions = ["court=High Court", "date=1960..1969", "tag=a", "tag=b=c", "seats=..5"]
@@ -27,6 +36,7 @@ def test_a_condition_without_a_field_or_value_is_refused(condition: str) -> None
 
 def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
     passage = {
+        "passage_id": "a.b:0-9",
         "marker": "[a.b p1]",
         "title": "A [bold]title[/bold]",
         "date": None,
@@ -44,7 +54,7 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
         "signals": {"semantic": 0.25},
     }
     counts = {"a": {"kept": 1, "candidates": 2}}
-    found = {"passages": [passage], "retrieval": {"per_corpus": counts}}
+    found = {"passages": [passage], "retrieval": {"per_corpus": counts, **WORDING}}
     console = Console(
         file=StringIO(), record=True, width=80, force_terminal=True, color_system="standard"
     )
@@ -53,7 +63,11 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
     assert "\x1b[1;7mTwo [red]words.\x1b[0m" in styled
     plain = console.export_text()
     for line in (
-        "1. 0.500  [a.b p1]  A [bold]title[/bold]",
+        "Note: Searched for capital instead of captial, which no source holds.",
+        "Note: No source holds Mabbo. Did you mean Mabo, Mambo?",
+        "Note: No source holds zzzz.",
+        'Note: Passages that hold "gains tax" and "sheep": 3. The others are without.',
+        "1. 0.500  [a.b p1]  A [bold]title[/bold]  (without what is required)",
         "p. xii (page 12 of the file)   Mr X",
         "One. Two [red]words. Three.",
         "semantic 0.250",

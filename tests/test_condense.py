@@ -47,7 +47,7 @@ def test_the_rewritten_question_is_searched_for_and_shown(both: Both) -> None:
         Says(""),
         Says("I don't know."),
         Says("Two lines,\nno question"),
-        Says("-court -void"),
+        Says('-"court" -"void"'),
         Says("long " * 500),
     ],
     ids=["refused", "empty", "refusal", "two lines", "leaves out", "long"],
@@ -62,6 +62,24 @@ def test_whatever_goes_wrong_the_question_is_searched_for_as_asked(
     assert answer.standalone == ""
     assert answer.standalone_note
     assert answer.result.query.text == FOLLOW_UP
+
+
+@pytest.mark.parametrize(
+    ("written", "standalone"),
+    [
+        ('"What is libel?"', "What is libel?"),
+        ('Who wrote of "the rights of man"', 'Who wrote of "the rights of man"'),
+        ('"Libel" or "slander"', '"Libel" or "slander"'),
+    ],
+)
+def test_quotation_marks_around_the_whole_are_the_model_s_own(
+    both: Both, written: str, standalone: str
+) -> None:
+    services, server = both
+    server.then(Says(written))
+    server.says(cited)
+    answer, _ = asked(services, FOLLOW_UP, **CONDENSED)
+    assert answer.standalone == standalone
 
 
 def test_without_a_history_or_the_wish_no_model_is_asked(both: Both) -> None:

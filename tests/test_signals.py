@@ -53,6 +53,18 @@ def test_phrase_is_the_share_of_adjacent_pairs() -> None:
     assert signals_of("police watched silence").signals["phrase"] == pytest.approx(expected)
 
 
+def test_phrase_is_the_share_of_quoted_phrases_where_that_is_more() -> None:
+    # pairs: (police, warn), (warn, right), (right, bank), of equal weight; the last stands in 1
+    plain = signals_of("police must warn right bank").signals["phrase"]
+    assert plain == pytest.approx([0.0, 1 / 3, 0.0])
+    both = signals_of('"police must warn" "right bank"').signals
+    assert both["phrase"].tolist() == [0.5, 0.5, 0.0]
+    assert both["exact"].tolist() == [0.0, 0.0, 0.0]
+    one = signals_of('is "right bank" asked').signals
+    assert one["phrase"].tolist() == [0.0, 1.0, 0.0]
+    assert one["exact"].tolist() == [0.0, 1.0, 0.0]
+
+
 def test_phrase_pairs_do_not_cross_passages() -> None:
     table = table_of(("one two", "three four"), ("", ""), ((0, "a", "b"),))
     assert signals_of("two three", table).signals["phrase"] == pytest.approx([0.0, 0.0])

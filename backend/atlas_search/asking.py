@@ -10,7 +10,7 @@ from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuestion, RequestError
 from atlas_search.core.targets import MAX_DAYS
 from atlas_search.search.conditions import Filter, check_fields, conditions
-from atlas_search.search.query import parse_query
+from atlas_search.search.query import MOST_PHRASES, parse_query, phrases
 from atlas_search.search.request import SearchRequest
 from atlas_search.services import Services, known_corpora
 
@@ -25,7 +25,11 @@ class Where(TypedDict, total=False):
                     `{"from": ..., "to": ...}`; `document_id`, `speaker` and `section` too
     k               passages wanted, 1 to 100
     target          name of a target; the configured one
-    fuzzy           whether words count that are spelt a little otherwise
+    fuzzy           whether words that no source holds count as those that are spelt nearly so
+    require         phrases that every passage must hold; if too few do, others follow them
+    exclude         phrases that no passage may hold
+    max_per_document  passages of one document, 1 to 100, unless no other is nearly as good; any
+                    number in a search, the target's in an answer
     freshness_days  days after which a source counts as stale; 0 never
     as_of           the day its age is counted from; today
     """
@@ -35,6 +39,9 @@ class Where(TypedDict, total=False):
     k: int | None
     target: str | None
     fuzzy: bool | None
+    require: Sequence[str]
+    exclude: Sequence[str]
+    max_per_document: int | None
     freshness_days: int | None
     as_of: date | None
 
@@ -44,6 +51,7 @@ def search_request(services: Services, question: str, **where: Unpack[Where]) ->
     _, target = services.target(where.get("target"))
     corpora, every = _corpora(services, where.get("corpora", "all"))
     fuzzy, days, k = (where.get(name) for name in ("fuzzy", "freshness_days", "k"))
+    cap = where.get("max_per_document")
     return SearchRequest(
         question=_check_question(question),
         corpora=corpora,
@@ -52,6 +60,9 @@ def search_request(services: Services, question: str, **where: Unpack[Where]) ->
         today=where.get("as_of") or date.today(),
         filters=conditions(where.get("filters") or {}, services.store.manifest.fields),
         fuzzy=target.fuzzy if fuzzy is None else bool(fuzzy),
+        require=_check_phrases("require", where.get("require", ())),
+        exclude=_check_phrases("exclude", where.get("exclude", ())),
+        max_per_document=None if cap is None else _within(cap, "max_per_document", 1, 100),
         freshness_days=target.freshness_days
         if days is None
         else _within(days, "freshness_days", 0, MAX_DAYS),
@@ -70,6 +81,8 @@ def ask_request(
 ) -> AskRequest:
     """A question to be answered. Raises RequestError."""
     name, target = services.target(where.get("target"))
+    if where.get("max_per_document") is None:
+        where["max_per_document"] = target.max_passages_per_document
     return AskRequest(
         search=search_request(services, question, **where),
         target_name=name,
@@ -102,6 +115,17 @@ def _check_question(question: str) -> str:
     if not parse_query(question).words:
         raise InvalidQuestion("The question only says what to leave out. Say what to look for.")
     return question
+
+
+def _check_phrases(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise RequestError(f"{name} is a list of phrases: [{given!r}].")
+    if len(given) > MOST_PHRASES:
+        raise RequestError(f"{name} has {len(given)} phrases; at most {MOST_PHRASES} are taken.")
+    for text in given:
+        if not phrases([text]):
+            raise RequestError(f"{name}: {text!r} holds no word.")
+    return tuple(given)
 
 
 def _corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:

@@ -61,4 +61,7 @@ def key_of(request: AskRequest, state: str) -> Hashable:
         search.freshness_days,
         search.exact,
         search.fuzzy,
+        search.require,
+        search.exclude,
+        search.max_per_document,
     )

@@ -1,7 +1,7 @@
 """Comparing corpora: each answers for itself, then what they agree and differ about."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 
 from atlas_search.answer.agreement import agreements_and_differences
@@ -28,8 +28,9 @@ from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.result import SearchResult, WholeResult
+from atlas_search.search.result import RequiredUnmet, SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
+from atlas_search.search.unknown_words import UnknownWord
 
 Spoken = Mapping[str, Sequence[CheckedSentence]]
 """The verified sentences of every corpus that answers."""
@@ -67,7 +68,10 @@ def together(results: Mapping[str, WholeResult], request: SearchRequest) -> Sear
         per_corpus={c: counts for r in results.values() for c, counts in r.per_corpus.items()},
         confidence=replace(best, support=support, hit_count=len(passages)),
         freshness=freshness(passages, request.freshness_days, request.today),
-        warnings=tuple(warning for r in results.values() for warning in r.warnings),
+        unknown_words=_unknown_to_all(results.values()),
+        required_unmet=_unmet_by_any(results.values()),
+        # what is said of words is said of each corpus
+        warnings=tuple(dict.fromkeys(w for r in results.values() for w in r.warnings)),
         timings_ms=_sum_timings(results.values()),
     )
 
@@ -210,6 +214,31 @@ def _quote_all(spoken: Spoken) -> str:
 
 def _texts(points: Iterable[Point]) -> list[str]:
     return [point.text for point in points]
+
+
+def _unknown_to_all(results: Collection[SearchResult]) -> tuple[UnknownWord, ...]:
+    """The words that no corpus holds, as the first one that knows another spelling has them."""
+    found: dict[str, list[UnknownWord]] = {}
+    for result in results:
+        for unknown in result.unknown_words:
+            found.setdefault(unknown.word, []).append(unknown)
+    to_all = [each for each in found.values() if len(each) == len(results)]
+    return tuple(next((u for u in each if u.suggestions), each[0]) for each in to_all)
+
+
+def _unmet_by_any(results: Collection[SearchResult]) -> RequiredUnmet | None:
+    """What is required and too few passages of a corpus hold, counted over all such corpora."""
+    unmet = [result.required_unmet for result in results if result.required_unmet]
+    if not unmet:
+        return None
+    kept = [
+        result.required_unmet.kept
+        if result.required_unmet
+        else [item.passage.id for item in result.passages]
+        for result in results
+    ]
+    count = sum(each.passages for each in unmet)
+    return RequiredUnmet(unmet[0].phrases, count, tuple(id_ for ids in kept for id_ in ids))
 
 
 def _sum_timings(results: Iterable[WholeResult]) -> dict[str, float]:

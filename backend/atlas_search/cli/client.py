@@ -1,6 +1,6 @@
 """Asking a running server from the terminal."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -96,6 +96,7 @@ def print_answer(console: Console, answer: Document) -> None:
     for line in dict.fromkeys(_source_line(citation) for citation in answer["citations"]):
         console.print(f"  {line}", markup=False, soft_wrap=True)
     notes = [
+        *_about_wording(answer["retrieval"]),
         *([answer["fallback"]["message"]] if answer["fallback"] else []),
         *(f"The sources disagree: {conflict['detail']}" for conflict in answer["conflicts"]),
         *answer["validation"]["warnings"],
@@ -117,8 +118,14 @@ def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:
 
 def print_passages(console: Console, found: Document, *, with_signals: bool) -> None:
     """The passages, best first, their highlights in bold, then how many each corpus gave."""
+    retrieval = found["retrieval"]
+    for note in _about_wording(retrieval):
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
+    unmet = retrieval["required_unmet"]
     for number, passage in enumerate(found["passages"], start=1):
-        head = f"{number}. {passage['score']:.3f}  {_source_line(passage)}"
+        without = "  (without what is required)"
+        held = unmet is None or passage["passage_id"] in unmet["kept"]
+        head = f"{number}. {passage['score']:.3f}  {_source_line(passage)}{'' if held else without}"
         console.print(Text(head, style="cyan"), soft_wrap=True)
         place = [_place(passage), passage["section"], passage["speaker"]]
         console.print(Text("   ".join(part for part in place if part), style="dim"), end="")
@@ -129,11 +136,24 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
             console.print(line, soft_wrap=not console.is_terminal)
         if passage["duplicates"]:
             console.print(Text(f"Same text: {', '.join(passage['duplicates'])}", style="dim"))
-    counts = found["retrieval"]["per_corpus"].items()
+    counts = retrieval["per_corpus"].items()
     console.print(
         "; ".join(f"{corpus}: {of['kept']} of {of['candidates']}" for corpus, of in counts),
         markup=False,
     )
+
+
+def _about_wording(retrieval: Document) -> Iterator[str]:
+    """What was searched for otherwise than it was asked: the page words it likewise."""
+    for unknown in retrieval["unknown_words"]:
+        word, alike = unknown["word"], ", ".join(unknown["suggestions"])
+        if unknown["searched_as"]:
+            yield f"Searched for {unknown['searched_as']} instead of {word}, which no source holds."
+        else:
+            yield f"No source holds {word}." + (f" Did you mean {alike}?" if alike else "")
+    if unmet := retrieval["required_unmet"]:
+        phrases = " and ".join(f'"{phrase}"' for phrase in unmet["phrases"])
+        yield f"Passages that hold {phrases}: {unmet['passages']}. The others are without."
 
 
 def _mark(passage: Document) -> Text:

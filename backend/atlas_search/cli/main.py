@@ -42,6 +42,12 @@ Question = Annotated[str, typer.Argument()]
 CorpusChoice = Annotated[
     list[str] | None, typer.Option("--corpus", help="Only this corpus; repeatable")
 ]
+Required = Annotated[
+    list[str] | None, typer.Option("--require", help="A phrase passages must hold; repeatable")
+]
+Excluded = Annotated[
+    list[str] | None, typer.Option("--exclude", help="A phrase no passage may hold; repeatable")
+]
 TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
 PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 
@@ -127,6 +133,8 @@ def ask_command(
     question: Question,
     corpus: CorpusChoice = None,
     target: TargetChoice = None,
+    require: Required = None,
+    exclude: Excluded = None,
     compare: Annotated[bool, typer.Option(help="Let every corpus answer for itself")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
     bundle: Annotated[
@@ -138,6 +146,8 @@ def ask_command(
         "question": question,
         "corpus_filter": corpus or "all",
         "target": target,
+        "require": require or [],
+        "exclude": exclude or [],
         "mode": "compare" if compare else "answer",
     }
     settings = _settings()
@@ -160,6 +170,11 @@ def search_command(
     where: Annotated[
         list[str] | None, typer.Option(help="FIELD=VALUE or FIELD=FROM..TO; repeatable")
     ] = None,
+    require: Required = None,
+    exclude: Excluded = None,
+    max_per_document: Annotated[
+        int | None, typer.Option(help="Passages of one document; any number if absent")
+    ] = None,
     signals: Annotated[bool, typer.Option(help="Show every signal")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
 ) -> None:
@@ -170,6 +185,9 @@ def search_command(
         "target": target,
         "k": limit,
         "filters": filters_of(where or ()),
+        "require": require or [],
+        "exclude": exclude or [],
+        "max_per_document": max_per_document,
     }
     found = post(_settings(), "/api/search", body)
     if as_json:

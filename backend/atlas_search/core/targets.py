@@ -112,7 +112,8 @@ class Target(BaseModel):
         3.0, gt=0, le=60, description="Seconds after which it reads no more"
     )
     fuzzy: bool = Field(
-        False, description="Whether words count that are spelt a little otherwise, as in scans"
+        False,
+        description="Whether words that no source holds count as those that are spelt nearly so",
     )
     multi_hop: bool = Field(
         True, description="Whether a question that asks for several things is searched in parts too"
@@ -122,7 +123,11 @@ class Target(BaseModel):
         description="Places per corpus: by `rank`, a `floor` of one each, or an equal `quota`",
     )
     max_passages_per_document: int = Field(
-        5, ge=1, le=100, description="Passages one document may have among the kept"
+        5,
+        ge=1,
+        le=100,
+        description="Passages one document may have among those an answer is written from; more "
+        "where no other is nearly as good",
     )
     near_duplicate: Share = Field(
         0.8,

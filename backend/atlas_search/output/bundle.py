@@ -31,6 +31,7 @@ class QuestionUsed(_Part):
     """The question as it was searched for: with `standalone` in its place unless that is empty.
 
     The other fields are those of `SearchRequest`; `as_of` is the day ages are counted from.
+    Earlier bundles have no `max_per_document`: the cap was always the target's.
     """
 
     question: str
@@ -43,6 +44,9 @@ class QuestionUsed(_Part):
     exact: bool
     freshness_days: int
     as_of: date
+    require: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_per_document: int | None = None
     mode: Mode
 
 
@@ -220,6 +224,9 @@ def _question_of(answer: Answer) -> QuestionUsed:
         exact=search.exact,
         freshness_days=search.freshness_days,
         as_of=search.today,
+        require=search.require,
+        exclude=search.exclude,
+        max_per_document=search.max_per_document,
         mode=answer.request.mode,
     )
 

@@ -88,7 +88,7 @@ def replay(searcher: Searcher, bundle: RunBundle) -> Replay:
     SourceError for a target that cannot be used, and what the search raises.
     """
     target, about_target = _target(bundle)
-    found = _search(SearchRun(searcher, _request(searcher, bundle), target), bundle)
+    found = _search(SearchRun(searcher, _request(searcher, bundle, target), target), bundle)
     notes = [*_notes(searcher, bundle), *about_target, *_missing_stage(searcher, target)]
     return _compare(searcher.store, bundle, found, notes)
 
@@ -128,7 +128,7 @@ def _target(bundle: RunBundle) -> tuple[Target, list[str]]:
     return target, notes
 
 
-def _request(searcher: Searcher, bundle: RunBundle) -> SearchRequest:
+def _request(searcher: Searcher, bundle: RunBundle, target: Target) -> SearchRequest:
     asked = bundle.asked
     return SearchRequest(
         question=asked.standalone or asked.question,
@@ -140,6 +140,9 @@ def _request(searcher: Searcher, bundle: RunBundle) -> SearchRequest:
         freshness_days=asked.freshness_days,
         exact=asked.exact,
         fuzzy=asked.fuzzy,
+        require=asked.require,
+        exclude=asked.exclude,
+        max_per_document=asked.max_per_document or target.max_passages_per_document,
     )
 
 

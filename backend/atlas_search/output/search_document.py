@@ -74,6 +74,22 @@ class FreshnessOut(Sent):
     stale: bool = False
 
 
+class UnknownWordOut(Sent):
+    """A word of the question that no searched source holds."""
+
+    word: str
+    suggestions: list[str] = Field([], description="Words of the sources that are spelt nearly so")
+    searched_as: str | None = Field(None, description="The one that was searched for instead")
+
+
+class RequiredUnmetOut(Sent):
+    """Required phrases that too few passages hold."""
+
+    phrases: list[str]
+    passages: int = Field(description="How many passages hold them all")
+    kept: list[str] = Field(description="Ids of those given; all others were found without")
+
+
 class RetrievalOut(Sent):
     """How the passages were found."""
 
@@ -83,8 +99,18 @@ class RetrievalOut(Sent):
     reranker: str = ""
     balance: str = ""
     sub_questions: list[str] = Field([], description="Parts of the question that were searched too")
-    required: list[str] = Field([], description="Phrases in quotation marks, as stems")
-    excluded: list[str] = Field([], description="Words and phrases after a hyphen, as stems")
+    preferred: list[str] = Field([], description="Phrases in quotation marks: they rank higher")
+    required: list[str] = Field([], description="Phrases that passages must hold")
+    required_unmet: RequiredUnmetOut | None = Field(
+        None, description="Where fewer passages hold what is required than were asked for"
+    )
+    excluded: list[str] = Field([], description="Phrases that no passage may hold")
+    unknown_words: list[UnknownWordOut] = Field(
+        [], description="Words of the question that no searched source holds"
+    )
+    searched_as: str | None = Field(
+        None, description="The question with what was searched for instead of unknown words"
+    )
     spellings: dict[str, list[str]] = Field(
         {}, description="Stems that counted as a word of the question though spelt otherwise"
     )

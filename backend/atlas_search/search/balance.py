@@ -1,6 +1,6 @@
 """Choosing the passages to keep: some from every corpus, not too many of one kind, none twice."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -14,46 +14,62 @@ from atlas_search.search.query import Query
 class Pool:
     """Candidates, best first; every sequence has a value for each of them.
 
-    Passages of one `group` say nearly the same. `types` are the content types of their documents.
-    `parts` are positions for each part of a question that asks for several things: those that
-    speak to it, best first.
+    `scores` do not rise. Passages of one `group` say nearly the same. `types` are the content types
+    of their documents. `parts` are positions for each part of a question that asks for several
+    things: those that speak to it, best first. The first `ahead` go before all others.
     """
 
+    scores: Sequence[float]
     corpora: Sequence[int]
     documents: Sequence[int]
     groups: Sequence[int]
     types: Sequence[str]
     parts: Sequence[Sequence[int]]
+    ahead: int = 0
 
 
 _Cap = Callable[[Hashable], float]
-"""How many of one corpus, document, group or type may be kept."""
+"""How many of one corpus, group or type may be kept."""
+
+OVER_CAP = 0.8
+"""What the score of a passage over its document's cap counts for.
+
+A cap is for variety among equals: for another document a fifth of the score may be given up, and no
+more. So a long statute that alone speaks to a question keeps its places from what does not."""
 
 
 def choose(
-    pool: Pool, corpus_count: int, limit: int, type_caps: Mapping[str, int], target: Target
+    pool: Pool,
+    corpus_count: int,
+    limit: int,
+    type_caps: Mapping[str, int],
+    target: Target,
+    max_per_document: int | None,
 ) -> list[int]:
     """Positions to keep, ascending.
 
-    Each part of the question is first promised one place, but never more than half of them
-    together; then each corpus 0 (`rank`), 1 (`floor`) or limit // corpora (`quota`) places for
-    its best passages; the other places, and those a corpus cannot fill, go by rank. A document
-    gets at most `target.max_passages_per_document` and a content type its cap, unless places
-    would stay empty. Of a group one passage is kept in any case.
+    Those `ahead` come first. Each part of the question is then promised one place, but never more
+    than half of them together; then each corpus 0 (`rank`), 1 (`floor`) or limit // corpora
+    (`quota`) places for its best passages; the other places, and those a corpus cannot fill, go by
+    rank. Beyond the first `max_per_document` of a document, a passage stands behind those of other
+    documents with at least OVER_CAP of its score, and before all others. A content type gets its
+    cap, unless places would stay empty. Of a group one passage is kept in any case.
     """
     promised = {"rank": 0, "floor": 1, "quota": limit // max(corpus_count, 1)}[target.balance]
     once: dict[str, _Cap] = {"groups": lambda _: 1}
-    spread = once | {"documents": lambda _: target.max_passages_per_document}
-    varied = spread | {"types": lambda kind: type_caps.get(str(kind), inf)}
+    varied = once | {"types": lambda kind: type_caps.get(str(kind), inf)}
+    over = _over_cap(pool, max_per_document)
+    order = _cap_order(pool.scores, over)
     kept: list[int] = []
-    everyone = range(len(pool.corpora))
+    _take(pool, range(pool.ahead), kept, limit, once)
     for best in pool.parts[: limit // 2]:
         if not set(best[:1]) & set(kept):
-            _take(pool, best, kept, len(kept) + 1, varied)
+            _take(pool, best, kept, min(len(kept) + 1, limit), varied)
     if promised:
-        _take(pool, everyone, kept, limit, varied | {"corpora": lambda _: promised})
-    for caps in (varied, spread, once):
-        _take(pool, everyone, kept, limit, caps)
+        within = (position for position in order if not over[position])
+        _take(pool, within, kept, limit, varied | {"corpora": lambda _: promised})
+    for caps in (varied, once):
+        _take(pool, order, kept, limit, caps)
     return sorted(kept)
 
 
@@ -68,6 +84,26 @@ def type_caps(query: Query, target: Target) -> dict[str, int]:
     lifted = content_terms(f"{target.content_type_cap_exceptions} {' '.join(caps)}")
     # both are English, whatever the corpora are
     return {} if lifted & set(query.in_language("en").terms) else caps
+
+
+def _over_cap(pool: Pool, cap: int | None) -> list[bool]:
+    """Whether `cap` better passages of its document go before each; one of a group counts."""
+    groups_of: dict[int, set[int]] = defaultdict(set)
+    over = []
+    for document, group in zip(pool.documents, pool.groups, strict=True):
+        groups_of[document].add(group)
+        over.append(cap is not None and len(groups_of[document]) > cap)
+    return over
+
+
+def _cap_order(scores: Sequence[float], over: Sequence[bool]) -> list[int]:
+    """All positions, those over their cap where OVER_CAP of their score puts them, after equals."""
+
+    def key(position: int) -> tuple[float, bool, int]:
+        share = OVER_CAP if over[position] else 1.0
+        return -round(scores[position] * share, 9), over[position], position
+
+    return sorted(range(len(over)), key=key)
 
 
 def _take(

@@ -1,20 +1,30 @@
 """A question as the ranking reads it."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import content_words, distinct, words
 
-# one scan, so that a hyphen inside quotation marks excludes nothing
+# one scan, so that a sign inside quotation marks means nothing
 _SYNTAX = re.compile(
-    r"""(?P<minus>(?<!\S)-)?(?:"(?P<plain>[^"]*)"|“(?P<curly>[^”]*)”|„(?P<low>[^“”]*)[“”])"""
-    r"|(?<!\S)-(?P<word>[^\W\d_][\w'’-]*)"
+    r"""(?P<sign>(?<!\S)[+-])?(?:"(?P<plain>[^"]*)"|“(?P<curly>[^”]*)”|„(?P<low>[^“”]*)[“”])"""
+    r"|(?<!\S)\+(?P<word>[^\W\d_][\w'’-]*)"
 )
 _PHRASES = ("plain", "curly", "low", "word")
+MOST_PHRASES = 20
+"""Of one kind; each is looked for in the whole collection."""
+
+
+class Phrase(NamedTuple):
+    """A phrase as it was asked for, and its stems in order, at least one."""
+
+    text: str
+    stems: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -24,11 +34,11 @@ class Query:
     `text` is the question without what it excludes and without quotation marks: what is
     embedded. `words` are all of its stems in order, `terms` the distinct informative ones
     together with the parts of identifiers, `pairs` the informative words that stand next to each
-    other once the function words between them are dropped, as indices into `terms`. A passage
-    must hold every `required` phrase and none that is `excluded`, each a sequence of stems.
-    `question` is what was asked, so that it can be read in another `language`. `spellings` are
-    stems that count as a term though they are spelt otherwise, `readings` the question in further
-    languages with spellings of their own.
+    other once the function words between them are dropped, as indices into `terms`. Passages that
+    hold a `preferred` phrase rank higher; a passage must hold every `required` one and none that is
+    `excluded`. `question` is what was read, so that it can be read in another `language`.
+    `spellings` are stems that count as a term though they are spelt otherwise, `readings` the
+    question in further languages with spellings of their own.
     """
 
     text: str
@@ -36,8 +46,9 @@ class Query:
     terms: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
     has_subject: bool
-    required: tuple[tuple[str, ...], ...] = ()
-    excluded: tuple[tuple[str, ...], ...] = ()
+    preferred: tuple[Phrase, ...] = ()
+    required: tuple[Phrase, ...] = ()
+    excluded: tuple[Phrase, ...] = ()
     question: str = ""
     language: str = DEFAULT_LANGUAGE
     spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -47,6 +58,14 @@ class Query:
     def spelt(self) -> list[str]:
         """The terms and their other spellings."""
         return [*self.terms, *(s for others in self.spellings.values() for s in others)]
+
+    def narrowed(self, require: Iterable[str], exclude: Iterable[str]) -> "Query":
+        """The same question with further phrases that are required, and excluded."""
+        return replace(
+            self,
+            required=_distinct(*self.required, *phrases(require, self.language)),
+            excluded=_distinct(*self.excluded, *phrases(exclude, self.language)),
+        )
 
     def in_language(self, language: str) -> "Query":
         """The same question as the passages of a corpus in `language` are to be compared with."""
@@ -59,19 +78,20 @@ class Query:
 def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
     """Analyse a question; `terms` is empty only if it holds no word but excluded ones.
 
-    `"a phrase"` in quotation marks is required; `-word` and `-"a phrase"` exclude.
+    `"a phrase"` in quotation marks is preferred (the first MOST_PHRASES), `+"a phrase"` and
+    `+word` are required, `-"a phrase"` is excluded. A hyphen before a word is no operator: prose is
+    full of them.
     """
-    required: list[str] = []
-    excluded: list[str] = []
+    told: dict[str, list[str]] = {"": [], "+": [], "-": []}
 
     def understood(match: re.Match[str]) -> str:
         phrase = next(match[name] for name in _PHRASES if match[name] is not None)
-        unwanted = match["minus"] or match["word"]
-        (excluded if unwanted else required).append(phrase)
-        return " " if unwanted else f" {phrase} "
+        sign = "+" if match["word"] else match["sign"] or ""
+        told[sign].append(phrase)
+        return " " if sign == "-" else f" {phrase} "
 
     plain = _SYNTAX.sub(understood, question)
-    text = " ".join(plain.split()) if required or excluded else question
+    text = " ".join(plain.split()) if any(told.values()) else question
     found = words(text, language)
     informative = content_words(found)
     stems = [word.term for word in informative]
@@ -85,13 +105,23 @@ def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
         terms=terms,
         pairs=tuple(sorted(pairs)),
         has_subject=any(word.informative for word in found),
-        required=_phrases(required, language),
-        excluded=_phrases(excluded, language),
+        preferred=phrases(told[""], language)[:MOST_PHRASES],
+        required=phrases(told["+"], language),
+        excluded=phrases(told["-"], language),
         question=question,
         language=language,
     )
 
 
-def _phrases(texts: list[str], language: str) -> tuple[tuple[str, ...], ...]:
-    phrases = (tuple(word.term for word in words(text, language)) for text in texts)
-    return tuple(dict.fromkeys(phrase for phrase in phrases if phrase))
+def phrases(texts: Iterable[str], language: str = DEFAULT_LANGUAGE) -> tuple[Phrase, ...]:
+    """Those of `texts` that hold a word, each once."""
+    read = (Phrase(t.strip(), tuple(word.term for word in words(t, language))) for t in texts)
+    return _distinct(*(phrase for phrase in read if phrase.stems))
+
+
+def _distinct(*found: Phrase) -> tuple[Phrase, ...]:
+    """The first of those that have the same stems."""
+    first: dict[tuple[str, ...], Phrase] = {}
+    for phrase in found:
+        first.setdefault(phrase.stems, phrase)
+    return tuple(first.values())

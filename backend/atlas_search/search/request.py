@@ -14,7 +14,9 @@ class SearchRequest:
     `every_corpus` says that no corpus was chosen, which decides the retrieval depth. `limit` is
     the number of passages wanted. A source older than `freshness_days` before `today` is stale;
     0 means never. With `exact` every vector is compared instead of asking the index;
-    with `fuzzy` words count though they are spelt a little otherwise.
+    with `fuzzy` words that no source holds count as those that are spelt nearly so. `require` and
+    `exclude` are phrases that every passage must hold, or none may. Of one document at most
+    `max_per_document` passages are kept (see `balance.choose`); None for any number.
     """
 
     question: str
@@ -26,3 +28,6 @@ class SearchRequest:
     freshness_days: int = 0
     exact: bool = False
     fuzzy: bool = False
+    require: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_per_document: int | None = None

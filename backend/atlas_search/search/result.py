@@ -16,6 +16,7 @@ from atlas_search.search.explain import Explained
 from atlas_search.search.facets import Facets
 from atlas_search.search.query import Query
 from atlas_search.search.rerank import Ranking
+from atlas_search.search.unknown_words import UnknownWord
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,16 +35,33 @@ class CorpusCounts:
     kept: int
 
 
+@dataclass(frozen=True)
+class RequiredUnmet:
+    """Required phrases that fewer passages hold together than were wanted: how many hold them, and
+    the ids of those that were kept. The other kept passages were found without."""
+
+    phrases: tuple[str, ...]
+    passages: int
+    kept: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"phrases": [*self.phrases], "passages": self.passages, "kept": [*self.kept]}
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SearchResult:
     """The kept passages, best first, with what is known about them.
 
+    `question` is as it was asked, `query` as it was searched: without the words of `unknown_words`
+    that another word was looked for instead. `required_unmet` is there if what is required was.
     `vector` is the question's, of unit length; `term_weights` are the idf of its terms,
     `unknown_names` the names in it that no source mentions, `sub_questions` its parts that were
     searched too, each with its vector. Timings are in milliseconds by stage. `facets` and
     `explained` (every candidate) are there if they were asked for.
     """
 
+    question: str
     query: Query
     vector: NDArray[np.float32]
     passages: tuple[CheckedPassage, ...]
@@ -54,25 +72,32 @@ class SearchResult:
     target: Target
     term_weights: Mapping[str, float]
     unknown_names: tuple[str, ...]
+    unknown_words: tuple[UnknownWord, ...]
     sub_questions: Mapping[str, NDArray[np.float32]]
     warnings: tuple[str, ...]
     timings_ms: Mapping[str, float]
+    required_unmet: RequiredUnmet | None = None
     target_name: str = ""
     facets: Facets | None = None
     explained: Sequence[Explained] | None = None
 
     def __repr__(self) -> str:  # noqa: D105
-        return f"<{type(self).__name__}: {len(self.passages)} passages for {self.query.question!r}>"
+        return f"<{type(self).__name__}: {len(self.passages)} passages for {self.question!r}>"
 
     @property
     def valid(self) -> tuple[CheckedPassage, ...]:
         """The passages that passed the evidence check, best first."""
         return tuple(item for item in self.passages if item.valid)
 
+    @property
+    def searched_as(self) -> str:
+        """The question with what was looked for instead of unknown words; empty if as asked."""
+        return "" if self.query.question == self.question else self.query.question
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as POST /api/search sends them."""
         return {
-            "question": self.query.question,
+            "question": self.question,
             "target": self.target_name,
             "passages": [item.to_dict() for item in self.passages],
             "retrieval": self.retrieval(),
@@ -98,8 +123,12 @@ class SearchResult:
             "reranker": self.target.reranker,
             "balance": self.target.balance,
             "sub_questions": list(self.sub_questions),
-            "required": [" ".join(phrase) for phrase in self.query.required],
-            "excluded": [" ".join(phrase) for phrase in self.query.excluded],
+            "preferred": [phrase.text for phrase in self.query.preferred],
+            "required": [phrase.text for phrase in self.query.required],
+            "required_unmet": self.required_unmet.to_dict() if self.required_unmet else None,
+            "excluded": [phrase.text for phrase in self.query.excluded],
+            "unknown_words": [_unknown(each) for each in self.unknown_words],
+            "searched_as": self.searched_as or None,
             "spellings": {term: list(others) for term, others in self.query.spellings.items()},
             "per_corpus": {
                 corpus: asdict(counts) | {"cited": list(cited.values()).count(corpus)}
@@ -121,6 +150,14 @@ class SearchResult:
             f"{corpus}: {of.kept} of {of.candidates}" for corpus, of in self.per_corpus.items()
         )
         return passages_html([item.to_dict() for item in self.passages]) + footer_html(counts)
+
+
+def _unknown(each: UnknownWord) -> dict[str, Any]:
+    return {
+        "word": each.word,
+        "suggestions": list(each.suggestions),
+        "searched_as": each.searched_as or None,
+    }
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

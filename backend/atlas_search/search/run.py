@@ -1,5 +1,6 @@
 """A question on its way through the search: the one object that all stages share."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -9,10 +10,11 @@ from atlas_search.core.domain import Passage
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Tracer
 from atlas_search.search.clock import Clock
-from atlas_search.search.query import Query, parse_query
+from atlas_search.search.query import Phrase, Query, parse_query
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.occurrences import weigh
+from atlas_search.search.unknown_words import UnknownWord, reworded, unknown_words
 from atlas_search.stores.store import Scope, Store
 from atlas_search.stores.tokens import IntArray
 
@@ -59,7 +61,23 @@ class SearchRun:
 
     @cached_property
     def query(self) -> Query:
-        """The whole question as it is read."""
+        """The whole question as it is read, with what is looked for instead of unknown words."""
+        question = reworded(self.request.question, self.unknown_words)
+        return self._as_asked if question == self.request.question else self.read(question)
+
+    @cached_property
+    def unknown_words(self) -> tuple[UnknownWord, ...]:
+        """The words of the question that no searched source holds."""
+        return unknown_words(
+            self._as_asked,
+            self.by_language,
+            self.store,
+            self.searcher.spellings,
+            replace=not self.request.fuzzy,
+        )
+
+    @cached_property
+    def _as_asked(self) -> Query:
         return self.read(self.request.question)
 
     def read(self, question: str) -> Query:
@@ -68,24 +86,46 @@ class SearchRun:
         With other spellings of its words, if those are wanted.
         """
         codes = sorted(self.by_language, key=lambda code: (code != "en", code))
-        first, *others = (self._with_spellings(parse_query(question, code)) for code in codes)
+        first, *others = (self._read(question, code) for code in codes)
         if not others:
             return first
         return replace(first, readings={query.language: query for query in others})
 
     @cached_property
     def scope(self) -> Scope | None:
-        """The passages the request allows; None if it allows all and need not compare every one."""
+        """The passages the request allows; None if it allows all and need not compare every one.
+
+        What is required counts only if enough passages hold it.
+        """
         request, query = self.request, self.query
-        if not (request.filters or query.required or query.excluded or request.exact):
+        if query.required and not self.too_few:
+            return self.scope_of(self.required)
+        if not (request.filters or query.excluded or request.exact):
             return None
-        rows = []
-        for language, numbers in self.by_language.items():
-            read = query.in_language(language)
-            found = self.store.scope(request.filters, read.required, read.excluded).rows
-            rows.append(found[np.isin(self.store.corpus_of(found), numbers)])
-        allowed = np.sort(np.concatenate(rows))
-        return Scope(allowed, np.unique(self.store.tokens.document_of[allowed]))
+        return self.scope_of(self._holding(lambda _: ()))
+
+    @cached_property
+    def required(self) -> IntArray:
+        """The allowed passages that hold every required phrase, ascending; all if there is none."""
+        return self._holding(lambda query: query.required)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether fewer passages than are wanted hold what is required."""
+        return bool(self.query.required) and len(self.required) < self.request.limit
+
+    @cached_property
+    def preferred(self) -> Scope | None:
+        """The allowed passages that hold a preferred phrase; None if there is no such phrase."""
+        count = len(self.query.preferred)
+        if not count:
+            return None
+        each = [
+            self._holding(lambda query, at=at: query.preferred[at : at + 1])  # type: ignore[misc]
+            for at in range(count)
+        ]
+        rows = np.unique(np.concatenate(each))
+        return self.scope_of(rows if self.scope is None else np.intersect1d(rows, self.scope.rows))
 
     @cached_property
     def term_weights(self) -> dict[str, float]:
@@ -105,7 +145,23 @@ class SearchRun:
         """Their texts."""
         return [passage.text for passage in self.passages(rows)]
 
-    def _with_spellings(self, query: Query) -> Query:
+    def scope_of(self, rows: IntArray) -> Scope:
+        """These passages, ascending, as the only ones to be found."""
+        return Scope(rows, np.unique(self.store.tokens.document_of[rows]))
+
+    def _holding(self, phrases: Callable[[Query], Sequence[Phrase]]) -> IntArray:
+        """The passages that the request allows and that hold all these phrases, ascending."""
+        rows = []
+        for language, numbers in self.by_language.items():
+            read = self.query.in_language(language)
+            held, excluded = ([p.stems for p in of] for of in (phrases(read), read.excluded))
+            found = self.store.scope(self.request.filters, held, excluded).rows
+            rows.append(found[np.isin(self.store.corpus_of(found), numbers)])
+        return np.sort(np.concatenate(rows))
+
+    def _read(self, question: str, language: str) -> Query:
+        query = parse_query(question, language)
+        query = query.narrowed(self.request.require, self.request.exclude)
         if not self.request.fuzzy:
             return query
         found = {term: self.searcher.spellings.of(term) for term in query.terms}

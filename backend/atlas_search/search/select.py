@@ -19,18 +19,20 @@ def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[Ran
     """The passages to keep, best first, each with the ids of others that say the same."""
     with run.tracer.span("balance", "CHAIN") as span:
         store, request, target = run.store, run.request, run.target
-        ranking = _vary(run, ranking)
+        ranking = _required_first(run, _vary(run, ranking))
         best = ranking.rows[: _candidates_to_compare(request)]
         heads = groups(best, store.tokens, target.near_duplicate)
         pool = _pool(run, candidates, ranking, heads)
         caps = type_caps(candidates.query, target)
-        chosen = choose(pool, len(request.corpora), request.limit, caps, target)
+        chosen = choose(
+            pool, len(request.corpora), request.limit, caps, target, request.max_per_document
+        )
         passages = run.passages(ranking.rows[chosen])
         span.set(
             policy=target.balance,
             diversity=target.diversity,
             search_k=request.limit,
-            max_passages_per_document=target.max_passages_per_document,
+            max_per_document=request.max_per_document or 0,
             kept=len(chosen),
         )
         span.output([passage.id for passage in passages])
@@ -58,12 +60,21 @@ def _vary(run: SearchRun, ranking: Ranking) -> Ranking:
     return ranking.in_order(np.concatenate([places, np.arange(len(best), len(ranking.order))]))
 
 
+def _required_first(run: SearchRun, ranking: Ranking) -> Ranking:
+    """The ranking; if too few hold what is required, they first and then what others are found."""
+    if not run.too_few:
+        return ranking
+    return ranking.in_order(np.argsort(~np.isin(ranking.rows, run.required), kind="stable"))
+
+
 def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Sequence[int]) -> Pool:
     store = run.store
     rows = ranking.rows
     place = np.empty(len(rows), dtype=np.int64)
     place[ranking.order] = np.arange(len(rows))
     return Pool(
+        # of another order than by score, each counts as the least before it
+        scores=np.minimum.accumulate(ranking.scores).tolist(),
         corpora=store.corpus_of(rows).tolist(),
         documents=store.tokens.document_of[rows].tolist(),
         groups=[*heads, *range(len(heads), len(rows))],
@@ -72,6 +83,7 @@ def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Seque
             place[np.searchsorted(candidates.table.rows, part.rows)].tolist()
             for part in candidates.parts
         ],
+        ahead=int(np.isin(rows, run.required).sum()) if run.too_few else 0,
     )
 
 

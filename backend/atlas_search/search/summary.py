@@ -1,6 +1,6 @@
 """What is told about a search beside its passages: counts, confidence, freshness, warnings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import confidence, freshness
 from atlas_search.search.rerank import Ranking
 from atlas_search.search.rerankers.fused import OWN_WEIGHTS, fuse
-from atlas_search.search.result import CorpusCounts, WholeResult
+from atlas_search.search.result import CorpusCounts, RequiredUnmet, WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.unknown_names import unknown_names
 
@@ -20,6 +20,7 @@ def summary(
     """The result of a search."""
     support = float(fuse(candidates.table, OWN_WEIGHTS).max(initial=0.0))
     return WholeResult(
+        question=run.request.question,
         query=run.query,
         vector=candidates.vector,
         passages=tuple(checked),
@@ -37,6 +38,8 @@ def summary(
             run.store.tokens.vocabulary,
             [item.passage for item in checked],
         ),
+        unknown_words=run.unknown_words,
+        required_unmet=_unmet(run, checked),
         sub_questions={part.question: part.vector for part in candidates.parts},
         warnings=(*filter(None, [ranking.note]), *_warnings(run, candidates)),
         timings_ms=run.clock.laps,
@@ -59,11 +62,53 @@ def _counts(
     }
 
 
-def _warnings(run: SearchRun, candidates: Candidates) -> tuple[str, ...]:
-    narrowed = run.request.filters or run.query.required or run.query.excluded
-    reason = "what was asked for leaves no more" if narrowed else "it holds no more"
-    return tuple(
-        f"{hits.corpus}: {len(hits.dense.rows)} of {run.depth} candidates asked for; {reason}."
-        for hits in candidates.hits
-        if len(hits.dense.rows) < run.depth
+def _unmet(run: SearchRun, checked: Sequence[CheckedPassage]) -> RequiredUnmet | None:
+    if not run.too_few:
+        return None
+    held = set(run.required.tolist())
+    return RequiredUnmet(
+        tuple(phrase.text for phrase in run.query.required),
+        len(held),
+        tuple(item.passage.id for item in checked if item.passage.row in held),
     )
+
+
+def _warnings(run: SearchRun, candidates: Candidates) -> tuple[str, ...]:
+    return (*_about_words(run), *_about_required(run), *_about_candidates(run, candidates))
+
+
+def _about_words(run: SearchRun) -> Iterator[str]:
+    for unknown in run.unknown_words:
+        said = f'No source holds "{unknown.word}"'
+        if unknown.searched_as:
+            yield f'{said}; "{unknown.searched_as}" was searched for instead.'
+        elif unknown.suggestions:
+            alike = ", ".join(f'"{other}"' for other in unknown.suggestions)
+            yield f"{said}; spelt nearly so: {alike}."
+        else:
+            yield f"{said}."
+
+
+def _about_required(run: SearchRun) -> Iterator[str]:
+    if not run.too_few:
+        return
+    phrases = " and ".join(f'"{phrase.text}"' for phrase in run.query.required)
+    corpora = "" if run.request.every_corpus else f" of {', '.join(run.request.corpora)}"
+    count = len(run.required)
+    held = (
+        f"{count or 'No'} passage{corpora} holds"
+        if count < 2
+        else f"{count} passages{corpora} hold"
+    )
+    others = "passages found without it" if count == 0 else "others follow, found without it"
+    yield f"{held} {phrases}, of {run.request.limit} asked for; {others}."
+
+
+def _about_candidates(run: SearchRun, candidates: Candidates) -> Iterator[str]:
+    required = run.query.required and not run.too_few
+    narrowed = run.request.filters or required or run.query.excluded
+    reason = "what was asked for leaves no more" if narrowed else "it holds no more"
+    for hits in candidates.hits:
+        if len(hits.dense.rows) < run.depth:
+            found = f"{len(hits.dense.rows)} of {run.depth} candidates asked for"
+            yield f"{hits.corpus}: {found}; {reason}."

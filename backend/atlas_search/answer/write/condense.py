@@ -23,6 +23,7 @@ _LEANS = re.compile(
     r"the (?:same|former|latter|other)|such)\b",
     re.IGNORECASE,
 )
+_WHOLLY_QUOTED = re.compile('^["“]([^"“”]*)["”]$')
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def _check(written: str, question: str) -> Standalone:
     lines = written.strip().splitlines()
     if len(lines) != 1 or len(lines[0]) > MAX_CHARACTERS or is_refusal(lines[0]):
         return Standalone(note="The question was not rewritten: no question came of it.")
-    text = lines[0].strip().strip('"“”')
+    text = _WHOLLY_QUOTED.sub(r"\1", lines[0].strip())
     if not parse_query(text).words:
         return Standalone(note="The question was not rewritten: what came of it asks for nothing.")
     return Standalone() if text == question else Standalone(text)

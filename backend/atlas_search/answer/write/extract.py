@@ -41,7 +41,7 @@ def _context(run: AnswerRun, evidence: Evidence) -> Extract:
 def _task(run: AnswerRun, evidence: Evidence) -> Extract:
     result, target = evidence.result, run.target
     return Extract(
-        question=run.question,
+        question=result.searched_as or run.question,
         passages=result.valid,
         term_weights=result.term_weights,
         sentence_limit=min(target.answer_sentences, target.citation_limit),

@@ -14,7 +14,7 @@ from atlas_search.search.signals.frequency import frequency
 from atlas_search.search.signals.metadata import metadata_matches
 from atlas_search.search.signals.neighbours import neighbours, with_neighbours
 from atlas_search.search.signals.occurrences import locate, weigh
-from atlas_search.search.signals.phrase import phrase
+from atlas_search.search.signals.phrase import phrase, quoted
 from atlas_search.search.signals.proximity import proximity
 from atlas_search.search.signals.title import title
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
@@ -77,13 +77,15 @@ def measure(
     similarity = np.einsum("nd,d->n", vectors_of(around), vector, dtype=np.float64)
     semantic = np.clip(similarity, 0.0, 1.0)
     keyword = bm25(hits_around, terms, mean_length)
+    held = quoted(query, rows, table)
     return SignalTable(
         rows=rows,
         signals={
             "semantic": semantic[at],
             "bm25": keyword[at],
-            "phrase": phrase(hits, terms, query),
-            "exact": exact(query, hits, rows, table),
+            # a passage gains by what is quoted, and none loses
+            "phrase": np.maximum(phrase(hits, terms, query), held),
+            "exact": np.maximum(exact(query, hits, rows, table), np.floor(held)),
             "frequency": frequency(hits),
             "proximity": proximity(hits, terms),
             "coverage": coverage(hits, terms),

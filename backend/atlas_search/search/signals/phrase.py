@@ -4,7 +4,7 @@ import numpy as np
 
 from atlas_search.search.query import Query
 from atlas_search.search.signals.occurrences import Occurrences, Terms
-from atlas_search.stores.tokens import FloatArray, sorted_unique
+from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable, sorted_unique
 
 
 def phrase(hits: Occurrences, terms: Terms, query: Query) -> FloatArray:
@@ -27,3 +27,14 @@ def phrase(hits: Occurrences, terms: Terms, query: Query) -> FloatArray:
     np.add.at(result, seen // (width * width), weight[seen % (width * width)])
     result /= weight.sum()
     return result
+
+
+def quoted(query: Query, rows: IntArray, table: TokenTable) -> FloatArray:
+    """Share of the phrases in quotation marks that stand in the passage; 0 without any.
+
+    `rows` are ascending. Words are compared by their stems.
+    """
+    held = np.zeros(len(rows))
+    for preferred in query.preferred:
+        held += np.isin(rows, table.holding(rows, preferred.stems))
+    return held / max(len(query.preferred), 1)

@@ -10,6 +10,7 @@ from atlas_search.asking import MAX_QUESTION, Where, ask_request
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.targets import MAX_DAYS
 from atlas_search.search.conditions import Filter
+from atlas_search.search.query import MOST_PHRASES
 from atlas_search.services import Services
 
 MAX_HISTORY = 200
@@ -50,7 +51,24 @@ class SearchBody(_Request):
         None, ge=0, le=MAX_DAYS, description="Older sources count as stale"
     )
     fuzzy: bool | None = Field(
-        None, description="Also find words spelt a little otherwise; the target's FUZZY"
+        None,
+        description="Let words that no source holds count as those spelt nearly so; the target's "
+        "FUZZY",
+    )
+    require: list[str] = Field(
+        default_factory=list,
+        max_length=MOST_PHRASES,
+        description="Phrases every passage must hold; if fewer than `k` do, others follow them",
+    )
+    exclude: list[str] = Field(
+        default_factory=list, max_length=MOST_PHRASES, description="Phrases no passage may hold"
+    )
+    max_per_document: int | None = Field(
+        None,
+        ge=1,
+        le=100,
+        description="Passages of one document, unless no other is nearly as good; any number in a "
+        "search, the target's MAX_PASSAGES_PER_DOCUMENT in an answer",
     )
     as_of: date | None = Field(None, description="The day their age is counted from; today")
 
@@ -96,6 +114,9 @@ def where(body: SearchBody) -> Where:
         k=body.k,
         target=body.target,
         fuzzy=body.fuzzy,
+        require=body.require,
+        exclude=body.exclude,
+        max_per_document=body.max_per_document,
         freshness_days=body.freshness_days,
         as_of=body.as_of,
     )

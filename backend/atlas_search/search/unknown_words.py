@@ -1,0 +1,126 @@
+"""Words of a question that no source holds, and words of the sources that are spelt nearly so."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz.distance import OSA
+
+from atlas_search.language.text import Word, content_words, words
+from atlas_search.language.word_pieces import is_english
+from atlas_search.search.other_spellings import SHORTEST, TWO_ERRORS_FROM, Spellings
+from atlas_search.search.query import Query
+from atlas_search.stores.store import Store
+from atlas_search.stores.tokens import TokenTable
+
+REPLACED_FROM = 5  # letters; a shorter word has too many neighbours to be looked for as one of them
+MOST_SUGGESTIONS = 3
+STEMS_READ = 30  # whose words are looked up in the passages
+PASSAGES_READ = 5  # of each of them in each corpus
+
+
+@dataclass(frozen=True)
+class UnknownWord:
+    """A word of the question that no searched source holds.
+
+    `suggestions` are words of the sources that are spelt nearly so, the likeliest first; a common
+    English word has none, for it is no error: of the 184 bundled questions 14 would be searched as
+    `politician` for `political` or the like without this rule, and one is with it.
+    `searched_as` is the one that was looked for in its place; empty if the word itself was.
+    """
+
+    word: str
+    suggestions: tuple[str, ...] = ()
+    searched_as: str = ""
+
+
+def unknown_words(
+    query: Query,
+    by_language: Mapping[str, Sequence[int]],
+    store: Store,
+    spellings: Spellings,
+    *,
+    replace: bool,
+) -> tuple[UnknownWord, ...]:
+    """The informative words of `query` that no searched source holds, in order, each once.
+
+    `by_language` are the indices of the searched corpora. With `replace` the best suggestion is
+    looked for instead of a word that no corpus of the collection holds. A name (a word with a
+    capital), a quoted or short word stays, and so does one whose first letter differs.
+    """
+    corpora = [number for numbers in by_language.values() for number in numbers]
+    found: dict[str, UnknownWord] = {}
+    for word in content_words(words(query.text, query.language)):
+        surface = query.text[word.start : word.end]
+        readings = [read for code in by_language for read in words(surface, code)]
+        if surface in found or not surface.isalpha() or _is_known(readings, store.tokens, corpora):
+            continue
+        right = len(surface) < SHORTEST or is_english(words(surface)[0].term)
+        likely = () if right else _suggestions(word, by_language, store, spellings)
+        instead = replace and _is_misspelt(surface, word, readings, query, store.tokens)
+        alike = [other for other in likely if other[0].lower() == word.folded[0]]
+        found[surface] = UnknownWord(surface, likely, alike[0] if instead and alike else "")
+    return tuple(found.values())
+
+
+def reworded(question: str, unknown: Iterable[UnknownWord]) -> str:
+    """The question with what is looked for in the place of unknown words."""
+    for each in unknown:
+        if each.searched_as:
+            question = re.sub(rf"\b{re.escape(each.word)}\b", each.searched_as, question)
+    return question
+
+
+def _is_known(readings: Iterable[Word], table: TokenTable, corpora: Sequence[int]) -> bool:
+    ids = np.array([table.vocabulary[term] for term in _terms(readings, table)], dtype=np.int64)
+    # a word of titles or metadata is in no passage
+    told = (table.passage_frequency[ids] == 0) | (table.frequency(ids, corpora) > 0)
+    return bool(told.any())
+
+
+def _is_misspelt(
+    surface: str, word: Word, readings: Iterable[Word], query: Query, table: TokenTable
+) -> bool:
+    """Whether a word that is unknown may be taken for an error."""
+    quoted = {stem for phrase in (*query.preferred, *query.required) for stem in phrase.stems}
+    elsewhere = _terms(readings, table)
+    long_enough = len(surface) >= REPLACED_FROM
+    return long_enough and not (surface[0].isupper() or elsewhere or word.term in quoted)
+
+
+def _terms(readings: Iterable[Word], table: TokenTable) -> list[str]:
+    """The stems of a word and its parts that the collection holds."""
+    terms = (term for word in readings for term in (word.term, *word.parts))
+    return [term for term in terms if term in table.vocabulary]
+
+
+def _suggestions(
+    word: Word, by_language: Mapping[str, Sequence[int]], store: Store, spellings: Spellings
+) -> tuple[str, ...]:
+    """The closest words of the searched sources, by their passages where equally close."""
+    errors = 2 if len(word.folded) >= TWO_ERRORS_FROM else 1
+    found: list[tuple[int, int, str]] = []
+    for stem in spellings.of_words_like(word.folded, word.term, errors, STEMS_READ):
+        forms = _forms(stem, by_language, store)
+        near = {form: OSA.distance(word.folded, form.lower()) for form in forms}
+        if near and min(near.values()) <= errors:
+            best = min(near, key=lambda form: (near[form], -forms[form], form.lower(), form))
+            found.append((near[best], -spellings.frequency(stem), best))
+    found.sort()
+    closest = [form for distance, _, form in found if distance == found[0][0]]
+    return tuple(dict.fromkeys(closest))[:MOST_SUGGESTIONS]
+
+
+def _forms(stem: str, by_language: Mapping[str, Sequence[int]], store: Store) -> Counter[str]:
+    """The words of a stem as the best passages of each corpus write them: the store has stems."""
+    forms: Counter[str] = Counter()
+    for language, numbers in by_language.items():
+        for number in numbers:
+            rows = store.matching(store.corpora[number].id, [stem], PASSAGES_READ, None).rows
+            for passage in store.passages(rows.tolist()):
+                text = passage.text
+                found = words(text, language)
+                forms.update(text[w.start : w.end] for w in found if w.term == stem)
+    return forms
