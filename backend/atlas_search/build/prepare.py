@@ -22,7 +22,7 @@ from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.staging import StagedDocument, StagedPassage
 
-VERSION = 2
+VERSION = 3
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _TITLE = 120  # characters of the first line, where a document has no title

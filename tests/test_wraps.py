@@ -1,0 +1,422 @@
+"""Lines broken by hand: which line's end ends a sentence."""
+
+import textwrap
+
+import pytest
+
+from atlas_search.answer.check.checks import Reading, best_place
+from atlas_search.build.chunking import chunking, passage_spans
+from atlas_search.language.text import sentences
+from atlas_search.language.wraps import fill, unwrap
+from tests.citing import passage
+from tests.cuts import document
+
+PROSE = [
+    "The harbour board met on Tuesday to hear what the pilots had to say about the new buoys.",
+    "Captain Ahlgren of the Sea Swallow, who had come from Northport for it, spoke first.",
+    "He said that Mr. Brandt and the Ministry of Works had promised lamps by the end of June.",
+    "Nobody answered.",
+    "The minutes were read, and the board rose at four o'clock without having voted on anything.",
+]
+
+
+def split(text: str, language: str = "en") -> list[str]:
+    return [unwrap(text[start:end]) for start, end in sentences(text, language)]
+
+
+@pytest.mark.parametrize("margin", ["", "   ", "> ", "> > ", "        "])
+@pytest.mark.parametrize("width", [50, 60, 72, 80, 100])
+def test_prose_wrapped_at_any_width_is_its_sentences(width: int, margin: str) -> None:
+    text = textwrap.fill(" ".join(PROSE), width, break_on_hyphens=False)
+    found = split(textwrap.indent(text, margin))
+    assert [found[0].removeprefix(margin), *found[1:]] == PROSE
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \n", "  \n"])
+def test_any_kind_of_line_end_can_break_a_line(end: str) -> None:
+    assert split(textwrap.fill(" ".join(PROSE), 64).replace("\n", end)) == PROSE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "- The first thing to do is to go down to the quay and to ask for\n"
+            "  the harbour master.\n"
+            "- The second is to wait.",
+            [
+                "- The first thing to do is to go down to the quay and to ask for "
+                "the harbour master.",
+                "- The second is to wait.",
+            ],
+            id="an item goes on",
+        ),
+        pytest.param(
+            "* Boats with a keel of more than two metres use the outer basin and\n"
+            "Pier Nine\n"
+            "* Boats without one",
+            [
+                "* Boats with a keel of more than two metres use the outer basin and Pier Nine",
+                "* Boats without one",
+            ],
+            id="an item goes on without indentation",
+        ),
+        pytest.param(
+            "- Boats\n  - with a keel of more than two metres in the outer basin, and there\n"
+            "    only by day\n  - without one\n- Rafts",
+            [
+                "- Boats",
+                "- with a keel of more than two metres in the outer basin, and there only by day",
+                "- without one",
+                "- Rafts",
+            ],
+            id="nested items",
+        ),
+        pytest.param(
+            "10 (1) No vessel may enter the inner basin between sunset and sunrise\n"
+            "unless—\n"
+            "(a) a pilot is on board who holds a licence under section 4 and whose\n"
+            "licence is in force; or\n"
+            "(b) the harbour master consents.\n"
+            "(2) Subsection (1) does not apply to lifeboats.",
+            [
+                "10 (1) No vessel may enter the inner basin between sunset and sunrise unless—",
+                "(a) a pilot is on board who holds a licence under section 4 and whose "
+                "licence is in force; or",
+                "(b) the harbour master consents.",
+                "(2) Subsection (1) does not apply to lifeboats.",
+            ],
+            id="a statute",
+        ),
+        pytest.param(
+            "The master pays the dues that are laid down by section 12 and section\n"
+            "14. If he does not, the vessel may be held as it is said in section\n"
+            "(3) of the schedule.",
+            [
+                "The master pays the dues that are laid down by section 12 and section 14.",
+                "If he does not, the vessel may be held as it is said in section "
+                "(3) of the schedule.",
+            ],
+            id="a number at the beginning of a line is no item",
+        ),
+        pytest.param(
+            "Nobody on the quay had ever heard of a boat of that name before then\n"
+            "- and yet it had been there all along.",
+            [
+                "Nobody on the quay had ever heard of a boat of that name before then "
+                "- and yet it had been there all along.",
+            ],
+            id="a dash at the beginning of a line is no item",
+        ),
+        pytest.param(
+            "Three things are asked of everyone who wants to become a pilot here:\n"
+            "1. a good eye\n2. a strong arm\n10. patience",
+            [
+                "Three things are asked of everyone who wants to become a pilot here:",
+                "1. a good eye",
+                "2. a strong arm",
+                "10. patience",
+            ],
+            id="numbered items",
+        ),
+        pytest.param(
+            "Port | Depth of the basin at low water | Pilots\n"
+            "---- | ---- | ----\n"
+            "Northport | nine metres, but only seven in the fairway | three\n"
+            "Ostby | four metres | none",
+            [
+                "Port | Depth of the basin at low water | Pilots",
+                "---- | ---- | ----",
+                "Northport | nine metres, but only seven in the fairway | three",
+                "Ostby | four metres | none",
+            ],
+            id="rows of a table with bars",
+        ),
+        pytest.param(
+            "| Northport | nine metres |\n| Ostby | four |",
+            ["| Northport | nine metres |", "| Ostby | four |"],
+            id="rows between bars",
+        ),
+        pytest.param(
+            "Northport      nine metres at low water      three pilots\n"
+            "ostby          four metres at low water      no pilots",
+            [
+                "Northport      nine metres at low water      three pilots",
+                "ostby          four metres at low water      no pilots",
+            ],
+            id="columns of blanks",
+        ),
+        pytest.param(
+            "Northport\tnine metres at low water in the outer basin\tthree\n"
+            "ostby\tfour metres at low water in the only basin\tnone",
+            [
+                "Northport\tnine metres at low water in the outer basin\tthree",
+                "ostby\tfour metres at low water in the only basin\tnone",
+            ],
+            id="columns of tabs",
+        ),
+        pytest.param(
+            "Of the duties of pilots and masters ............. 12\n"
+            "Of the dues and how they are paid by them ....... 30",
+            [
+                "Of the duties of pilots and masters ............. 12",
+                "Of the dues and how they are paid by them ....... 30",
+            ],
+            id="a table of contents",
+        ),
+        pytest.param(
+            "# On pilots\nThe board licenses them.",
+            ["# On pilots", "The board licenses them."],
+            id="a heading with a mark",
+        ),
+        pytest.param(
+            "OF THE PILOTS OF THE NORTHERN HARBOURS AND THEIR MANY DUTIES\n"
+            "The board licenses whoever has served for seven years on a boat that\n"
+            "was registered there.",
+            [
+                "OF THE PILOTS OF THE NORTHERN HARBOURS AND THEIR MANY DUTIES",
+                "The board licenses whoever has served for seven years on a boat that "
+                "was registered there.",
+            ],
+            id="a heading in capitals",
+        ),
+        pytest.param(
+            "On pilots\nThe board licenses whoever has served for seven years on a boat that\n"
+            "Northport registered.",
+            [
+                "On pilots",
+                "The board licenses whoever has served for seven years on a boat that "
+                "Northport registered.",
+            ],
+            id="a short line is a heading",
+        ),
+        pytest.param(
+            "On pilots\n=========\nThey steer.",
+            ["On pilots", "=========", "They steer."],
+            id="a heading that is underlined",
+        ),
+        pytest.param(
+            "THE BOARD GIVES NO WARRANTY OF ANY KIND, NOR DOES IT ANSWER FOR THE\n"
+            "LOSS OF CARGO.",
+            [
+                "THE BOARD GIVES NO WARRANTY OF ANY KIND, NOR DOES IT ANSWER FOR THE "
+                "LOSS OF CARGO.",
+            ],
+            id="prose in capitals",
+        ),
+        pytest.param(
+            "The tide has turned, the lamps are low,\n"
+            "And nobody is there to row;\n"
+            "The gulls have left the pier of stone,\n"
+            "And he must cross the bar alone",
+            [
+                "The tide has turned, the lamps are low,",
+                "And nobody is there to row;",
+                "The gulls have left the pier of stone,",
+                "And he must cross the bar alone",
+            ],
+            id="verse",
+        ),
+        pytest.param(
+            "Northport Harbour Board\n12 Customs Quay\nNorthport NP1 4AA",
+            ["Northport Harbour Board", "12 Customs Quay", "Northport NP1 4AA"],
+            id="an address",
+        ),
+        pytest.param(
+            "Department of Pilotage and Navigation Marks\nSecond Floor, The Old Customs House\n"
+            "Northport NP1 4AA",
+            [
+                "Department of Pilotage and Navigation Marks",
+                "Second Floor, The Old Customs House",
+                "Northport NP1 4AA",
+            ],
+            id="an address of long lines",
+        ),
+        pytest.param(
+            "Please send the list of the lamps that are out before the board meets\n"
+            "again.\n\nYours sincerely,\nAnna Brandt\nClerk",
+            [
+                "Please send the list of the lamps that are out before the board meets again.",
+                "Yours sincerely,",
+                "Anna Brandt",
+                "Clerk",
+            ],
+            id="a signature",
+        ),
+        pytest.param(
+            "From: Anna Brandt <anna@example.org>\nTo: The pilots <pilots@example.org>\n"
+            "Subject: Lamps",
+            [
+                "From: Anna Brandt <anna@example.org>",
+                "To: The pilots <pilots@example.org>",
+                "Subject: Lamps",
+            ],
+            id="the head of a message",
+        ),
+        pytest.param(
+            "Anna wrote:\n"
+            "> The lamp at the end of Pier Nine has been out since the storm of last\n"
+            "> Thursday.\n"
+            "It has been mended.",
+            [
+                "Anna wrote:",
+                "> The lamp at the end of Pier Nine has been out since the storm of last Thursday.",
+                "It has been mended.",
+            ],
+            id="a quotation in a message",
+        ),
+        pytest.param(
+            "> > Who mends the lamp at the end of Pier Nine, and who pays for all of\n"
+            "> The board does, as it has done in every year since the storm in which\n"
+            "Nobody does.",
+            [
+                "> > Who mends the lamp at the end of Pier Nine, and who pays for all of",
+                "> The board does, as it has done in every year since the storm in which",
+                "Nobody does.",
+            ],
+            id="quotations of different persons",
+        ),
+        pytest.param(
+            "Mr AHLGREN: When will the lamps be lit again that were put out by the\n"
+            "storm?\n"
+            "The CHAIR: Soon",
+            [
+                "Mr AHLGREN: When will the lamps be lit again that were put out by the storm?",
+                "The CHAIR: Soon",
+            ],
+            id="speakers",
+        ),
+        pytest.param(
+            "Run this:\n\n```\nlight the lamp at the end of the northern pier\n"
+            "and wait for it\n```",
+            [
+                "Run this:",
+                "```",
+                "light the lamp at the end of the northern pier",
+                "and wait for it",
+                "```",
+            ],
+            id="code between fences",
+        ),
+        pytest.param(
+            "    lamp = open_lamp(pier=9)\n    lamp.light(); lamp.wait_for(keeper)\n"
+            "    print(lamp.state_of_oil)",
+            [
+                "lamp = open_lamp(pier=9)",
+                "lamp.light(); lamp.wait_for(keeper)",
+                "print(lamp.state_of_oil)",
+            ],
+            id="code that is indented",
+        ),
+        pytest.param(
+            "The board asked the well-known pilot whether the inter-\n"
+            "national rules of the sea did apply.",
+            [
+                "The board asked the well-known pilot whether the inter-\n"
+                "national rules of the sea did apply."
+            ],
+            id="a hyphen at a line's end",
+        ),
+        pytest.param(
+            "The lamps are lit by the keeper,\nwho lives on the pier, and put out\nby his son.",
+            ["The lamps are lit by the keeper, who lives on the pier, and put out by his son."],
+            id="lines broken by sense",
+        ),
+        pytest.param(
+            "wicks\noil\nmatches",
+            ["wicks", "oil", "matches"],
+            id="a list of words",
+        ),
+        pytest.param(
+            "The keeper came down from the tower at five. He had not slept. His son\n"
+            "slept.",
+            ["The keeper came down from the tower at five.", "He had not slept.", "His son slept."],
+            id="several sentences on a line",
+        ),
+        pytest.param(
+            "The keeper came down from the tower at five, as he did on each morning.\n"
+            "His son went up.",
+            [
+                "The keeper came down from the tower at five, as he did on each morning.",
+                "His son went up.",
+            ],
+            id="a sentence ends where its line does",
+        ),
+        pytest.param(
+            "   He came down at five.\n   Nobody saw him go along the northern pier with a lamp\n"
+            "   in his hand.",
+            [
+                "He came down at five.",
+                "Nobody saw him go along the northern pier with a lamp in his hand.",
+            ],
+            id="a paragraph that only its indentation begins",
+        ),
+        pytest.param(
+            "went to the pier with the keeper's son and with\n"
+            "nobody else.\n",
+            ["went to the pier with the keeper's son and with nobody else."],
+            id="the rest of a line",
+        ),
+        pytest.param(
+            "That was\nthe year in which the northern pier was lengthened by ninety metres.",
+            ["That was the year in which the northern pier was lengthened by ninety metres."],
+            id="the last words of a line",
+        ),
+        pytest.param(
+            "港务局在星期二开会听取领航员关于新浮标的意见并且决定在\n"
+            "五月底之前安装新的灯。没有人反对。会议在下午四点结束，\n"
+            "没有表决。",
+            [
+                "港务局在星期二开会听取领航员关于新浮标的意见并且决定在"
+                "五月底之前安装新的灯。",
+                "没有人反对。",
+                "会议在下午四点结束，没有表决。",
+            ],
+            id="Chinese",
+        ),
+        pytest.param("港务局\n领航员", ["港务局", "领航员"], id="Chinese headings"),
+    ],
+)  # fmt: skip
+def test_a_line_s_end_ends_a_sentence_unless_it_only_breaks_the_line(
+    text: str, expected: list[str]
+) -> None:
+    assert split(text) == expected
+
+
+def test_german_nouns_at_the_beginning_of_a_line_begin_no_sentence() -> None:
+    told = [
+        "Die Hafenbehörde hörte am Dienstag, was die Lotsen über die neuen Bojen zu sagen hatten.",
+        "Kapitän Ahlgren, der dafür aus Nordhafen gekommen war, sprach vom Ministerium.",
+        "Niemand widersprach.",
+    ]
+    for width in (60, 72, 80):
+        assert split(textwrap.fill(" ".join(told), width), "de") == told
+
+
+def test_what_is_filled_keeps_its_length_and_all_but_line_ends() -> None:
+    text = textwrap.indent(textwrap.fill(" ".join(PROSE), 60), "> ")
+    filled = fill(text)
+    assert len(filled) == len(text)
+    assert "\n" not in filled
+    assert all(new in {old, " "} for old, new in zip(text, filled, strict=True))
+
+
+def test_a_long_run_of_lines_is_filled_in_parts() -> None:
+    """The sentence splitter takes quadratic time for text without blanks."""
+    runs = fill("\n".join(["港" * 40] * 500)).split("\n")
+    assert max(map(len, runs)) <= 4000
+    assert len(runs) < 10
+
+
+def test_a_paragraph_too_long_is_cut_at_its_sentences_not_at_its_lines() -> None:
+    text = textwrap.fill(" ".join(PROSE), 60)
+    spans = passage_spans(document(text), chunking("recursive", 100, 0), None)
+    assert [unwrap(text[start:end]) for start, end in spans] == PROSE
+
+
+def test_a_quotation_is_found_over_the_ends_of_lines() -> None:
+    text = textwrap.fill(" ".join(PROSE), 60)
+    reading = Reading(passage(text, 0, len(text)))
+    for sentence in PROSE:
+        _, span = best_place(sentence, [reading])
+        assert unwrap(text[span.start : span.end]) == sentence
