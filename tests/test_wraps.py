@@ -323,6 +323,11 @@ def test_any_kind_of_line_end_can_break_a_line(end: str) -> None:
             id="lines broken by sense",
         ),
         pytest.param(
+            "At night however,\nthe lamp is lit by the keeper, who lives on the pier.",
+            ["At night however, the lamp is lit by the keeper, who lives on the pier."],
+            id="a short line that ends with a comma",
+        ),
+        pytest.param(
             "wicks\noil\nmatches",
             ["wicks", "oil", "matches"],
             id="a list of words",
@@ -381,6 +386,24 @@ def test_a_line_s_end_ends_a_sentence_unless_it_only_breaks_the_line(
     text: str, expected: list[str]
 ) -> None:
     assert split(text) == expected
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        "lamp.light(oil=3)\n```\n{prose}\n```python\nlamp = lamp_of(9)\n```",
+        "lamp.light(oil=3)\n```\n{prose}\n```\nlamp = lamp_of(9)",
+        "lamp.light(oil=3)\n```\n{prose}",
+        "{prose}\n```\nlamp = lamp_of(9)",
+        "{prose}\n```\nlamp = lamp_of(9)\n```\n{prose}",
+    ],
+)
+def test_a_passage_that_begins_or_ends_in_code_has_whole_sentences(cut: str) -> None:
+    text = cut.replace("{prose}", textwrap.fill(" ".join(PROSE), 64))
+    found = split(text)
+    assert [sentence for sentence in found if "`" not in sentence and "lamp" not in sentence] == [
+        sentence for sentence in PROSE if "lamp" not in sentence
+    ] * cut.count("{prose}")
 
 
 def test_german_nouns_at_the_beginning_of_a_line_begin_no_sentence() -> None:

@@ -20,7 +20,7 @@ _LONGEST_RUN = 4000  # characters: the sentence splitter takes quadratic time wi
 
 _NEIGHBOURS = re.compile(r"[^\n]\n[^\n]")
 _MARGIN = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*")
-_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t>]*(?:```+|~~~+)[ \t]*(\S?)", re.MULTILINE)  # and what opens it
 # headings, rules, markup, rows of a table
 _ALONE = re.compile(r"#{1,6}\s|[\W_]+$|@@|</?[a-zA-Z]\w*[\s/>]|<!|\|")
 _COLUMNS = re.compile(r"[^\s.:;!?] {3,}\S")
@@ -114,15 +114,13 @@ def _wraps(text: str) -> Iterator[tuple[int, int]]:
 
 def _lines(text: str) -> Iterator[_Line]:
     """All lines in order; those of code are alone."""
-    at, fenced = 0, False
-    # of an odd number one belongs to what was cut off: nobody knows which lines are code
-    paired = len(_FENCE.findall(text)) % 2 == 0
+    at, fenced = 0, _begins_in_code(text)
     for whole in text.split("\n"):
         margin = _MARGIN.match(whole)
         start = margin.end() if margin else 0
         line = whole[start:].rstrip()
         fence = _FENCE.match(whole) is not None
-        fenced ^= fence and paired
+        fenced ^= fence
         letter = _LETTER.search(line)
         yield _Line(
             at + start,
@@ -133,6 +131,26 @@ def _lines(text: str) -> Iterator[_Line]:
             fence or fenced or _ALONE.match(line) is not None or _is_row(line),
         )
         at += len(whole) + 1
+
+
+def _begins_in_code(text: str) -> bool:
+    """Whether the first fence of a passage ends code: only one that begins it names a language.
+
+    Where none does, whichever side of the first one looks more like code is code.
+    """
+    fences = list(_FENCE.finditer(text))
+    for number, fence in enumerate(fences):
+        if fence[1]:
+            return number % 2 == 1
+    if not fences:
+        return False
+    end = fences[1].start() if len(fences) > 1 else len(text)
+    return _code_share(text[: fences[0].start()]) > _code_share(text[fences[0].end() : end])
+
+
+def _code_share(text: str) -> float:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return sum(_CODE.match(line) is not None for line in lines) / max(len(lines), 1)
 
 
 def _is_row(line: str) -> bool:
@@ -199,6 +217,6 @@ def _is_full(before: _Line, after: _Line, width: int) -> bool:
 
 def _is_long(line: _Line, width: int) -> bool:
     """Whether small letters on the next line go on with this one."""
-    if line.width < _SHORTEST or line.text.endswith(":"):
-        return False
-    return 2 * line.width >= width or line.text.endswith(",")
+    if line.text.endswith(","):
+        return True
+    return line.width >= max(_SHORTEST, width / 2) and not line.text.endswith(":")
