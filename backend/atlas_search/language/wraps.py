@@ -12,7 +12,7 @@ from typing import NamedTuple
 _WIDEST = 120  # columns; longer lines were not wrapped by hand
 _NARROWEST = 45  # columns of wrapped prose: verse and addresses are narrower
 _NARROWEST_WIDE = 20  # characters of Chinese or Japanese, each of two columns
-_SHORTEST = 25  # columns of a line that small letters continue: shorter ones are words of a list
+_FEWEST = 3  # words of a line that small letters continue: fewer are those of a list
 _FULL = 0.8  # of the longest line: by hand nobody fills every line
 _VERSE = 60  # columns
 _VERSE_LINES, _LIST_LINES = 3, 5
@@ -104,7 +104,7 @@ def _wraps(text: str) -> Iterator[tuple[int, int]]:
             )
             # the first line of a passage may be the rest of one
             cut = before.start == lines[0].start and after.width >= _NARROWEST
-            goes_on = is_full or (after.first.islower() and (cut or _is_long(before, width)))
+            goes_on = is_full or (after.first.islower() and (cut or _is_long(before)))
             if is_item or not goes_on or after.end - run > _LONGEST_RUN:
                 run = after.start
                 forms.add(form)
@@ -215,8 +215,8 @@ def _is_full(before: _Line, after: _Line, width: int) -> bool:
     return before.width + 1 + len(after.text.split(None, 1)[0]) > _FULL * width
 
 
-def _is_long(line: _Line, width: int) -> bool:
+def _is_long(line: _Line) -> bool:
     """Whether small letters on the next line go on with this one."""
     if line.text.endswith(","):
         return True
-    return line.width >= max(_SHORTEST, width / 2) and not line.text.endswith(":")
+    return line.text.count(" ") >= _FEWEST - 1 and not line.text.endswith(":")
