@@ -416,6 +416,24 @@ def test_german_nouns_at_the_beginning_of_a_line_begin_no_sentence() -> None:
         assert split(textwrap.fill(" ".join(told), width), "de") == told
 
 
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("the Anglo-\nSaxon chronicle", "the Anglo-Saxon chronicle"),
+        ("from 1954-\n1958", "from 1954-1958"),
+        ("the lamp -\nand its oil", "the lamp - and its oil"),
+        ("the lamp --\n   and its oil", "the lamp -- and its oil"),
+        ("the inter-\nnational rules", "the inter-\nnational rules"),
+        ("the lamp \r\n> > and its oil", "the lamp and its oil"),
+        ("港务\n  局", "港务局"),
+        ("\nthe lamp", " the lamp"),
+        ("the lamp", "the lamp"),
+    ],
+)
+def test_a_sentence_is_shown_on_one_line(sentence: str, shown: str) -> None:
+    assert unwrap(sentence) == shown
+
+
 def test_what_is_filled_keeps_its_length_and_all_but_line_ends() -> None:
     text = textwrap.indent(textwrap.fill(" ".join(PROSE), 60), "> ")
     filled = fill(text)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from atlas_search.language.spelling import BREAK
+
 _WIDEST = 120  # columns; longer lines were not wrapped by hand
 _NARROWEST = 45  # columns of wrapped prose: verse and addresses are narrower
 _NARROWEST_WIDE = 20  # characters of Chinese or Japanese, each of two columns
@@ -19,12 +21,12 @@ _VERSE_LINES, _LIST_LINES = 3, 5
 _LONGEST_RUN = 4000  # characters: the sentence splitter takes quadratic time without blanks
 
 _NEIGHBOURS = re.compile(r"[^\n]\n[^\n]")
-_MARGIN = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*")
+_MARGIN = " \t>"
 _FENCE = re.compile(r"^[ \t>]*(?:```+|~~~+)[ \t]*(\S?)", re.MULTILINE)  # and what opens it
 # headings, rules, markup, rows of a table
-_ALONE = re.compile(r"#{1,6}\s|[\W_]+$|@@|</?[a-zA-Z]\w*[\s/>]|<!|\|")
-_COLUMNS = re.compile(r"[^\s.:;!?] {3,}\S")
-_BETWEEN = ("\t", " | ", "|  ", ".....", " . . . .")  # cells, and leaders to the number of a page
+_ALONE = re.compile(r"#{1,6}\s|[\W_]+$|@@|</?[a-zA-Z]\w*(?:[\s/>].*)?>$|<!|\|")
+# cells, columns of blanks, and leaders to the number of a page
+_ROW = re.compile(r"\t|\s\|\s|[^\s.:;!?] {3,}\S|\.{5}|(?: \.){4}")
 _CODE = re.compile(r".*(?:[{}=<>\\$#;]|\w\(|\w_\w|::)")
 _INDENTED = 4  # columns from which on a line can be code
 _ITEM = re.compile(r"(?:[*+•‣▪◦·]|\.\.)\s|:\w[\w ]*:\s")
@@ -36,9 +38,11 @@ _PERHAPS_ITEM = re.compile(
 )
 _ENDED = re.compile(r".*[.:;!?…。！？][\"'”’»)\]]*$")
 _LETTER = re.compile(r"[^\W_]")
-_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
-_HYPHENS = frozenset("-\u2010\u00ad\u00ac\u2e17")
-_GAP = re.compile(r"[ \t\r]*\n[ \t]*(?:>[ \t]?)*[ \t]*")
+_FIRST_WIDE = "\u2e80"
+_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+$")
+_BROKEN = re.compile(BREAK)
+_HYPHENATED = re.compile("\\w[-\u2010]\\s")  # before a capital or a digit: the hyphen is its own
+_GAP = re.compile(r"[ \t\r]*\n[ \t>]*")
 
 
 class _Line(NamedTuple):
@@ -80,11 +84,12 @@ def unwrap(sentence: str) -> str:
 
 
 def _joint(gap: re.Match[str]) -> str:
-    before = gap.string[gap.start() - 1 : gap.start()]
-    if before in _HYPHENS:
+    text, start = gap.string, gap.start()
+    if _BROKEN.match(text, start - 1):
         return gap.group()
-    after = gap.string[gap.end() : gap.end() + 1]
-    return "" if _WIDE.match(before) and _WIDE.match(after) else " "
+    if _HYPHENATED.match(text, start - 2):
+        return ""
+    return "" if _WIDE.match(text[start - 1 : start] + text[gap.end() : gap.end() + 1]) else " "
 
 
 def _wraps(text: str) -> Iterator[tuple[int, int]]:
@@ -113,13 +118,13 @@ def _wraps(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """All lines in order; those of code are alone."""
-    at, fenced = 0, _begins_in_code(text)
+    """All lines in order; those of code and of tables are alone."""
+    at, has_fences, has_rows = 0, "```" in text or "~~~" in text, _may_hold_rows(text)
+    fenced = has_fences and _begins_in_code(text)
     for whole in text.split("\n"):
-        margin = _MARGIN.match(whole)
-        start = margin.end() if margin else 0
+        start = len(whole) - len(whole.lstrip(_MARGIN))
         line = whole[start:].rstrip()
-        fence = _FENCE.match(whole) is not None
+        fence = has_fences and _FENCE.match(whole) is not None
         fenced ^= fence
         letter = _LETTER.search(line)
         yield _Line(
@@ -128,7 +133,10 @@ def _lines(text: str) -> Iterator[_Line]:
             start + len(line),
             whole.count(">", 0, start),
             letter.group() if letter else "",
-            fence or fenced or _ALONE.match(line) is not None or _is_row(line),
+            fence
+            or fenced
+            or _ALONE.match(line) is not None
+            or (has_rows and _ROW.search(line) is not None),
         )
         at += len(whole) + 1
 
@@ -153,10 +161,8 @@ def _code_share(text: str) -> float:
     return sum(_CODE.match(line) is not None for line in lines) / max(len(lines), 1)
 
 
-def _is_row(line: str) -> bool:
-    return any(mark in line for mark in _BETWEEN) or (
-        "   " in line and _COLUMNS.search(line) is not None
-    )
+def _may_hold_rows(text: str) -> bool:
+    return "   " in text or "\t" in text or "| " in text or "....." in text or ". . . " in text
 
 
 def _paragraphs(lines: Iterable[_Line]) -> Iterator[list[_Line]]:
@@ -208,7 +214,7 @@ def _form(line: _Line) -> str:
 
 def _is_full(before: _Line, after: _Line, width: int) -> bool:
     """Whether the next word would not have fitted; a heading in capitals is never full."""
-    if _WIDE.match(before.text[-1]) and _WIDE.match(after.first or " "):
+    if before.text[-1] >= _FIRST_WIDE and _WIDE.match(before.text[-1] + after.first):
         return width >= _NARROWEST_WIDE and before.width >= width - 2
     if width < _NARROWEST or (before.text.isupper() and not after.text.isupper()):
         return False
