@@ -236,6 +236,36 @@ def test_remarks_are_listed_and_all_files_on_demand(
     assert "farm/cows.txt" in told
 
 
+def test_fields_of_a_text_file_are_renamed(
+    tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    note = "---\nheadline: On sheep\nwhen: 1901\n---\nWool."
+    source = write_sources(tmp_path / "source", {"farm/sheep.txt": note})
+    rename = ("--rename", "headline=title,when=date")
+    code, _, told = atlas("txt", source, "--collection", "c", *rename)
+    assert code == 0, told
+    assert Manifest.read(tmp_path / "stores" / "c").origins["txt"].arguments["rename"] == rename[1]
+    store = EmbeddedStore(tmp_path / "stores" / "c")
+    document = store.document("farm.sheep")
+    store.close()
+    assert (document.title, document.metadata["date"]) == ("On sheep", "1901")
+    code, _, told = atlas("txt", source, "--collection", "c", "--rename", "headline")
+    assert code == 1
+    assert "give `old=new`" in told
+
+
+def test_columns_that_change_their_names_change_them_once(
+    tables: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    rename = ("--rename", "title=port,port=title")
+    code, _, told = atlas("csv", tables, "--collection", "c", "--corpus", "ships", *rename)
+    assert code == 0, told
+    store = EmbeddedStore(tmp_path / "stores" / "c")
+    document = store.document("ships.1")
+    store.close()
+    assert (document.title, document.metadata["port"]) == ("Leith", "On ships")
+
+
 def test_the_arguments_are_kept_so_that_they_hold_from_any_folder(
     tables: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas, monkeypatch: Any
 ) -> None:
