@@ -95,7 +95,8 @@ function citationItem(citation, { sentences }, page) {
   ];
   const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };
   // an extractive answer is its quotes; said once is enough
-  const quoted = sentences.some(({ text }) => text.includes(citation.quote));
+  const quote = oneLine(citation.quote);
+  const quoted = sentences.some(({ text }) => oneLine(text).includes(quote));
   return element(
     "li",
     {},
@@ -104,4 +105,9 @@ function citationItem(citation, { sentences }, page) {
     placeLine(place, citation.url, citation.title),
     quoted ? null : element("blockquote", {}, citation.quote),
   );
+}
+
+/** A text whose lines may have been broken by hand, on one line. */
+function oneLine(text) {
+  return text.replaceAll(/\s+/g, " ");
 }

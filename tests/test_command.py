@@ -23,7 +23,7 @@ from tests.tiny import FARM, write_sources
 
 SHARED = (
     "collection splitter chunk_size chunk_overlap chunk_unit across_pages across_sections corpora "
-    "corpus_field corpus encoding language if_missing force every_file strict report"
+    "corpus_field corpus rename encoding language if_missing force every_file strict report"
 ).split()
 OWN = {
     "files": [],
@@ -94,7 +94,8 @@ def helps(kind: str) -> dict[str, str]:
 
 def test_every_type_has_its_options_and_the_shared_ones() -> None:
     found = {kind: list(helps(kind)) for kind in COMMANDS}
-    assert found == {kind: [*SHARED, *own] for kind, own in OWN.items()}
+    shared = {kind: [name for name in SHARED if name not in own] for kind, own in OWN.items()}
+    assert found == {kind: [*shared[kind], *own] for kind, own in OWN.items()}
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
@@ -276,7 +277,7 @@ def test_a_strict_command_builds_and_ends_with_status_3_if_a_file_is_refused(
 def test_refused_records_are_counted_apart(
     tables: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
 ) -> None:
-    (tables / "port.csv").write_text(f"{TABLE}3,No text,,Hull\n4,Nor here,,Hull\n", "utf-8")
+    (tables / "port.csv").write_text(f"{TABLE}3,,,Hull\n4,,,Hull\n", "utf-8")
     code, _, told = atlas(
         *("csv", tables, "--collection", "c", "--corpus-field", "port", "--strict"),
     )
@@ -284,6 +285,36 @@ def test_refused_records_are_counted_apart(
     assert told.strip().endswith("Refused: 2 records of other files gave none. The rest is built.")
     readable = (tmp_path / "create" / "csv" / "output" / "c.txt").read_text("utf-8")
     assert "REFUSED_FILES=0\nREFUSED_RECORDS=2\n" in readable
+
+
+def test_fields_of_a_text_file_are_renamed(
+    tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    note = "---\nheadline: On sheep\nwhen: 1901\n---\nWool."
+    source = write_sources(tmp_path / "source", {"farm/sheep.txt": note})
+    rename = ("--rename", "headline=title,when=date")
+    code, _, told = atlas("txt", source, "--collection", "c", *rename)
+    assert code == 0, told
+    assert Manifest.read(tmp_path / "stores" / "c").origins["txt"].arguments["rename"] == rename[1]
+    store = EmbeddedStore(tmp_path / "stores" / "c")
+    document = store.document("farm.sheep")
+    store.close()
+    assert (document.title, document.metadata["date"]) == ("On sheep", "1901")
+    code, _, told = atlas("txt", source, "--collection", "c", "--rename", "headline")
+    assert code == 1
+    assert "give `old=new`" in told
+
+
+def test_columns_that_change_their_names_change_them_once(
+    tables: Path, tmp_path: Path, hashes: HashEmbedder, atlas: Atlas
+) -> None:
+    rename = ("--rename", "title=port,port=title")
+    code, _, told = atlas("csv", tables, "--collection", "c", "--corpus", "ships", *rename)
+    assert code == 0, told
+    store = EmbeddedStore(tmp_path / "stores" / "c")
+    document = store.document("ships.1")
+    store.close()
+    assert (document.title, document.metadata["port"]) == ("Leith", "On ships")
 
 
 def test_the_arguments_are_kept_so_that_they_hold_from_any_folder(

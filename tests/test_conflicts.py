@@ -39,6 +39,13 @@ def test_a_conflict_quotes_the_very_sentences_where_they_stand() -> None:
     assert not conflict.stated
 
 
+def test_a_conflict_is_found_over_the_end_of_a_line() -> None:
+    old = "A pilot of the harbour of Northport must serve on a boat there for seven\nyears."
+    new = "A pilot of the harbour of Northport must serve on a boat there for nine\nyears."
+    (found,) = between("How long must a pilot serve?", old, new)
+    assert (found.first.quote, found.second.quote) == (old, new)
+
+
 def test_one_document_does_not_contradict_itself() -> None:
     assert conflicts_between(LIMIT, [passage("a", LOW), passage("a", HIGH)]) == ()
 

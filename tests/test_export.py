@@ -228,3 +228,7 @@ def test_what_the_server_answers_can_be_exported(client: FlaskClient, format: Fo
     now = datetime.now(UTC).isoformat()
     document = {"created": now, "collection": "atlas_demo", "collection_version": "v1"} | sent
     assert "gideon" in export([document], format, BASE).text
+
+
+def test_a_quote_is_exported_on_one_line_without_the_marks_of_a_message() -> None:
+    assert one_line("> It has been out\n> since May.") == "> It has been out since May."

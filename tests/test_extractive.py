@@ -71,6 +71,17 @@ def test_what_is_quoted_may_end_in_a_quotation_mark() -> None:
     assert "coarse.”" in written(passage("farm.sheep", text))
 
 
+def test_a_sentence_over_two_lines_is_written_on_one() -> None:
+    text = (
+        "Of sheep\n\nNobody on the farm had ever doubted that the wool of the sheep on the\n"
+        "hills is coarse. The farm has been sold."
+    )
+    assert written(passage("farm.sheep", text)) == (
+        "Nobody on the farm had ever doubted that the wool of the sheep on the hills is coarse. "
+        "[farm.sheep p1]\n"
+    )
+
+
 LESS = "Wool is dull, and no more is to be said of it here."
 CONTRADICTED = Opposed(("farm.sheep", 50, 50 + len(COARSE)), ("farm.other", 20, 20 + len(LESS)))
 

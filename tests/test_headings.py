@@ -107,19 +107,21 @@ def test_a_heading_over_two_lines_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "expected"),
+    ("text", "title", "expected"),
     [
         ("Privacy Act\n\nThis act binds.", "Privacy Act", True),
         ("# Privacy Act\nThis act binds.", "Privacy Act", True),
         ("This act binds.\n\nAll of it.", "This act binds.", False),
         ("Privacy Act", "Privacy Act", False),
-        ("A line that was cut in the middle of it\nand more", "A line that was cut", False),
+        ("A line that was cut in the middle of it\nand more", "A line that was…", False),
+        ("A line that is\nwrapped by hand", "A line that is wrapped by hand", False),
+        ("title: Privacy Act\n\nThis act binds.", "Privacy Act", True),
     ],
 )
 def test_a_first_line_is_a_title_if_it_stands_alone_and_ends_like_one(
-    text: str, line: str, expected: bool
+    text: str, title: str, expected: bool
 ) -> None:
-    assert is_title(text, line) is expected
+    assert is_title(title, text) is expected
 
 
 def test_a_heading_that_comes_twice_is_one_each_time() -> None:

@@ -1,3 +1,4 @@
+import pytest
 from lxml import etree, html
 
 from atlas_search.core.domain import Segment
@@ -38,7 +39,58 @@ def test_the_cells_of_a_row_are_one_paragraph():
         "<table><tr><th>Year<th>Ships<th>Crew</tr>"
         "<tr><td><p>1901</p><td><td>12<br>men</tr><tr><td>only one</table>"
     )
-    assert flat(source).text == "Year | Ships | Crew\n\n1901 |  | 12 men\n\nonly one"
+    assert flat(source).text == "Year | Ships | Crew\n\nYear: 1901 | Crew: 12 men\n\nonly one"
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (
+            "<tr><th>Port<th>Depth:</tr><tr><th>Ostby<td>4 m</tr><tr><td>Northport<td>9 m</tr>",
+            ["Port | Depth:", "Port: Ostby | Depth: 4 m", "Port: Northport | Depth: 9 m"],
+        ),
+        (
+            "<thead><tr><td>Port<td>Depth</tr></thead><tbody><tr><td>Ostby<td>4 m</tr></tbody>",
+            ["Port | Depth", "Port: Ostby | Depth: 4 m"],
+        ),
+        (
+            "<tr><td>Port<td>Depth</tr><tr><td>Ostby<td>4 m</tr>",
+            ["Port | Depth", "Ostby | 4 m"],
+        ),
+        (
+            "<tr><th><th>Depth<th>Pilots</tr><tr><th>Ostby<td>4 m<td>none</tr>",
+            ["| Depth | Pilots", "Ostby | Depth: 4 m | Pilots: none"],
+        ),
+        (
+            "<tr><th>Port<th>Depth<th>Pilots</tr><tr><td colspan=2>Ostby<td>none</tr>",
+            ["Port | Depth | Pilots", "Ostby | none"],
+        ),
+        (
+            f"<tr><th>{'Port ' * 20}<th>Depth</tr><tr><td>Ostby<td>4 m</tr>",
+            [f"{'Port ' * 20}| Depth", "Ostby | 4 m"],
+        ),
+        (
+            "<tr><th>Port<th>Depth</tr><tr><td>Ostby<td>4 m</tr>"
+            "<tr><th>Ship<th>Crew</tr><tr><td>Swan<td>12</tr>",
+            ["Port | Depth", "Port: Ostby | Depth: 4 m", "Ship | Crew", "Ship: Swan | Crew: 12"],
+        ),
+    ],
+)
+def test_a_row_is_read_with_the_headings_of_its_columns(table: str, rows: list[str]):
+    assert flat(f"<table>{table}</table>").text.split("\n\n") == rows
+
+
+def test_a_table_inside_a_table_has_its_own_headings():
+    source = (
+        "<table><tr><th>Port<th>Ships</tr><tr><td>Ostby<td>"
+        "<table><tr><th>Ship<th>Crew</tr><tr><td>Swan<td>12</tr></table></td></tr>"
+        "<tr><td>Northport<td>none</tr></table>"
+    )
+    rows = flat(source).text.split("\n\n")
+    assert rows == [
+        *("Port | Ships", "Ostby", "Ship | Crew"),
+        *("Ship: Swan | Crew: 12", "Port: Northport | Ships: none"),
+    ]
 
 
 def test_a_table_that_only_lays_out_a_page_keeps_its_paragraphs():

@@ -37,7 +37,7 @@ VALUES = st.recursive(
     ),
     max_leaves=8,
 )
-NAMES = st.sampled_from(["date", "tags", "keywords", "author"]) | st.text()
+NAMES = st.sampled_from(["date", "timestamp", "year", "tags", "keywords", "author"]) | st.text()
 
 
 def field(name: str, value: object) -> object:
@@ -68,6 +68,58 @@ def test_defaults_fill_what_is_missing_or_empty() -> None:
         "language": "en",
         "date": "1954-05-17",
     }
+
+
+@pytest.mark.parametrize(
+    ("raw", "typed"),
+    [
+        ({"timestamp": "2021-03-05T10:00:00Z"}, "2021-03-05"),
+        ({"timestamp": 1614938400}, "2021-03-05"),
+        ({"timestamp": 1614938400.25}, "2021-03-05"),
+        ({"timestamp": 1614938400123}, "2021-03-05"),
+        ({"timestamp": "1614938400"}, "2021-03-05"),
+        ({"timestamp": datetime(2021, 3, 5, 10, tzinfo=UTC)}, "2021-03-05"),
+        ({"published": "5 March 2021"}, "2021-03-05"),
+        ({"published_at": "2021-03-05 10:00"}, "2021-03-05"),
+        ({"publishedAt": "2021-03"}, "2021-03"),
+        ({"publication_date": "c. 1901"}, "c. 1901"),
+        ({"created_at": date(2021, 3, 5)}, "2021-03-05"),
+        ({"datetime": "2021-03-05T10:00"}, "2021-03-05"),
+        ({"pubDate": "Fri, 05 Mar 2021 10:00:00 +0000"}, "2021-03-05"),
+        ({"pub_date": "Fri, 05 Mar 2021 10:00:00 GMT"}, "2021-03-05"),
+        ({"sitting_date": "1954-05-17"}, "1954-05-17"),
+        ({"date_published": "1954"}, "1954"),
+        ({"year": 1954}, "1954"),
+        ({"year": 1954.0}, "1954"),
+        ({"year": 1954, "published": "2021-03-05"}, "2021-03-05"),
+        ({"created_at": "2022-01-01", "timestamp": "yesterday", "year": 1954}, "2022-01-01"),
+        ({"date": "1901", "timestamp": 1614938400}, "1901"),
+        ({"date": "", "year": 1954}, "1954"),
+        ({"date": "undated", "year": 1954}, "undated"),
+    ],
+)
+def test_a_field_that_is_a_date_by_its_name_stands_for_the_date(
+    raw: Mapping[str, object], typed: str
+) -> None:
+    found = typed_metadata(raw, {"date": "1700"})
+    assert found["date"] == typed
+    assert found.keys() >= {"_".join(name.lower().split()) for name in raw}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"year": 12},
+        {"year": 10**12},
+        {"timestamp": "10:00"},
+        {"timestamp": 12.5},
+        {"timestamp": True},
+        {"published": "yes"},
+        {"updated": "2021-03-05"},
+    ],
+)
+def test_what_is_no_date_stands_for_none(raw: Mapping[str, object]) -> None:
+    assert "date" not in typed_metadata(raw)
 
 
 @pytest.mark.parametrize(

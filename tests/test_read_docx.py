@@ -8,7 +8,7 @@ import docx
 import pytest
 from docx.document import Document
 from docx.enum.text import WD_BREAK
-from docx.oxml import parse_xml
+from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import nsdecls
 
 from atlas_search.core.domain import Segment
@@ -86,6 +86,39 @@ def test_paragraphs_and_tables_come_in_their_order(tmp_path):
         document.add_paragraph("Last.")
 
     assert draft(tmp_path, write).text == "First.\n\nYear | Ships | Crew\n\n1901 |  | 12\n\nLast."
+
+
+def ports(document, *, repeated: bool = False, bold: bool = False) -> None:
+    table = document.add_table(rows=0, cols=2)
+    for texts in (("Port", "Depth"), ("Ostby", "4 m")):
+        row = table.add_row()
+        for cell, text in zip(row.cells, texts, strict=True):
+            run = cell.paragraphs[0].add_run(text)
+            run.bold = (bold and text in {"Port", "Depth"}) or None
+        if repeated and texts[0] == "Port":
+            row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+
+
+@pytest.mark.parametrize("how", ["repeated", "bold"])
+def test_a_row_is_read_with_the_headings_of_its_columns(tmp_path, how):
+    found = draft(tmp_path, lambda document: ports(document, **{how: True}))
+    assert found.text == "Port | Depth\n\nPort: Ostby | Depth: 4 m"
+
+
+def test_a_first_row_like_all_others_is_no_heading(tmp_path):
+    assert draft(tmp_path, ports).text == "Port | Depth\n\nOstby | 4 m"
+
+
+def test_an_empty_heading_stands_before_no_value(tmp_path):
+    def write(document):
+        table = document.add_table(rows=2, cols=3)
+        for number, text in enumerate(("", "Depth", "Pilots")):
+            table.rows[0].cells[number].paragraphs[0].add_run(text).bold = True
+        for number, text in enumerate(("Ostby", "4 m", "none")):
+            table.rows[1].cells[number].text = text
+
+    text = "| Depth | Pilots\n\nOstby | Depth: 4 m | Pilots: none"
+    assert draft(tmp_path, write).text == text
 
 
 def test_a_table_that_only_lays_out_a_page_keeps_its_paragraphs(tmp_path):

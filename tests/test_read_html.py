@@ -60,7 +60,7 @@ Costs & fees
 
 Fee | Paid by
 
-£2 10s. | the appellant
+Fee: £2 10s. | Paid by: the appellant
 
 The bench in 1954
 

@@ -136,12 +136,12 @@ def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -
     assert files_reader().options == {
         "TxtReader": {"version": 1},
         "PdfReader": {"version": 1},
-        "HtmlReader": {"version": 1, "whole_page": False},
+        "HtmlReader": {"version": 2, "whole_page": False},
         "XmlReader": {"version": 1, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 1, "delimiter": "", "quotes": True, **columns},
         "JsonlReader": {"version": 1, **columns},
-        "DocxReader": {"version": 1},
-        "EpubReader": {"version": 1},
+        "DocxReader": {"version": 2},
+        "EpubReader": {"version": 2},
     }
 
 

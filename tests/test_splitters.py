@@ -116,6 +116,18 @@ def test_a_paragraph_too_long_is_cut_along_its_lines() -> None:
     ]
 
 
+@pytest.mark.parametrize("bar", ["", "| "])
+def test_the_header_of_a_markdown_table_stays_with_its_first_row(bar: str) -> None:
+    header = (
+        f"{bar}Port | Depth of the outer basin\n{bar}:--- | ---:\n"
+        f"{bar}Ostby | four metres at low water"
+    )
+    other = f"{bar}Northport | nine metres at low water"
+    third = f"{bar}Vik | two metres at low water"
+    text = f"The ports of the north:\n\n{header}\n{other}\n{third}"
+    assert pieces(text, 90) == ["The ports of the north:", header, f"{other}\n{third}"]
+
+
 def test_each_sentence_is_a_passage() -> None:
     assert pieces("He cites No. 45. She agrees.\nSo ordered", 50, 0, "sentence") == [
         "He cites No. 45.",

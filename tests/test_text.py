@@ -302,8 +302,7 @@ def test_a_line_break_ends_a_sentence() -> None:
 def test_a_line_break_inside_a_word_ends_no_sentence() -> None:
     assert split("The consti-\ntution. It binds\nall.") == [
         "The consti-\ntution.",
-        "It binds",
-        "all.",
+        "It binds\nall.",
     ]
 
 

@@ -26,6 +26,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
+from atlas_search.readers.fields import name_of
 from atlas_search.readers.files import files_reader
 from atlas_search.search.explain import explain_all
 from atlas_search.search.facets import facets as count_facets
@@ -71,6 +72,7 @@ class Atlas:
         corpus: str = "",
         chunking: Chunking | None = None,
         force: bool = False,
+        rename: Mapping[str, str] | None = None,
         arguments: Mapping[str, Any] | None = None,
         progress: Progress = lambda *_: None,
         embedder: Embedder | None = None,
@@ -81,9 +83,9 @@ class Atlas:
         Each sub-folder is a corpus, unless there is a `corpora.toml` (or `corpora` names such a
         mapping), or all is of one `corpus`; `locate` finds the sources in another way. Without a
         `reader` each file is read by what its name ends in. Only what changed is read and embedded
-        again, unless with `force`. Documents of another `kind` of source stay, and `arguments` are
-        kept for a repair. Raises SourceError if nothing can be built; files that cannot be read
-        are remarks in the report.
+        again, unless with `force`. `rename` gives metadata fields other names. Documents of
+        another `kind` of source stay, and `arguments` are kept for a repair. Raises SourceError if
+        nothing can be built; files that cannot be read are remarks in the report.
         """
         chosen = settings_for(collection, **settings)
         folder = chosen.collection_folder
@@ -99,6 +101,7 @@ class Atlas:
             chunking or default_chunking(),
             force,
             arguments or {},
+            {name_of(old): name_of(new) for old, new in (rename or {}).items()},
         )
         return build(folder, sources, reader, embedder or open_embedder(chosen), options, progress)
 

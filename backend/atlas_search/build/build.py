@@ -27,13 +27,17 @@ from atlas_search.stores.versions import STAGING, lock, remove_old, versions
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """What to build and how. `arguments` are those of the command, kept for a repair."""
+    """What to build and how.
+
+    `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`.
+    """
 
     collection: str
     origin: str
     chunking: Chunking = field(default_factory=chunking)
     force: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    rename: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,7 @@ def build(
                 embedder.token_spans,
                 embedder.fingerprint,
                 {corpus.id: corpus.language for corpus in _corpora_of_others(live, options)},
+                options.rename,
             )
             plan = read_sources(
                 sources,

@@ -17,15 +17,16 @@ from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
+from atlas_search.readers.fields import is_empty, name_of
 from atlas_search.readers.metadata import typed_metadata
+from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.staging import StagedDocument, StagedPassage
 
-VERSION = 2
+VERSION = 3
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
-_TITLE = 120  # characters of the first line, where a document has no title
 _LONGEST = 120  # characters of one part of an id
 _POSITION = re.compile(r"[a-z]+-\d+")
 
@@ -34,7 +35,8 @@ _POSITION = re.compile(r"[a-z]+-\d+")
 class Preparation:
     """How to read and cut the sources of one origin; `token_spans` serves sizes in tokens.
 
-    `languages` are those of corpora that other origins fill, too.
+    `languages` are those of corpora that other origins fill, too. `rename` are new names of
+    metadata fields by their old ones, both as `name_of` writes them.
     """
 
     origin: str
@@ -44,6 +46,7 @@ class Preparation:
     tokenizer: str
     """Identifies what `token_spans` does."""
     languages: Mapping[str, str] = field(default_factory=dict)
+    rename: Mapping[str, str] = field(default_factory=dict)
 
     def language(self, rule: Rule, corpus: str) -> str:
         """The language of a corpus that a rule fills."""
@@ -60,6 +63,7 @@ class Preparation:
                     asdict(self.chunking),
                     self.tokenizer if self.chunking.unit == "tokens" else "",
                     file.stem,
+                    dict(self.rename),
                     asdict(file.rule) | {"language": self._languages(file.rule)},
                 ],
                 sort_keys=True,
@@ -139,7 +143,8 @@ def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDo
     text = draft.text
     if not text.strip():
         return Skipped("it holds no text", draft.key)
-    metadata = typed_metadata(draft.metadata, file.rule.metadata)
+    renamed = _rename(draft.metadata, preparation.rename)
+    metadata = typed_metadata(renamed, file.rule.metadata)
     if "title" in metadata:
         metadata["title"] = str(metadata["title"])  # `1984` is a number in YAML
     metadata.setdefault("content_type", file.path.suffix.lower().removeprefix(".") or "chroma")
@@ -147,18 +152,19 @@ def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDo
         corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
     except SourceError as error:
         return Skipped(str(error), draft.key)
-    given_title = draft.title or str(metadata.get("title") or "")
+    given = _given_title(preparation, draft, str(metadata.get("title") or ""))
+    title = given or title_from(text)
     document = Document(
         id="",
         corpus=corpus,
-        title=given_title or _first_line(text),
+        title=title,
         text=text,
         metadata=metadata,
         source=file.name,
         pages=draft.pages,
         segments=draft.segments,
         printed_pages=draft.printed_pages,
-        is_titled=bool(given_title) or is_title(text, _first_line(text)),
+        is_titled=bool(given) or is_title(title, text),
     )
     provenance = Provenance(
         preparation.origin, draft.key, _stem(file, draft.key), document_digest(document)
@@ -166,6 +172,13 @@ def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDo
     language = preparation.language(file.rule, corpus)
     passages = _passages(preparation, document, draft, language)
     return StagedDocument(document, provenance, tuple(passages))
+
+
+def _given_title(preparation: Preparation, draft: Draft, stated: str) -> str:
+    """That of the draft, unless another field was renamed to be it; empty if nobody gave one."""
+    is_renamed = "title" in preparation.rename.values()
+    names = (stated, draft.title) if is_renamed else (draft.title, stated)
+    return next(filter(None, map(clean_title, names)), "")
 
 
 def _passages(
@@ -236,9 +249,15 @@ def _slug(text: str) -> str:
     return f"{slug[:_LONGEST]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _first_line(text: str) -> str:
-    line = next(line for line in text.splitlines() if line.strip())
-    return line.lstrip("# ").strip()[:_TITLE] or line.strip()[:_TITLE]
+def _rename(metadata: Mapping[str, object], rename: Mapping[str, str]) -> dict[str, object]:
+    """The fields by their new names; what is renamed takes the place of a field of that name."""
+    renamed: dict[str, object] = {}
+    for name, value in metadata.items():
+        new = rename.get(name_of(str(name)), "")
+        if new and not is_empty(value):
+            renamed.setdefault(new, value)
+    kept = {name: metadata[name] for name in metadata if name_of(str(name)) not in rename}
+    return kept | renamed
 
 
 def _parts(path: Path) -> list[Path]:

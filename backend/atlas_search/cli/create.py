@@ -32,6 +32,7 @@ from atlas_search.core.places import checkout
 from atlas_search.core.settings import load_settings
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
+from atlas_search.readers.columns import renames
 from atlas_search.readers.files import READERS, ReaderFactory
 from atlas_search.stores.manifest import Manifest
 
@@ -72,6 +73,9 @@ def _common(
         str, typer.Option(help="Metadata field that names each document's corpus")
     ] = "",
     corpus: Annotated[str, typer.Option(help="The one corpus all documents belong to")] = "",
+    rename: Annotated[
+        str, typer.Option(help="old=new, joined by commas: other names for metadata fields")
+    ] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files (default: UTF-8)")] = "",
     language: Annotated[
         str,
@@ -108,8 +112,10 @@ def store_command(
             if given["if_missing"] and _is_built(given["collection"]):
                 return
             chosen = {name: given.pop(name) for name in own}
+            # a reader that renames fields itself does so before it looks for the text
+            rename = renames(given.get("rename", ""))
             report = create(
-                kind, factory(**chosen), locate or locate_files, given | chosen, console
+                kind, factory(**chosen), locate or locate_files, given | chosen, rename, console
             )
         except AtlasError as error:
             console.print(str(error), style="red", markup=False)
@@ -120,17 +126,26 @@ def store_command(
 
     command.__doc__ = factory.__doc__
     shared = inspect.signature(_common).parameters
+    common = [parameter for name, parameter in shared.items() if name not in own]
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [*_keywords(shared.values()), *_keywords(own.values())]
+        [*_keywords(common), *_keywords(own.values())]
     )
     command.__annotations__ = _hints(_common) | _hints(factory)
     return command
 
 
 def create(
-    kind: str, reader: Reader, locate: Locate, given: Mapping[str, Any], console: Console
+    kind: str,
+    reader: Reader,
+    locate: Locate,
+    given: Mapping[str, Any],
+    rename: Mapping[str, str],
+    console: Console,
 ) -> BuildReport:
-    """Build or update a collection as the options of a command say."""
+    """Build or update a collection as the options of a command say.
+
+    `rename` is left to the build.
+    """
     _check(given)
     cut = chunking(
         given["splitter"],
@@ -153,6 +168,7 @@ def create(
             locate=find,
             chunking=cut,
             force=given["force"],
+            rename=rename,
             arguments=_arguments(given),
             progress=progress,
         )

@@ -23,6 +23,7 @@ from atlas_search.language.spelling import (
     without_marks,
 )
 from atlas_search.language.spelling import fold as fold
+from atlas_search.language.wraps import fill
 
 ANALYSER_VERSION = 2
 """Raised when the stems of a text change: a store and its questions must agree on them."""
@@ -36,6 +37,7 @@ _BROKEN = re.compile(BREAK)
 _LINE = re.compile(r"[^\n]+")
 # abbreviations of law reports that sentencex takes for the end of a sentence
 _ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
+_NUMBER = re.compile(r"\s*(?:\d{1,3}|[a-zA-Z])[.)]\s*")
 _NAME = re.compile(rf"\b{CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{CAPITAL}[\w'’]*\.?)+")
 # sentencex panics on one of these before a full stop ("Part C\u00a0.")
 _WIDE_BLANKS = re.compile(r"[^\S\x00-\x7f](?=\s*\.)")
@@ -147,15 +149,20 @@ def all_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
 def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> list[TextSpan]:
     """The sentences of `text` as spans without surrounding blanks.
 
-    A line break ends a sentence too: headings and list items stand on lines of their own. It does
-    not end one inside a hyphenated word. The sentences of a sentence are itself.
+    A line's end ends a sentence too, for headings and list items stand on lines of their own, but
+    not where it only breaks the line (`language.wraps`) or a word. `unwrap` shows such a sentence
+    on one line, and the sentences of that line are itself.
     """
+    return _settle(fill(text), language)
+
+
+def _settle(text: str, language: str) -> list[TextSpan]:
     settled = []
     for span in _sentences(text, language):
         inner = text[span.start : span.end]
         # in-line lists and unbalanced quotes are split only when they stand alone
         alone = len(_sentences(inner, language)) < 2
-        parts = [TextSpan(0, len(inner))] if alone else sentences(inner, language)
+        parts = [TextSpan(0, len(inner))] if alone else _settle(inner, language)
         settled += [TextSpan(span.start + start, span.start + end) for start, end in parts]
     return settled
 
@@ -176,6 +183,8 @@ def _sentences(text: str, language: str) -> list[TextSpan]:
         for boundary in sentencex.get_sentence_boundaries(language, masked):
             end = line.start + boundary["end_index"]
             if language == "en" and end < line.end and _ABBREVIATION.search(text, start, end):
+                continue
+            if end < line.end and _NUMBER.fullmatch(text, start, end):  # that of a list item
                 continue
             span = trim(text, start, end)
             start = end

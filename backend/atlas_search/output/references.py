@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from atlas_search.core.domain import MetadataValue
+from atlas_search.language.wraps import unwrap
 from atlas_search.output.answer_document import (
     AnswerDocument,
     CitationOut,
@@ -58,7 +59,7 @@ def references(answers: Sequence[AnswerDocument], base_url: str) -> list[Referen
 
 def one_line(text: str) -> str:
     """`text` without control characters, every run of white space one blank."""
-    kept = (" " if unicodedata.category(char) == "Cc" else char for char in text)
+    kept = (" " if unicodedata.category(char) == "Cc" else char for char in unwrap(text))
     return " ".join("".join(kept).split())
 
 

@@ -106,17 +106,22 @@ class Columns:
         return f"no field {wanted}; the fields are {had}: name the text with `--text-column`"
 
 
+def renames(option: str) -> dict[str, str]:
+    """New names of fields by their old ones, from `--rename`. Raises SourceError."""
+    pairs = [pair.partition("=") for pair in option.split(",") if pair.strip()]
+    if not all(equals and name_of(old) and name_of(new) for old, equals, new in pairs):
+        raise SourceError(f"--rename {option}: give `old=new`, or several joined by commas.")
+    return {name_of(old): name_of(new) for old, _, new in pairs}
+
+
 def columns_of(text: str, id_: str, title: str, metadata: str, rename: str) -> Columns:
     """Columns from command-line options, where commas separate names. Raises SourceError."""
-    pairs = [pair.partition("=") for pair in rename.split(",") if pair.strip()]
-    if not all(equals and name_of(old) and name_of(new) for old, equals, new in pairs):
-        raise SourceError(f"--rename {rename}: give `old=new`, or several joined by commas.")
     return Columns(
         text=_names(text),
         id=name_of(id_),
         title=name_of(title),
         metadata=_names(metadata),
-        rename={name_of(old): name_of(new) for old, _, new in pairs},
+        rename=renames(rename),
     )
 
 

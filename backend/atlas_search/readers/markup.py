@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from atlas_search.core.domain import Segment
+from atlas_search.readers.table_rows import header_of, write_row
 
 if TYPE_CHECKING:  # text files have sections too, and need no lxml
     from lxml import etree
@@ -66,8 +67,9 @@ def flatten(root: "etree._Element") -> Flat:
     """Every visible paragraph below `root`, a blank line between them.
 
     Takes HTML, XHTML and the output of trafilatura. White space is collapsed as a browser would,
-    a `br` is a line end, `pre` keeps its lines, and the cells of a table row are one paragraph
-    joined by ` | ` unless one of them holds several. What pages show around or over a text is left
+    a `br` is a line end, `pre` keeps its lines, and a table's row is one paragraph unless a cell
+    holds several: its cells joined by ` | `, each behind the heading of its column if the table
+    has such a row. What pages show around or over a text is left
     out: scripts, forms, navigation, readings of Chinese characters. Any depth will do.
     """
     flow = _Flow()
@@ -128,18 +130,31 @@ class _Paragraph:
 
 
 @dataclass(slots=True)
-class _Flow:
-    """The paragraphs so far and the one being read.
+class _Row:
+    """An open row: the paragraph with which each cell begins, and whether all are headings."""
 
-    `level` is that of the heading being read, `rows` holds for each open table row the paragraph
-    with which each of its cells begins.
-    """
+    starts: list[int] = field(default_factory=list)
+    heads: bool = True
+
+
+@dataclass(slots=True)
+class _Table:
+    """An open table: the headings of its columns, and whether a `thead` is being read."""
+
+    header: tuple[str, ...] = ()
+    in_head: bool = False
+
+
+@dataclass(slots=True)
+class _Flow:
+    """The paragraphs so far and the one being read; `level` is that of the heading being read."""
 
     paragraphs: list[_Paragraph] = field(default_factory=list)
     inline: list[str] = field(default_factory=list)
     level: int = 0
     preserved: int = 0
-    rows: list[list[int]] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
+    tables: list[_Table] = field(default_factory=lambda: [_Table()])
 
     def open(self, element: "etree._Element") -> None:
         tag = tag_of(element)
@@ -149,10 +164,7 @@ class _Flow:
             self._end_paragraph()
             self.level = _level(element) or self.level
             self.preserved += tag == "pre"
-            if tag in _ROWS:
-                self.rows.append([])
-            elif tag in _CELLS and self.rows:
-                self.rows[-1].append(len(self.paragraphs))
+            self._open_table(element, tag)
         self.add(element.text)
 
     def close(self, element: "etree._Element") -> None:
@@ -161,8 +173,7 @@ class _Flow:
             self._end_paragraph()
             self.level = 0 if _level(element) else self.level
             self.preserved -= tag == "pre"
-            if tag in _ROWS:
-                self._join_cells(self.rows.pop())
+            self._close_table(tag)
 
     def skip(self, element: "etree._Element") -> None:
         from lxml import etree
@@ -178,6 +189,27 @@ class _Flow:
             text = plain(text)
             self.inline.append(text if self.preserved else re.sub(r"[ \t\n]+", " ", text))
 
+    def _open_table(self, element: "etree._Element", tag: str) -> None:
+        if tag == "table":
+            self.tables.append(_Table())
+        elif tag == "thead":
+            self.tables[-1].in_head = True
+        elif tag in _ROWS:
+            self.rows.append(_Row())
+        elif tag in _CELLS and self.rows:
+            row = self.rows[-1]
+            row.starts.append(len(self.paragraphs))
+            # trafilatura writes `<cell role="head">`
+            row.heads = row.heads and (tag == "th" or element.get("role") == "head")
+
+    def _close_table(self, tag: str) -> None:
+        if tag == "table":
+            self.tables.pop()
+        elif tag == "thead":
+            self.tables[-1].in_head = False
+        elif tag in _ROWS:
+            self._join_cells(self.rows.pop())
+
     def _end_paragraph(self) -> None:
         """Also ends a heading: an `h2` that nobody closed does not swallow the document."""
         text = "".join(self.inline)
@@ -190,7 +222,8 @@ class _Flow:
             self.paragraphs.append(_Paragraph(text, self.level))
             self.level = 0
 
-    def _join_cells(self, starts: Sequence[int]) -> None:
+    def _join_cells(self, row: _Row) -> None:
+        starts, table = row.starts, self.tables[-1]
         if not starts:
             return
         ends = [*starts[1:], len(self.paragraphs)]
@@ -198,8 +231,11 @@ class _Flow:
         filled = [cell[0] for cell in cells if cell]
         if len(cells) < len(starts) or len(filled) < 2 or any(cell.level for cell in filled):
             return
-        texts = (" ".join(cell[0].text.split()) if cell else "" for cell in cells)
-        self.paragraphs[starts[0] :] = [_Paragraph(" | ".join(texts).strip(), 0)]
+        texts = [" ".join(cell[0].text.split()) if cell else "" for cell in cells]
+        header = () if (is_header := row.heads or table.in_head) else table.header
+        self.paragraphs[starts[0] :] = [_Paragraph(write_row(texts, header), 0)]
+        if is_header:
+            table.header = header_of(texts)
 
 
 def _level(element: "etree._Element") -> int:

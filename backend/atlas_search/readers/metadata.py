@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Literal
 
@@ -20,6 +20,14 @@ MOST_FREQUENT = 20
 MAX_VALUES = 10_000
 """Distinct values that are counted for each field."""
 
+DATE_NAMES = (
+    *("datepublished", "publicationdate", "published", "publishedat", "pubdate"),
+    *("sittingdate", "datetime", "timestamp", "createdat", "year"),
+)
+"""Fields that state the date of a document, without `_` and the like, the best first."""
+
+_SECONDS = re.compile(r"([1-9]\d{8,9}|[1-9]\d{11,12})(?:\.\d*)?", re.ASCII)
+_DIGITS = 10  # of seconds; milliseconds have more
 _LONGEST_COUNTED = 200  # characters; nobody chooses a longer value from a list
 _SEVERAL = (list, tuple, set, frozenset)
 _SPLIT = {"tags", "keywords"}
@@ -36,13 +44,14 @@ def typed_metadata(
 
     Field names are in lower case, their blanks `_`. Dates become ISO text, lists tuples of text
     without repeats, mappings JSON, truth values, NaN and numbers from MAX_NUMBER on text. `date` is
-    always text, of a datetime only its day. `tags` and `keywords` given as one text are split at
+    always text, of a datetime only its day; where there is none, the first of DATE_NAMES that is
+    one stands for it. `tags` and `keywords` given as one text are split at
     `;`, without one at `,`; an author never is. Empty values are left out; `defaults` fill what is
     missing then.
     """
-    own = _type_fields(raw)
+    own = _with_date(_type_fields(raw))
     missing = {name: value for name, value in _type_fields(defaults).items() if name not in own}
-    return own | missing
+    return _with_date(own | missing)
 
 
 def _type_fields(raw: Mapping[str, object]) -> dict[str, MetadataValue]:
@@ -75,6 +84,33 @@ def _date(value: object) -> str:
         value = int(value)  # a year in a column with gaps
     typed = _type_value("", value)
     return "; ".join(typed) if isinstance(typed, tuple) else str(typed)
+
+
+def _with_date(fields: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+    if "date" not in fields and (found := _other_date(fields)):
+        return fields | {"date": found}
+    return fields
+
+
+def _other_date(fields: Mapping[str, MetadataValue]) -> str:
+    """The date that another field states: a day if it is one, else as it is written."""
+    by_name = {re.sub(r"[\W_]", "", name): value for name, value in fields.items()}
+    for name in DATE_NAMES:
+        written = _date(by_name.get(name))
+        if name != "year" and (day := _epoch(written)):
+            return day
+        if days := bounds(written):
+            return days[0] if days[0] == days[1] else written
+    return ""
+
+
+def _epoch(written: str) -> str:
+    """The day of so many seconds or milliseconds since 1970, if it is after 1973."""
+    match = _SECONDS.fullmatch(written)
+    if not match:
+        return ""
+    seconds = int(match[1]) / (1000 if len(match[1]) > _DIGITS else 1)
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def _text(value: object) -> str:

@@ -36,6 +36,12 @@ class Reading:
         return content_terms(self.passage.text, self.passage.language)
 
     @cached_property
+    def letters(self) -> tuple[str, list[int]]:
+        """Its text without blanks and marks of quotation, and where each character stands."""
+        kept = [at for at, char in enumerate(self.passage.text) if _is_said(char)]
+        return "".join(self.passage.text[at] for at in kept), kept
+
+    @cached_property
     def folded(self) -> str:
         """Its words in their folded forms, a blank on either side of each."""
         return _fold_words(self.passage.text, self.passage.language)
@@ -62,7 +68,7 @@ def best_place(sentence: str, cited: Sequence[Reading]) -> tuple[Passage, TextSp
     Likeness is the Jaccard similarity of informative stems.
     """
     for reading in cited:
-        if span := _verbatim(sentence, reading.passage.text):
+        if span := _verbatim(sentence, reading):
             return reading.passage, span
     best, found = -1.0, (cited[0].passage, TextSpan(0, 0))
     for reading in cited:
@@ -93,7 +99,7 @@ def missing_support(sentence: str, cited: Sequence[Reading]) -> list[str]:
 
 def stands_in(sentence: str, cited: Sequence[Reading]) -> bool:
     """Whether one of `cited` says it in the same words."""
-    return any(_verbatim(sentence, reading.passage.text) for reading in cited)
+    return any(_verbatim(sentence, reading) for reading in cited)
 
 
 def shorten_token(token: str) -> str:
@@ -105,16 +111,44 @@ def _shorten(written: str, most: int = _SHOWN) -> str:
     return written if len(written) <= most else f"{written[:_SHOWN]}…"
 
 
-def _verbatim(sentence: str, text: str) -> TextSpan | None:
-    """Where a text says it in the same words; the mark of a list item or heading is none."""
+def _verbatim(sentence: str, reading: Reading) -> TextSpan | None:
+    """Where a passage says it in the same words; the mark of a list item or heading is none.
+
+    Where its lines end does not matter.
+    """
     item = _ITEM.match(sentence)
     for said in (sentence, sentence[item.end() :].strip("*_ ") if item else ""):
-        at = text.find(said) if said else -1
-        while at >= 0:
-            if _stands_alone(text, at, at + len(said)):
-                return TextSpan(at, at + len(said))
-            at = text.find(said, at + 1)
+        if said and (span := _find(said, reading.passage.text) or _find_letters(said, reading)):
+            return span
     return None
+
+
+def _find(said: str, text: str) -> TextSpan | None:
+    at = text.find(said)
+    while at >= 0:
+        if _stands_alone(text, at, at + len(said)):
+            return TextSpan(at, at + len(said))
+        at = text.find(said, at + 1)
+    return None
+
+
+def _find_letters(said: str, reading: Reading) -> TextSpan | None:
+    """Where a passage that has several lines says it, whatever blanks are between."""
+    if "\n" not in reading.passage.text:
+        return None
+    letters, places = reading.letters
+    wanted = "".join(filter(_is_said, said))
+    at = letters.find(wanted) if wanted else -1
+    while at >= 0:
+        start, end = places[at], places[at + len(wanted) - 1] + 1
+        if _stands_alone(reading.passage.text, start, end):
+            return TextSpan(start, end)
+        at = letters.find(wanted, at + 1)
+    return None
+
+
+def _is_said(char: str) -> bool:
+    return not char.isspace() and char != ">"
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -7,10 +7,11 @@ from itertools import combinations
 from typing import Literal
 
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts.statements import difference, read
+from atlas_search.answer.conflicts.statements import Statement, difference, read
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import TextSpan, content_terms, sentences
+from atlas_search.language.wraps import unwrap
 
 Kind = Literal["polarity", "number", "repealed"]
 
@@ -142,7 +143,7 @@ def _contradiction(a: ConflictPlace, b: ConflictPlace) -> Contradiction | None:
     one, other = a.passage, b.passage
     if one.document_id == other.document_id:
         return None
-    first, second = read(a.quote), read(b.quote)
+    first, second = _read(a), _read(b)
     if one.corpus != other.corpus and not first.names & second.names:
         return None
     titles = content_terms(f"{one.title} {other.title}")
@@ -158,8 +159,12 @@ def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[ConflictPla
     return [
         side
         for side in sides
-        if MIN_WORDS <= side.quote.count(" ") + 1 <= MAX_WORDS and asked & read(side.quote).subject
+        if MIN_WORDS <= len(side.quote.split()) <= MAX_WORDS and asked & _read(side).subject
     ]
+
+
+def _read(side: ConflictPlace) -> Statement:
+    return read(unwrap(side.quote))
 
 
 def _side(passage: Passage, span: TextSpan) -> ConflictPlace:
@@ -209,7 +214,7 @@ def _speaking(question: str, passage: Passage) -> ConflictPlace | None:
     spans = [
         span
         for span in sentences(passage.text, passage.language)
-        if passage.text.count(" ", *span) + 1 >= MIN_WORDS
+        if len(passage.text[span.start : span.end].split()) >= MIN_WORDS
     ]
     shared = [
         len(asked & content_terms(passage.text[span.start : span.end], passage.language))

@@ -5,14 +5,15 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 
-from atlas_search.language.text import TextSpan, sentences, trim
+from atlas_search.language.text import TextSpan, lines, sentences, trim
+from atlas_search.language.wraps import fill
 
 Starts = Callable[[str, TextSpan], Iterable[int]]
 """Where the parts of a span begin, in ascending order; the first may be left out."""
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _HEADING = re.compile(r"#{1,6} [^\n]+|[A-Z][A-Z0-9 ,.'’&()-]{1,80}")
-_LINE = re.compile(r"\n")
+_TABLE_RULE = re.compile(r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?[ \t]*)?")
 _BLANK = re.compile(r"\s+")
 _JOINER = "\u200d"
 # skin tones and the letters of subdivision flags; variation selectors are marks by category
@@ -40,8 +41,16 @@ def paragraph_starts(text: str, span: TextSpan) -> Iterator[int]:
 
 
 def line_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where lines begin."""
-    return (match.end() for match in _LINE.finditer(text, *span))
+    """Where lines begin, but not those that go on with the sentence before.
+
+    Nor does one begin between the header of a Markdown table and its first row.
+    """
+    under_header = False
+    for line in lines(fill(text[span.start : span.end])):
+        is_rule = _TABLE_RULE.fullmatch(text, span.start + line.start, span.start + line.end)
+        if not (is_rule or under_header):
+            yield span.start + line.start
+        under_header = is_rule is not None
 
 
 def word_starts(text: str, span: TextSpan) -> Iterator[int]:

@@ -19,11 +19,16 @@ _CUT = 200
 """Characters at which readers cut the name of a section."""
 
 
-def is_title(text: str, line: str) -> bool:
-    """Whether `line`, the first of `text`, is a title: more text follows, and it ends like one."""
-    stripped = text.strip()
-    stands_alone = _plain(stripped.partition("\n")[0]) == _plain(line)
-    return stands_alone and "\n" in stripped and not line.rstrip().endswith(_ENDS)
+def is_title(title: str, text: str) -> bool:
+    """Whether a title that was taken from `text` is one, and not only how the text begins.
+
+    It is if it stands elsewhere, or alone on the first line with more text to follow, and ends like
+    one.
+    """
+    first, _, rest = text.strip().partition("\n")
+    begins = _plain(text.strip()[: 2 * len(title)]).startswith(_plain(title.removesuffix("…")))
+    stands_alone = _plain(first) == _plain(title) and bool(rest)
+    return not begins or (stands_alone and not title.endswith(_ENDS))
 
 
 def heading_spans(document: Document) -> list[TextSpan]:

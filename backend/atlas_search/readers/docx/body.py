@@ -9,6 +9,7 @@ from lxml import etree
 
 from atlas_search.readers.docx.styles import Styles, W
 from atlas_search.readers.markup import plain
+from atlas_search.readers.table_rows import header_of, write_row
 
 EXPLICIT = "\f"
 """A page break that the author made."""
@@ -60,8 +61,7 @@ class Body:
             if tag == "p":
                 yield from self._paragraph(block)
             elif tag == "tbl":
-                for row in _below(block, "tr"):
-                    yield from self._row(row)
+                yield from self._table(block)
             elif tag in _CONTAINERS:
                 yield from self.paragraphs(block)
 
@@ -99,17 +99,42 @@ class Body:
         self.left_out["symbols of special fonts"] += tag == "sym"
         return _AS_TEXT.get(tag, "")
 
-    def _row(self, row: etree._Element) -> Iterator[Paragraph]:
-        """One paragraph, unless a cell holds several."""
-        cells = _drop_repeats([list(self.paragraphs(cell)) for cell in _below(row, "tc")])
-        filled = [[paragraph for paragraph in cell if paragraph.words] for cell in cells]
-        if max(map(len, filled), default=0) > 1 or sum(map(len, filled)) < 2:
-            for cell in cells:
-                yield from cell
-            return
-        texts = (" ".join(cell[0].words.split()) if cell else "" for cell in filled)
-        breaks = sum(paragraph.text.count(RENDERED) for cell in cells for paragraph in cell)
-        yield Paragraph(RENDERED * breaks + " | ".join(texts).strip())
+    def _table(self, table: etree._Element) -> Iterator[Paragraph]:
+        header: tuple[str, ...] = ()
+        for number, row in enumerate(_below(table, "tr")):
+            is_header = _is_header(row, first=number == 0)
+            cells = _drop_repeats([list(self.paragraphs(cell)) for cell in _below(row, "tc")])
+            yield from _row(cells, () if is_header else header)
+            if is_header:
+                header = header_of([_words(cell) for cell in cells])
+
+
+def _row(cells: Sequence[list[Paragraph]], header: Sequence[str]) -> Iterator[Paragraph]:
+    """One paragraph, unless a cell holds several."""
+    filled = [sum(bool(paragraph.words) for paragraph in cell) for cell in cells]
+    if max(filled, default=0) > 1 or sum(filled) < 2:
+        for cell in cells:
+            yield from cell
+        return
+    breaks = sum(paragraph.text.count(RENDERED) for cell in cells for paragraph in cell)
+    yield Paragraph(RENDERED * breaks + write_row([_words(cell) for cell in cells], header))
+
+
+def _words(cell: Sequence[Paragraph]) -> str:
+    return " ".join(" ".join(paragraph.words for paragraph in cell).split())
+
+
+def _is_header(row: etree._Element, *, first: bool) -> bool:
+    """Whether Word repeats the row on each page, or all words of the first row are bold."""
+    if row.find(f"{W}trPr/{W}tblHeader") is not None:
+        return True
+    runs = [run for run in row.iter(f"{W}r") if "".join(run.itertext()).strip()]
+    return first and bool(runs) and all(_is_bold(run) for run in runs)
+
+
+def _is_bold(run: etree._Element) -> bool:
+    bold = run.find(f"{W}rPr/{W}b")
+    return bold is not None and bold.get(f"{W}val", "true") not in {"0", "false", "off"}
 
 
 def _drop_repeats(cells: Sequence[list[Paragraph]]) -> list[list[Paragraph]]:

@@ -12,6 +12,7 @@ from lxml.html import HtmlElement
 
 from atlas_search.language.dates import bounds
 from atlas_search.readers.markup import plain
+from atlas_search.readers.titles import clean_title
 
 _TITLE = "citation_title dc.title dcterms.title og:title".split()
 _DATE = (
@@ -46,7 +47,9 @@ def stated_metadata(page: HtmlElement, address: str) -> dict[str, object]:
         *_publication_marks(page),
     ]
     found: dict[str, object] = {
-        "title": _first(_of(meta, _TITLE), _texts(described.get("headline")), _titles(page)),
+        "title": _first(
+            _titled(_of(meta, _TITLE)), _titled(_texts(described.get("headline"))), _titles(page)
+        ),
         "date": _first(_dates(published), published),
         "created": _first(_dates(_of(meta, _CREATED))),
         "modified": _first(_dates([*_of(meta, _MODIFIED), *_texts(described.get("dateModified"))])),
@@ -99,11 +102,18 @@ def _objects(loaded: object) -> Iterator[Mapping[str, object]]:
 
 def _titles(page: HtmlElement) -> list[str]:
     """The only `h1` if `title` repeats it, mostly with the name of the site; else the `title`."""
-    titles = [text for title in page.iterfind("head/title") for text in _values(title.text)]
-    headings = [text for h1 in page.iter("h1") for text in _values("".join(h1.itertext()))]
+    titles = _titled(
+        [text for title in page.iterfind("head/title") for text in _values(title.text)]
+    )
+    headings = _titled([text for h1 in page.iter("h1") for text in _values("".join(h1.itertext()))])
     if len(headings) == 1 and (not titles or headings[0].lower() in titles[0].lower()):
         return headings
     return titles
+
+
+def _titled(texts: Sequence[str]) -> list[str]:
+    """Those that are titles, and not the tags of a template that nobody filled."""
+    return [title for text in texts if (title := clean_title(text))]
 
 
 def _dates(texts: Sequence[str]) -> list[str]:

@@ -1,0 +1,76 @@
+"""What a document is called where its source says so badly, or not at all."""
+
+import pytest
+
+from atlas_search.readers.titles import LONGEST, clean_title, title_from
+
+
+@pytest.mark.parametrize(
+    ("title", "cleaned"),
+    [
+        ("On sheep", "On sheep"),
+        ("{{ page.title }}", ""),
+        ("{{ page.title }} | Northport", "Northport"),
+        ("{% block title %}On sheep{% endblock %}", "On sheep"),
+        ("<% title %>", ""),
+        ("<?php the_title(); ?>", ""),
+        ("<title>On sheep</title>", "On sheep"),
+        ('<h1 class="big">On <i>sheep</i></h1>', "On sheep"),
+        ("<!-- layout -->", ""),
+        ("---", ""),
+        ("Vec<T> and { sets }", "Vec<T> and { sets }"),
+        ("a < b > c", "a < b > c"),
+        ("第一条", "第一条"),
+    ],
+)
+def test_a_title_has_no_template_tags_and_no_markup(title: str, cleaned: str) -> None:
+    assert clean_title(title) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# On sheep\n\nThey give wool.", "On sheep"),
+        ("## On sheep ##\n", "On sheep"),
+        ("On sheep\n========\n", "On sheep"),
+        ("title: On sheep\ndate: 1901\n\nThey give wool.", "On sheep"),
+        ("layout: post\nTitle: 'On sheep'\n\nThey give wool.", "On sheep"),
+        ("---\nlayout: post\ntitle: On sheep\n\nThe front matter never ends.", "On sheep"),
+        ("---\nlayout: post\n---\nOn sheep\n", "On sheep"),
+        ('+++\ntitle = "On sheep"\n+++\n\nText.', "On sheep"),
+        ("---\ntitle: {{ page.title }}\n---\n\n# On sheep", "On sheep"),
+        ("They give wool.\n\ntitle: On sheep", "They give wool."),
+        ("{% include head.html %}\n{{ page.title }}\n\nOn sheep\n", "On sheep"),
+        ("<!DOCTYPE html>\n<title>On sheep</title>\n", "On sheep"),
+        ("---\n***\n", "---"),
+        ("\n\n  On sheep  \n", "On sheep"),
+        ("C# and F#\n", "C# and F#"),
+        ("#hashtag\n", "#hashtag"),
+    ],
+)
+def test_a_title_is_what_the_text_begins_with(text: str, title: str) -> None:
+    assert title_from(text) == title
+
+
+def test_a_long_first_line_ends_behind_a_word() -> None:
+    line = "The harbour board of Northport has resolved, after long debate, that pilots "
+    title = title_from(line * 3)
+    assert title == f"{line}The harbour board of Northport has…"
+    assert len(title) <= LONGEST
+
+
+def test_a_word_that_just_fits_is_kept() -> None:
+    fits = "a" * 59 + " " + "b" * 59
+    assert title_from(f"{fits} c") == f"{fits}…"
+    assert title_from(f"{fits}c") == f"{fits}c"
+
+
+def test_a_long_line_without_blanks_is_cut_where_it_must() -> None:
+    assert title_from("港" * 200) == "港" * (LONGEST - 1) + "…"
+
+
+def test_a_first_line_broken_by_hand_is_read_with_the_next() -> None:
+    text = "The harbour board has resolved that no one may moor at the northern\npier.\n\nSo it is."
+    assert title_from(text) == (
+        "The harbour board has resolved that no one may moor at the northern pier."
+    )
