@@ -37,8 +37,10 @@ def title_from(text: str) -> str:
     `text` is not blank. A line broken by hand is read with the next one; what is longer than
     LONGEST ends behind a word, with `…`.
     """
-    lines = [line.strip() for line in fill(text.lstrip()[:_HEAD]).splitlines()]
-    stated = (match[1].strip().strip("\"'") for line in _front(lines) if (match := _says(line)))
+    head = text.lstrip()[:_HEAD]
+    lines = [line.strip() for line in fill(head).splitlines()]
+    front = _front([line.strip() for line in head.splitlines()])
+    stated = (match[1].strip().strip("\"'") for line in front if (match := _says(line)))
     found = filter(None, map(clean_title, [*stated, *_headings(lines)]))
     return _shorten(next(found, lines[0]))
 
