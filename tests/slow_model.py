@@ -29,7 +29,8 @@ class SlowModel:
         self, messages: Sequence[Message], options: ChatOptions, stop: Stop
     ) -> Generator[str | Ended, None, None]:
         self.prompts.append(messages)
-        tokens = TOKEN.findall("\n".join(message.content for message in messages))[:5]
+        found = TOKEN.findall("\n".join(message.content for message in messages))
+        tokens = [*dict.fromkeys(found), *found][:5]
         try:
             with stop.calling(self.go.release):
                 for token in tokens:

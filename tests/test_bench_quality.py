@@ -14,7 +14,6 @@ from rich.console import Console
 from atlas_search.build.build import BuildReport
 from atlas_search.core.errors import SourceError
 from atlas_search.core.targets import Target
-from atlas_search.readers import Draft
 from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.flow import search
 from atlas_search.search.run import SearchRun
@@ -22,7 +21,7 @@ from tests.benchmarks.quality.asking import SHOWN, Rankings, ask
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.figures import MEAN, figures
 from tests.benchmarks.quality.measures import measured
-from tests.benchmarks.quality.records import NO_TITLE, GroupReader
+from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.runs import RUNS
 from tests.benchmarks.quality.scopes import Leak, check_inside, found, scopes
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled, split_of
@@ -129,20 +128,9 @@ def test_records_of_a_document_become_its_passages(collection: Collection) -> No
 
 def test_only_given_titles_have_words(collection: Collection) -> None:
     store = collection.searcher.store
-    titles = {passage.document_id: passage.title for passage in store.passages(range(7))}
-    assert titles == {
-        "articles.Cloth": "Cloth",
-        "articles.Ships": "Ships",
-        "talks.monday": NO_TITLE,
-        "talks.tuesday": NO_TITLE,
-    }
+    titled = {p.document_id: p.title for p in store.passages(range(7)) if p.is_titled}
+    assert titled == {"articles.Cloth": "Cloth", "articles.Ships": "Ships"}
     assert store.tokens.titles.lengths(np.arange(4)).tolist() == [1, 1, 0, 0]
-
-
-def test_titles_can_be_left_to_the_build(sets: list[TestSet]) -> None:
-    talks = sets[1]
-    drafts = [d for d in GroupReader(untitled="").read(talks.path, "") if isinstance(d, Draft)]
-    assert [draft.title for draft in drafts] == ["", ""]
 
 
 def test_a_second_build_finds_nothing_to_do(

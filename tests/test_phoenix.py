@@ -72,10 +72,12 @@ def test_the_root_holds_question_answer_session_and_run(
     assert attributes["decision"] == "ANSWER"
 
 
-def test_retrievers_hold_their_documents_with_scores_and_texts(spans: dict[str, dict]) -> None:
+def test_retrievers_hold_their_documents_with_scores_and_texts(
+    spans: dict[str, dict], answer: dict
+) -> None:
     attributes = spans["retrieve legal_uk"]["attributes"]
     assert attributes["large_retrieval_size"] == 200
-    assert attributes["dense"] == 129
+    assert attributes["dense"] == answer["retrieval"]["per_corpus"]["legal_uk"]["dense"] > 100
     first = "retrieval.documents.0.document"
     assert attributes[f"{first}.id"].startswith("legal_uk.derbyshire-county-council")
     assert 0.5 < attributes[f"{first}.score"] <= 1.0

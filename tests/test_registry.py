@@ -135,11 +135,11 @@ def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -
     columns |= {"metadata_columns": "", "rename": ""}
     assert files_reader().options == {
         "TxtReader": {"version": 1},
-        "PdfReader": {"version": 1},
+        "PdfReader": {"version": 2},
         "HtmlReader": {"version": 2, "whole_page": False},
-        "XmlReader": {"version": 1, "normalised": False, "documents_at": ""},
-        "CsvReader": {"version": 1, "delimiter": "", "quotes": True, **columns},
-        "JsonlReader": {"version": 1, **columns},
+        "XmlReader": {"version": 2, "normalised": False, "documents_at": ""},
+        "CsvReader": {"version": 2, "delimiter": "", "quotes": True, **columns},
+        "JsonlReader": {"version": 2, **columns},
         "DocxReader": {"version": 2},
         "EpubReader": {"version": 2},
     }

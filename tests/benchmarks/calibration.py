@@ -34,7 +34,7 @@ from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.search.conditions import Filter
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
-from tests.benchmarks.quality.records import NO_TITLE, GroupReader
+from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled, split_of
 
 TODAY = date(2000, 1, 1)  # freshness plays no part
@@ -73,7 +73,7 @@ def main(
     table = Table(*heads, title="Shares of unseen questions; all but the first are rejected")
     for test_set in sets:
         own = store / "calibration" / test_set.name
-        build_collection(own, [test_set], embedder, GroupReader(NO_TITLE), lambda *_: None)
+        build_collection(own, [test_set], embedder, GroupReader(), lambda *_: None)
         with open_collection(own, [test_set], embedder) as collection:
             found = _numbers(collection, test_set, [s for s in sets if s is not test_set], queries)
         for row in _rows(test_set.name, found):

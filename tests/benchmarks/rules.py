@@ -49,7 +49,7 @@ from tests.benchmarks.quality.collection import (
     open_collection,
     record_id,
 )
-from tests.benchmarks.quality.records import NO_TITLE, GroupReader
+from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
 
 TODAY = date(2000, 1, 1)  # freshness plays no part
@@ -142,7 +142,7 @@ def _public(
     stack: ExitStack, data: Path, store: Path, embedder: Remembering, count: int
 ) -> Iterator[Questions]:
     sets = read_sets(data)
-    build_collection(store, sets, embedder, GroupReader(NO_TITLE), lambda *_: None)
+    build_collection(store, sets, embedder, GroupReader(), lambda *_: None)
     collection = stack.enter_context(open_collection(store, sets, embedder))
     folder = store / COLLECTION
     atlas = stack.enter_context(Atlas.open(folder, embedder=embedder, query_cache_enabled=False))

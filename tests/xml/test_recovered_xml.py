@@ -6,7 +6,7 @@ from atlas_search.readers import Draft
 from atlas_search.readers.xml.order import OUTSIDE
 from tests.xml.xml_drafts import reason, speeches
 
-PLAIN = "; no known structure: <a> is read as plain text"
+PLAIN = "; no known structure: <a> is read as plain text, "
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,8 @@ def test_nearly_well_formed_xml_is_read_and_the_place_is_told(
 ) -> None:
     (draft,) = read_bytes(content)
     assert isinstance(draft, Draft), draft
-    assert (draft.text, draft.remark) == (text, remark + PLAIN)
+    assert draft.text == text
+    assert draft.remark.startswith(remark + PLAIN)
 
 
 @pytest.mark.parametrize(

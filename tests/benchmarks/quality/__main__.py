@@ -15,7 +15,7 @@ from atlas_search.providers.embedding.local import LocalEmbedder
 from tests.benchmarks.quality.asking import ask
 from tests.benchmarks.quality.collection import build_collection, open_collection
 from tests.benchmarks.quality.figures import figures
-from tests.benchmarks.quality.records import NO_TITLE, GroupReader
+from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.sets import Split, read_sets, sampled
 from tests.benchmarks.quality.tables import as_json, tables
 
@@ -30,9 +30,6 @@ def main(
     ] = 500,
     split: Annotated[Split, typer.Option(help="Half of the questions; tune on `dev` only")] = "all",
     store: Annotated[Path, typer.Option(help="Folder of the collection")] = Path("data/bench"),
-    guess_titles: Annotated[
-        bool, typer.Option(help="Title what has no title by its first line, as a build does")
-    ] = False,
     shown: Annotated[
         bool, typer.Option(help="Also measure what a search returns in the end")
     ] = False,
@@ -44,7 +41,7 @@ def main(
     console = Console() if Console().is_terminal else Console(width=WIDTH)
     sets = read_sets(data)
     embedder = LocalEmbedder(DEFAULT_MODEL)
-    reader = GroupReader("" if guess_titles else NO_TITLE)
+    reader = GroupReader()
     with console.status("Building") as status:
         built = build_collection(
             store,
@@ -74,7 +71,7 @@ def main(
     for table in tables(*found):
         console.print(table)
     if json_file:
-        asked_for = {"queries": queries, "split": split, "guess_titles": guess_titles}
+        asked_for = {"queries": queries, "split": split}
         written = json.dumps(asked_for | as_json(*found), indent=1)
         json_file.write_text(f"{written}\n", encoding="utf-8")
 

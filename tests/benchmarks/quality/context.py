@@ -27,7 +27,6 @@ from atlas_search.search.query import parse_query
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.signals.measure import SignalTable, measure
 from atlas_search.stores.tokens import FloatArray, TokenTable, TokenWriter
-from tests.benchmarks.quality.records import NO_TITLE
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
 from tests.benchmarks.quality.tune import CUT, Asked, mean_ndcg
 
@@ -95,9 +94,10 @@ def placed(test_set: TestSet) -> list[Placed]:
     for number, group in enumerate(test_set.groups):
         for record in group.records:
             (segment,) = record.segments or (None,)
-            title = "" if record.title == NO_TITLE else record.title
             section, speaker = (segment.section, segment.speaker) if segment else ("", "")
-            found.append(Placed(record.key, number, title, section, speaker, record.text.strip()))
+            found.append(
+                Placed(record.key, number, record.title, section, speaker, record.text.strip())
+            )
     return found
 
 

@@ -21,9 +21,6 @@ from atlas_search.readers.jsonl import JsonlReader
 AS_RECORDED = Chunking("structural", size=1_000_000, overlap=0)
 """Cuts a document of `GroupReader` into exactly its records; `chunking` allows no such size."""
 
-NO_TITLE = "—"
-"""Has no word to match, where an empty title would be filled with the first line of the text."""
-
 _RECORDS = JsonlReader(Columns(text=("text",)))
 _BETWEEN = "\n\n"
 
@@ -41,23 +38,21 @@ class Group:
 class GroupReader:
     """Reads each group of records as one document with a segment for each record.
 
-    Metadata `record_id` is the group's key. `untitled` is the title where the records have none or
-    several; empty leaves it to the build.
+    Metadata `record_id` is the group's key. A title that its records do not share is none.
     """
 
-    untitled: str = NO_TITLE
     suffixes: ClassVar[frozenset[str]] = frozenset(CORPUS_FILES)
 
     @property
     def options(self) -> Mapping[str, object]:
         """What is read changes with the version of the records' reader too."""
         records = _RECORDS.options["version"]
-        return {"version": 2, "records": records, "untitled": self.untitled}
+        return {"version": 3, "records": records}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft for every group. Raises SourceError for a record that cannot be read."""
         for group in read_groups(path, encoding):
-            yield _draft(group, self.untitled)
+            yield _draft(group)
 
 
 def read_groups(path: Path, encoding: str = "") -> list[Group]:
@@ -87,7 +82,7 @@ def _common(records: list[Draft]) -> dict[str, object]:
     }
 
 
-def _draft(group: Group, untitled: str) -> Draft:
+def _draft(group: Group) -> Draft:
     texts = [record.text.strip() for record in group.records]
     starts = [0]
     for text in texts[:-1]:
@@ -95,7 +90,7 @@ def _draft(group: Group, untitled: str) -> Draft:
     titles = {record.title for record in group.records}
     return Draft(
         text=_BETWEEN.join(texts),
-        title=(titles.pop() if len(titles) == 1 else "") or untitled,
+        title=titles.pop() if len(titles) == 1 else "",
         key=group.key,
         metadata={**group.metadata, "record_id": group.key},
         segments=tuple(map(_segment, starts, group.records)),

@@ -27,8 +27,10 @@ class Outline:
 
     def close(self, depth: int) -> None:
         """Ends the headings of this depth and deeper ones."""
-        self._open = [each for each in self._open if each[0] < depth]
-        self._name()
+        still_open = [each for each in self._open if each[0] < depth]
+        if len(still_open) < len(self._open):
+            self._open = still_open
+            self._name()
 
     def enter(self, locator: str, *, first: str = "") -> None:
         """A provision; `first` is the level at which its text begins, `(1)`, if it has one.
