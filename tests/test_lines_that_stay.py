@@ -14,6 +14,17 @@ def split(text: str) -> list[str]:
     ("text", "expected"),
     [
         pytest.param(
+            "Where the accused had nets of a small mesh\n"
+            "(4) Where a person is prosecuted for having sold small herring, and it is shown that "
+            "the person had nets of a small mesh, the onus lies on the accused.",
+            [
+                "Where the accused had nets of a small mesh",
+                "(4) Where a person is prosecuted for having sold small herring, and it is shown "
+                "that the person had nets of a small mesh, the onus lies on the accused.",
+            ],
+            id="a heading above a line that nobody wrapped",
+        ),
+        pytest.param(
             "- The first thing to do is to go down to the quay and to ask for\n"
             "  the harbour master.\n"
             "- The second is to wait.",

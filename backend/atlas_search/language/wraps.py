@@ -213,7 +213,12 @@ def _form(line: _Line) -> str:
 
 
 def _is_full(before: _Line, after: _Line, width: int) -> bool:
-    """Whether the next word would not have fitted; a heading in capitals is never full."""
+    """Whether the next word would not have fitted.
+
+    A heading in capitals is never full, nor a line before one that nobody has wrapped.
+    """
+    if after.width > max(width, _WIDEST):
+        return False
     if before.text[-1] >= _FIRST_WIDE and _WIDE.match(before.text[-1] + after.first):
         return width >= _NARROWEST_WIDE and before.width >= width - 2
     if width < _NARROWEST or (before.text.isupper() and not after.text.isupper()):
