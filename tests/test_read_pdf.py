@@ -77,6 +77,20 @@ def test_the_lines_of_a_paragraph_become_one_and_short_lines_stay(tmp_path: Path
     )
 
 
+def test_heads_and_feet_that_run_on_are_read_once(tmp_path: Path) -> None:
+    bodies = ["Ships came in the spring and", "went again with the autumn.", "Nobody wrote of it."]
+    pages = [
+        ["Harbour Board", "", "", body, "", "", f"- {number} -"]
+        for number, body in enumerate(bodies, start=7)
+    ]
+    found = draft(tmp_path, pdf(pages))
+    assert found.text == (
+        "Harbour Board\n\nShips came in the spring and\nwent again with the autumn.\n\n"
+        "Nobody wrote of it."
+    )
+    assert [found.text[start:][:5] for start in found.pages] == ["Harbo", "went ", "Nobod"]
+
+
 def test_a_superscript_does_not_part_paragraphs(tmp_path):
     canvas = Canvas(stream := BytesIO())
     canvas.drawString(72, 700, "The lights of the harbour were moved,")

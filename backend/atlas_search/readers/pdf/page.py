@@ -1,4 +1,4 @@
-"""The text of one PDF page: its paragraphs, where the spacing and length of lines shows them."""
+"""The text of PDF pages: their paragraphs, where the spacing and length of lines shows them."""
 
 import re
 import sys
@@ -12,6 +12,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
+from atlas_search.readers.running_lines import running_lines
 
 BROKEN = "\x02"
 """Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
@@ -31,8 +32,11 @@ _ITEM = re.compile(r"[•◦▪‣*–—-]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """A printed line: the height of its base, and how far it reaches from left to right."""
+class Line:
+    """A printed line: the height of its base, and how far it reaches from left to right.
+
+    One without text is a blank line.
+    """
 
     text: str
     height: float
@@ -41,35 +45,64 @@ class _Line:
     broken: bool
 
 
-def page_text(page: PdfPage) -> str:
-    """The text of a page as pdfium orders it, each paragraph on one line.
-
-    A line that ends short of the others of its paragraph keeps its end: a heading, an item of a
-    list, a verse.
+def printed_lines(page: PdfPage) -> list[Line]:
+    """The lines of a page as pdfium orders them.
 
     Text outside the visible area, such as printers' marks, is left out.
     """
     textpage = page.get_textpage()
     try:
-        return _join(list(_lines(textpage, page.get_bbox())))
+        return list(_lines(textpage, page.get_bbox()))
     finally:
         textpage.close()
 
 
-def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
-    """Lines in order; one without text is a blank line."""
+def without_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """The lines of all pages without running heads and feet."""
+    filled = [[line for line in page if line.text] for page in pages]
+    from_top = [sorted(page, key=lambda line: (-line.height, line.left)) for page in filled]
+    running = running_lines([[line.text for line in page] for page in from_top])
+    dropped = {
+        id(page[number])
+        for page, numbers in zip(from_top, running, strict=True)
+        for number in numbers
+    }
+    return [[line for line in page if id(line) not in dropped] for page in pages]
+
+
+def page_text(lines: Sequence[Line]) -> str:
+    """The text of a page, each paragraph on one line.
+
+    A line that ends short of the others of its paragraph keeps its end: a heading, an item of a
+    list, a verse.
+    """
+    filled = [line for line in lines if line.text]
+    opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
+    running = _running(filled, opening)
+    pieces: list[str] = []
+    for number, line in enumerate(filled):
+        if number and filled[number - 1].broken:
+            pieces.append(f"{BROKEN}\n")
+        elif number:
+            pieces.append("\n\n" if number in opening else " " if number in running else "\n")
+        pieces.append(line.text)
+    return "".join(pieces)
+
+
+def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
+    """Lines in order."""
     characters = _characters(textpage)
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         filled = [match.start() + blank.start() for blank in re.finditer(r"\S", match[1])]
         if not filled:
-            yield _Line("", 0.0, 0.0, 0.0, broken=False)
+            yield Line("", 0.0, 0.0, 0.0, broken=False)
             continue
         sample = [filled[0], filled[len(filled) // 2], filled[-1]]
         places = [_origin(textpage, index) for index in sample]
         if _is_within(places[1], area):
             height = median(y for _, y in places)
             left, right = places[0][0], places[2][0]
-            yield _Line(_text(match[1]), height, left, right, broken=match[2] == BROKEN)
+            yield Line(_text(match[1]), height, left, right, broken=match[2] == BROKEN)
 
 
 def _characters(textpage: PdfTextPage) -> str:
@@ -104,21 +137,7 @@ def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
     return left <= place[0] <= right and bottom <= place[1] <= top
 
 
-def _join(lines: Sequence[_Line]) -> str:
-    filled = [line for line in lines if line.text]
-    opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
-    running = _running(filled, opening)
-    pieces: list[str] = []
-    for number, line in enumerate(filled):
-        if number and filled[number - 1].broken:
-            pieces.append(f"{BROKEN}\n")
-        elif number:
-            pieces.append("\n\n" if number in opening else " " if number in running else "\n")
-        pieces.append(line.text)
-    return "".join(pieces)
-
-
-def _running(lines: Sequence[_Line], opening: Collection[int]) -> set[int]:
+def _running(lines: Sequence[Line], opening: Collection[int]) -> set[int]:
     """The numbers of lines that go on where the line before was full."""
     starts = [0, *sorted(opening), len(lines)]
     found = set()
@@ -136,7 +155,7 @@ def _running(lines: Sequence[_Line], opening: Collection[int]) -> set[int]:
     return found
 
 
-def _after_blanks(lines: Sequence[_Line]) -> set[int]:
+def _after_blanks(lines: Sequence[Line]) -> set[int]:
     """The numbers, among lines with text, of those that follow one without."""
     found, number = set(), 0
     for before, line in pairwise(lines):
