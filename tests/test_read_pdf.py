@@ -85,7 +85,7 @@ def test_heads_and_feet_that_run_on_are_read_once(tmp_path: Path) -> None:
     ]
     found = draft(tmp_path, pdf(pages))
     assert found.text == (
-        "Harbour Board\n\nShips came in the spring and\nwent again with the autumn.\n\n"
+        "Harbour Board\nShips came in the spring and\nwent again with the autumn.\n\n"
         "Nobody wrote of it."
     )
     assert [found.text[start:][:5] for start in found.pages] == ["Harbo", "went ", "Nobod"]

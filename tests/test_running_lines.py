@@ -41,7 +41,9 @@ def test_a_line_runs_if_only_the_number_of_its_page_differs() -> None:
 
 
 def test_numbers_that_do_not_count_pages_are_the_text() -> None:
-    pages = [["Ships came.", f"Total {sum_}"] for sum_ in (912, 7, 55)]
+    pages = [
+        [f"{name} spoke.", f"Total {paid}"] for name, paid in zip("ABC", (9, 2, 55), strict=True)
+    ]
     assert rest(*pages) == pages
 
 
