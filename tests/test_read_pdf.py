@@ -207,15 +207,60 @@ def test_what_programs_write_for_nothing_is_no_metadata(tmp_path):
     assert set(found.metadata) == {"created", "modified"}
 
 
-def test_sections_begin_at_the_line_that_has_the_bookmark(tmp_path):
-    pages = [["Preface", "x"], ["1 Harbours", "Text.", "1.1 Lights", "More.", "2 Tides", "End."]]
-    outline = [("Harbours", 1, 0), ("Lights", 1, 1), ("2 Tides", 1, 0)]
+def test_sections_begin_at_the_line_that_has_the_bookmark_and_are_named_as_it_is(tmp_path):
+    pages = [["Preface", "x"], ["1 Harbours", "Text.", "1.1 Lights", "More.", "2.Tides", "End."]]
+    outline = [("Harbours", 1, 0), ("Lights", 1, 1), ("2. Tides", 1, 0)]
     found = draft(tmp_path, pdf(pages, outline))
     assert [(found.text[s.start :].split("\n")[0], s.section) for s in found.segments] == [
-        ("1 Harbours", "Harbours"),
-        ("1.1 Lights", "Harbours > Lights"),
-        ("2 Tides", "2 Tides"),
+        ("1 Harbours", "1 Harbours"),
+        ("1.1 Lights", "1 Harbours > 1.1 Lights"),
+        ("2.Tides", "2.Tides"),
     ]
+
+
+def test_a_line_that_begins_with_the_bookmark_is_its_heading(tmp_path: Path) -> None:
+    page = ["Article 12. Of tides.", "", "", "Text of two", "short lines.", "", ""]
+    page += [
+        "Article 1 bis. Of buoys.",
+        "",
+        "",
+        "Article 1. Of lamps.",
+        "",
+        "",
+        "The end",
+        "of it.",
+    ]
+    found = draft(tmp_path, pdf([page], [("Article 1", 0, 0)]))
+    (segment,) = found.segments
+    assert segment.section == "Article 1. Of lamps."
+    assert found.text[segment.start :].startswith("Article 1. Of lamps.")
+
+
+def test_prose_that_begins_with_the_bookmark_does_not_name_the_section(tmp_path: Path) -> None:
+    page = ["Text of two", "short lines.", "", "", "Harbours: they shelter ships from the sea, and"]
+    page += ["from the wind, and from whoever", "comes.", "", "", "The end", "of it."]
+    found = draft(tmp_path, pdf([page], [("Harbours", 0, 0)]))
+    (segment,) = found.segments
+    assert (found.text[segment.start :][:9], segment.section) == ("Harbours:", "Harbours")
+
+
+def test_a_heading_below_a_short_paragraph_is_a_line_of_its_own(tmp_path: Path) -> None:
+    lines = [
+        "Article 5.",
+        "The harbour belongs to the town of Northport.",
+        "Article 6.",
+        "",
+        "",
+        "Ships that come by night wait for a pilot at the mole, unless the harbour master",
+        "has told them otherwise by lamp, and pay for him as the board has laid down in its",
+        "rules, which the master keeps, and which he shows to whoever asks for them by day,",
+        "on the quay.",
+    ]
+    text = draft(tmp_path, pdf([lines])).text
+    assert text.startswith(
+        "Article 5.\nThe harbour belongs to the town of Northport.\nArticle 6.\n\nShips"
+    )
+    assert text.count("\n") == 4
 
 
 def test_a_section_whose_title_is_on_no_line_begins_with_its_page(tmp_path):
@@ -239,7 +284,7 @@ def test_a_bookmark_without_a_page_begins_with_the_one_below_it(tmp_path):
 
 def test_a_section_of_pages_without_text_at_the_end_is_left_out(tmp_path):
     found = draft(tmp_path, pdf([["One."], []], [("One", 0, 0), ("Plates", 1, 0)]))
-    assert [s.section for s in found.segments] == ["One"]
+    assert [s.section for s in found.segments] == ["One."]
 
 
 def test_a_scan_is_skipped_and_told_to_be_recognised(tmp_path):

@@ -28,6 +28,11 @@ _LEAST_LINE = 25  # characters; shorter lines are verses, names or cells, not a 
 _FULL = 0.8
 """The share of a paragraph's width from which a line is full: the next word did not fit."""
 
+_FEW = 3
+"""Lines of a paragraph whose width is taken from its column, too: none of them need be full."""
+
+_INDENT = 30.0  # points between the left ends of lines of one column
+
 _ITEM = re.compile(r"[•◦▪‣*–—-]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]\s")
 
 
@@ -138,21 +143,31 @@ def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
 
 
 def _running(lines: Sequence[Line], opening: Collection[int]) -> set[int]:
-    """The numbers of lines that go on where the line before was full."""
+    """The numbers of lines that go on where the line before was full.
+
+    Before a small letter it may be as short as its own paragraph is narrow.
+    """
     starts = [0, *sorted(opening), len(lines)]
     found = set()
     for first, end in pairwise(starts):
         paragraph = lines[first:end]
         left = min((line.left for line in paragraph), default=0.0)
-        measure = max((line.right for line in paragraph), default=0.0) - left
+        own = max((line.right - left for line in paragraph), default=0.0)
+        column = own if len(paragraph) > _FEW else max(own, _column(left, lines))
         found |= {
             first + number
             for number, (before, line) in enumerate(pairwise(paragraph), start=1)
             if len(before.text) >= _LEAST_LINE
-            and before.right - left >= _FULL * measure
+            and before.right - left >= _FULL * (own if line.text[0].islower() else column)
             and not _ITEM.match(line.text)
         }
     return found
+
+
+def _column(left: float, lines: Sequence[Line]) -> float:
+    """How wide the lines are that begin near `left`, but for the widest quarter of them."""
+    widths = sorted(line.right - left for line in lines if abs(line.left - left) <= _INDENT)
+    return widths[len(widths) * 3 // 4] if widths else 0.0
 
 
 def _after_blanks(lines: Sequence[Line]) -> set[int]:
