@@ -33,6 +33,9 @@ _FEW = 3
 
 _INDENT = 30.0  # points between the left ends of lines of one column
 
+_MARGIN = 20
+"""Numbers below each other from which on they count the lines of the page."""
+
 _ITEM = re.compile(r"[•◦▪‣*–—-]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]\s")
 
 
@@ -53,11 +56,12 @@ class Line:
 def printed_lines(page: PdfPage) -> list[Line]:
     """The lines of a page as pdfium orders them.
 
-    Text outside the visible area, such as printers' marks, is left out.
+    Text outside the visible area, such as printers' marks, is left out, and so are the numbers of
+    lines in the margin of a pleading.
     """
     textpage = page.get_textpage()
     try:
-        return list(_lines(textpage, page.get_bbox()))
+        return _without_margin(list(_lines(textpage, page.get_bbox())))
     finally:
         textpage.close()
 
@@ -108,6 +112,18 @@ def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
             height = median(y for _, y in places)
             left, right = places[0][0], places[2][0]
             yield Line(_text(match[1]), height, left, right, broken=match[2] == BROKEN)
+
+
+def _without_margin(lines: list[Line]) -> list[Line]:
+    """The lines without numbers that count them: 1, 2, 3, ... below each other at the left."""
+    numbers = sorted((line for line in lines if line.text.isdecimal()), key=lambda line: line.left)
+    column = [line for line in numbers if line.left - numbers[0].left <= _INDENT]
+    column.sort(key=lambda line: -line.height)
+    counted = [str(number) for number in range(1, len(column) + 1)]
+    if len(column) < _MARGIN or [line.text for line in column] != counted:
+        return lines
+    margin = set(map(id, column))
+    return [line for line in lines if id(line) not in margin]
 
 
 def _characters(textpage: PdfTextPage) -> str:
