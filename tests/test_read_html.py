@@ -313,7 +313,7 @@ def test_a_wrong_statement_is_overruled_only_if_asked_for(tmp_path: Path) -> Non
 
 
 def test_an_unknown_encoding_is_named(tmp_path: Path) -> None:
-    assert reason(tmp_path, "<meta charset=klingon><p>x").startswith(
+    assert reason(tmp_path, b"<meta charset=klingon><p>\xe9").startswith(
         "there is no encoding `klingon`"
     )
 

@@ -1,91 +1,15 @@
 from collections.abc import Sequence
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from atlas_search.readers import Draft
 from atlas_search.readers.pdf.read import PdfReader
-from tests.drafts import only_draft, only_reason
+from tests.drafts import only_draft
+from tests.pdf_pages import draft, pdf, reason
 from tests.samples.pdf_demo import write_demo
-
-Entry = tuple[str, int, int]
-"""A bookmark: its title, its page from 0, its level from 0."""
-
-
-def pdf(pages: Sequence[Sequence[str]], outline: Sequence[Entry] = (), **options: object) -> bytes:
-    """Pages of lines 14 points apart; an empty line is a gap between paragraphs."""
-    stream = BytesIO()
-    canvas = Canvas(stream, pageCompression=0, **options)
-    for number, lines in enumerate(pages):
-        for title, page, level in outline:
-            if page == number:
-                canvas.bookmarkPage(title)
-                canvas.addOutlineEntry(title, title, level)
-        for place, line in enumerate(lines):
-            canvas.drawString(72, 700 - 14 * place, line)
-        canvas.showPage()
-    canvas.save()
-    return stream.getvalue()
-
-
-def written(folder: Path, data: bytes) -> Path:
-    path = folder / "paper.pdf"
-    path.write_bytes(data)
-    return path
-
-
-def draft(folder: Path, data: bytes) -> Draft:
-    return only_draft(PdfReader().read(written(folder, data), ""))
-
-
-def reason(folder: Path, data: bytes) -> str:
-    return only_reason(PdfReader().read(written(folder, data), ""))
-
-
-def test_pages_begin_where_their_text_does(tmp_path):
-    found = draft(tmp_path, pdf([["Page one."], ["Page two."], ["Page three."]]))
-    assert found.text == "Page one.\n\nPage two.\n\nPage three."
-    assert found.pages == (0, 11, 22)
-    assert found.text[found.pages[1] :].startswith("Page two.")
-
-
-def test_lines_stay_as_printed_and_gaps_part_paragraphs(tmp_path):
-    found = draft(tmp_path, pdf([["A harbour", "shelters ships.", "", "A mole", "breaks waves."]]))
-    assert found.text == "A harbour\nshelters ships.\n\nA mole\nbreaks waves."
-
-
-def test_lines_of_one_distance_throughout_are_one_paragraph(tmp_path):
-    found = draft(tmp_path, pdf([["one", "", "two", "", "three"]]))
-    assert found.text == "one\ntwo\nthree"
-
-
-def test_the_lines_of_a_paragraph_become_one_and_short_lines_stay(tmp_path: Path) -> None:
-    lines = [
-        "THE HARBOUR",
-        "A harbour shelters ships from the open",
-        "sea, and from the wind.",
-        "1. The mole breaks the waves of the sea.",
-        "2. The quay is where ships are unloaded.",
-    ]
-    assert draft(tmp_path, pdf([lines])).text == (
-        "THE HARBOUR\nA harbour shelters ships from the open sea, and from the wind.\n"
-        "1. The mole breaks the waves of the sea.\n2. The quay is where ships are unloaded."
-    )
-
-
-def test_a_superscript_does_not_part_paragraphs(tmp_path):
-    canvas = Canvas(stream := BytesIO())
-    canvas.drawString(72, 700, "The lights of the harbour were moved,")
-    canvas.drawString(72, 686, "as the pilots had asked")
-    canvas.drawString(72, 672, "for years.")
-    canvas.setFont("Helvetica", 7)
-    canvas.drawString(60, 690, "1")
-    canvas.save()
-    assert "\n\n" not in draft(tmp_path, stream.getvalue()).text
 
 
 def test_a_sentence_may_go_on_over_the_page(tmp_path):
@@ -98,20 +22,6 @@ def test_a_word_broken_over_a_line_end_is_joined_before_it(tmp_path):
         tmp_path, pdf([["The consti-", "tution, as amend-", "ed", "since 1914-", "1918."]])
     )
     assert found.text == "The constitution, as amended since 1914-\n1918."
-
-
-def test_a_hyphen_before_a_capital_stays(tmp_path):
-    found = draft(tmp_path, pdf([["An X-", "Ray of ANGLO-", "SAXON law by Mr Smith-", "Jones."]]))
-    assert found.text == "An X-Ray of ANGLOSAXON law by Mr Smith-Jones."
-
-
-def test_a_hyphen_stays_that_the_document_writes_elsewhere(tmp_path):
-    found = draft(tmp_path, pdf([["A well-", "known case."], ["It is well-known."]]))
-    assert found.text == "A well-known case.\n\nIt is well-known."
-
-
-def test_a_hyphen_at_the_end_of_a_page_stays(tmp_path):
-    assert draft(tmp_path, pdf([["A consti-"], ["tution."]])).text == "A consti-\ntution."
 
 
 def test_text_outside_the_visible_page_is_left_out(tmp_path):
@@ -193,22 +103,6 @@ def test_what_programs_write_for_nothing_is_no_metadata(tmp_path):
     assert set(found.metadata) == {"created", "modified"}
 
 
-def test_sections_begin_at_the_line_that_has_the_bookmark(tmp_path):
-    pages = [["Preface", "x"], ["1 Harbours", "Text.", "1.1 Lights", "More.", "2 Tides", "End."]]
-    outline = [("Harbours", 1, 0), ("Lights", 1, 1), ("2 Tides", 1, 0)]
-    found = draft(tmp_path, pdf(pages, outline))
-    assert [(found.text[s.start :].split("\n")[0], s.section) for s in found.segments] == [
-        ("1 Harbours", "Harbours"),
-        ("1.1 Lights", "Harbours > Lights"),
-        ("2 Tides", "2 Tides"),
-    ]
-
-
-def test_a_section_whose_title_is_on_no_line_begins_with_its_page(tmp_path):
-    found = draft(tmp_path, pdf([["Preface."], ["Of harbours."]], [("Harbours", 1, 0)]))
-    assert [(s.start, s.section) for s in found.segments] == [(found.pages[1], "Harbours")]
-
-
 def test_a_title_within_a_sentence_is_not_the_heading(tmp_path):
     pages = [["Lights are old.", "Lights", "They burn."]]
     (segment,) = draft(tmp_path, pdf(pages, [("Lights", 0, 0)])).segments
@@ -225,7 +119,7 @@ def test_a_bookmark_without_a_page_begins_with_the_one_below_it(tmp_path):
 
 def test_a_section_of_pages_without_text_at_the_end_is_left_out(tmp_path):
     found = draft(tmp_path, pdf([["One."], []], [("One", 0, 0), ("Plates", 1, 0)]))
-    assert [s.section for s in found.segments] == ["One"]
+    assert [s.section for s in found.segments] == ["One."]
 
 
 def test_a_scan_is_skipped_and_told_to_be_recognised(tmp_path):

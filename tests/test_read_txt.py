@@ -226,3 +226,18 @@ def test_a_line_of_twenty_megabytes_is_read(tmp_path: Path, name: str) -> None:
 def test_a_missing_file_is_left_to_the_build(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nowhere"):
         next(TxtReader().read(tmp_path / "nowhere.txt", ""))
+
+
+def test_heads_and_feet_that_run_on_leave_blank_lines(tmp_path: Path) -> None:
+    bodies = ("Ships came.", "Ships went.", "Nobody wrote.")
+    sheets = [
+        f"Note 12      Of harbours\n\n{body}\n\nSmith          [Page {number}]\n"
+        for number, body in enumerate(bodies, start=1)
+    ]
+    draft = read(tmp_path, "\f".join(sheets))
+    assert draft.text.split("\f") == [
+        "Note 12      Of harbours\n\nShips came.\n\nSmith          [Page 1]\n",
+        "\n\nShips went.\n\n\n",
+        "\n\nNobody wrote.",
+    ]
+    assert [draft.text[start - 1] for start in draft.pages[1:]] == ["\f", "\f"]

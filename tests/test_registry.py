@@ -134,14 +134,14 @@ def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -
     columns = {"text_column": "", "id_column": "", "title_column": "title"}
     columns |= {"metadata_columns": "", "rename": ""}
     assert files_reader().options == {
-        "TxtReader": {"version": 1},
-        "PdfReader": {"version": 2},
-        "HtmlReader": {"version": 2, "whole_page": False},
+        "TxtReader": {"version": 2},
+        "PdfReader": {"version": 3},
+        "HtmlReader": {"version": 3, "whole_page": False},
         "XmlReader": {"version": 2, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 2, "delimiter": "", "quotes": True, **columns},
         "JsonlReader": {"version": 2, **columns},
-        "DocxReader": {"version": 2},
-        "EpubReader": {"version": 2},
+        "DocxReader": {"version": 3},
+        "EpubReader": {"version": 3},
     }
 
 

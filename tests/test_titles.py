@@ -21,6 +21,10 @@ from atlas_search.readers.titles import LONGEST, clean_title, title_from
         ("Vec<T> and { sets }", "Vec<T> and { sets }"),
         ("a < b > c", "a < b > c"),
         ("第一条", "第一条"),
+        ("Microsoft Word - On sheep, draft", "On sheep, draft"),
+        ("Microsoft Word - On sheep, v2.docx", "On sheep, v2"),
+        ("COM%282020%29842%20final.pdf", ""),
+        ("On sheep.txt and other files", "On sheep.txt and other files"),
     ],
 )
 def test_a_title_has_no_template_tags_and_no_markup(title: str, cleaned: str) -> None:
@@ -46,6 +50,17 @@ def test_a_title_has_no_template_tags_and_no_markup(title: str, cleaned: str) ->
         ("\n\n  On sheep  \n", "On sheep"),
         ("C# and F#\n", "C# and F#"),
         ("#hashtag\n", "#hashtag"),
+        ("The Printed Sheep Project\n\nTitle: On sheep\n\nAuthor: A. Shepherd\n", "On sheep"),
+        ("From: a@x.example\nSubject: Of sheep\nDate: 2 May 1901\n\nSir,\n", "Of sheep"),
+        ("From: a@x.example\nSubject: =?ISO-8859-1?Q?P=E4n?=\n\nSir,\n", "Pän"),
+        ("From: a@x.example\nSubject: =?klingon?Q?P=E4n?=\n\nSir,\n", "=?klingon?Q?P=E4n?="),
+        ("Subject: a letter\nTitle: On sheep\n\nSir,\n", "On sheep"),
+        ("1\n[7]\nOn sheep\n", "On sheep"),
+        ("42\n", "42"),
+        ("Working Group       A. Shepherd\nNote 12        May 1901\n\n   On sheep\n", "On sheep"),
+        ("- On sheep\n- On goats\n", "On sheep"),
+        ("[![built][b]][x] ![](c.svg)\n\n# On sheep\n", "On sheep"),
+        ("[![built](b.svg)](x.example)\n\n# On sheep\n", "On sheep"),
     ],
 )
 def test_a_title_is_what_the_text_begins_with(text: str, title: str) -> None:

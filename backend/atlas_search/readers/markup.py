@@ -26,6 +26,9 @@ _HIDDEN = frozenset(
     "annotation annotation-xml audio button canvas datalist iframe nav noscript rp rt script "
     "select style svg template textarea title video".split()
 )
+PERMALINKS = frozenset("¶ § # 🔗 ∞ ⚓ \uf0c1".split())
+"""What a heading or a paragraph shows as the link to itself."""
+
 _MAX_TITLE = 200
 # What a browser does not show: controls, soft hyphen, zero-width space, byte order mark. Those
 # of Latin-1 are letters of Windows-1252 that were mislabelled, and the HTML standard reads them so.
@@ -69,8 +72,9 @@ def flatten(root: "etree._Element") -> Flat:
     Takes HTML, XHTML and the output of trafilatura. White space is collapsed as a browser would,
     a `br` is a line end, `pre` keeps its lines, and a table's row is one paragraph unless a cell
     holds several: its cells joined by ` | `, each behind the heading of its column if the table
-    has such a row. What pages show around or over a text is left
-    out: scripts, forms, navigation, readings of Chinese characters. Any depth will do.
+    has such a row. An `hgroup` is one heading of several lines. What pages show around or over a
+    text is left out: scripts, forms, navigation, links of a place to itself, readings of Chinese
+    characters. Any depth will do.
     """
     flow = _Flow()
     flow.open(root)
@@ -147,11 +151,15 @@ class _Table:
 
 @dataclass(slots=True)
 class _Flow:
-    """The paragraphs so far and the one being read; `level` is that of the heading being read."""
+    """The paragraphs so far and the one being read; `level` is that of the heading being read.
+
+    `grouped` counts the open groups of headings, whose parts are lines of one paragraph.
+    """
 
     paragraphs: list[_Paragraph] = field(default_factory=list)
     inline: list[str] = field(default_factory=list)
     level: int = 0
+    grouped: int = 0
     preserved: int = 0
     rows: list[_Row] = field(default_factory=list)
     tables: list[_Table] = field(default_factory=lambda: [_Table()])
@@ -160,16 +168,20 @@ class _Flow:
         tag = tag_of(element)
         if tag in _BREAKS:
             self.inline.append("\n")
-        elif tag in _BLOCKS:
+        elif tag in _BLOCKS and not self.grouped:
             self._end_paragraph()
             self.level = _level(element) or self.level
+            self.grouped += tag == "hgroup" and self.level > 0
             self.preserved += tag == "pre"
             self._open_table(element, tag)
         self.add(element.text)
 
     def close(self, element: "etree._Element") -> None:
         tag = tag_of(element)
-        if tag in _BLOCKS:
+        if self.grouped and tag != "hgroup":
+            self.inline.append("\n" * (tag in _BLOCKS))
+        elif tag in _BLOCKS:
+            self.grouped = 0
             self._end_paragraph()
             self.level = 0 if _level(element) else self.level
             self.preserved -= tag == "pre"
@@ -239,8 +251,13 @@ class _Flow:
 
 
 def _level(element: "etree._Element") -> int:
-    """1 to 6 for a heading, 0 for anything else; trafilatura writes `<head rend="h2">`."""
+    """1 to 6 for a heading, 0 for anything else; trafilatura writes `<head rend="h2">`.
+
+    A group has the level of its highest heading.
+    """
     tag = tag_of(element)
+    if tag == "hgroup":
+        return min(filter(None, map(_level, element)), default=0)
     return _HEADINGS.get(element.get("rend", "h2"), 2) if tag == "head" else _HEADINGS.get(tag, 0)
 
 
@@ -250,6 +267,8 @@ def _is_visible(element: "etree._Element") -> bool:
         return False
     if tag == "head" and tag_of(element.getparent()) == "html":
         return False
+    if tag == "a" and (element.text or "").strip() in PERMALINKS:
+        return len(element) > 0 or "#" not in element.get("href", "")
     style = element.get("style")
     return style is None or "display:none" not in style.replace(" ", "").lower()
 

@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+from itertools import pairwise
 
 from atlas_search.language.wraps import fill
 
@@ -15,34 +18,65 @@ _TAG = re.compile(
     r"(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-_STATED = re.compile(r"title\s*[:=]\s*(.*)", re.IGNORECASE)
+_PRINTED_FROM = re.compile(r"Microsoft (?:Word|Excel|PowerPoint) - (.*?)(?:\.\w{3,4})?")
+_FILE = re.compile(
+    r"\S+\.(?:docx?|rtf|odt|wpd|pages|xlsx?|pptx?|pdf|ps|dvi|tex|indd|qxd|pmd|txt|html?)",
+    re.IGNORECASE,
+)
+_STATED = (
+    re.compile(r"title\s*[:=]\s*(.*)", re.IGNORECASE),
+    re.compile(r"subject:\s*(.*)", re.IGNORECASE),  # of a mail
+)
+_FIELD = re.compile(r"[^\W\d_][\w -]{1,24}:\s+\S.*")
 _FENCE = re.compile(r"(-{3,}|\+{3,})")
-_HEADING = re.compile(r"^#+\s+|\s+#+$")
+_MARKS = re.compile(r"^#+\s+|\s+#+$|^[-*+•]\s+")
+_TARGET = r"(?:\([^)]*\)|\[[^\]]*\])"
+_PICTURE = re.compile(rf"\[!\[[^\]]*\]{_TARGET}\]{_TARGET}|!\[[^\]]*\]{_TARGET}")
+_COLUMNS = re.compile(r"\S {4,}\S")
 
 
 def clean_title(title: str) -> str:
     """`title` without template tags and markup; empty if no letter and no digit is left.
 
-    A page that was saved before its template was filled says `{{ page.title }}`.
+    A page that was saved before its template was filled says `{{ page.title }}`. Empty, too, for
+    the name of a file.
     """
-    left = _TAG.sub(" ", _TEMPLATE.sub(" ", title)) if re.search(r"[{<]", title) else title
-    if left != title:
-        left = " ".join(left.split()).strip("|-–— ")
-    return left if any(map(str.isalnum, left)) else ""
+    printed = _PRINTED_FROM.fullmatch(title)
+    left = printed[1] if printed else title
+    if re.search(r"[{<]", left):
+        left = " ".join(_TAG.sub(" ", _TEMPLATE.sub(" ", left)).split()).strip("|-–— ")
+    return left if any(map(str.isalnum, left)) and not _FILE.fullmatch(left) else ""
 
 
 def title_from(text: str) -> str:
-    """A title from how `text` begins: the one it states there, else its first line.
+    """A title from how `text` begins: the one it states there, else its first line of words.
 
     `text` is not blank. A line broken by hand is read with the next one; what is longer than
     LONGEST ends behind a word, with `…`.
     """
     head = text.lstrip()[:_HEAD]
+    bare = [line.strip() for line in head.splitlines()]
     lines = [line.strip() for line in fill(head).splitlines()]
-    front = _front([line.strip() for line in head.splitlines()])
-    stated = (match[1].strip().strip("\"'") for line in front if (match := _says(line)))
-    found = filter(None, map(clean_title, [*stated, *_headings(lines)]))
+    found = filter(None, map(clean_title, [*_stated(bare), *_headings(lines)]))
     return _shorten(next(found, lines[0]))
+
+
+def _stated(lines: Sequence[str]) -> Iterator[str]:
+    """What the text says it is called: in its front matter or in a list of fields."""
+    for pattern in _STATED:
+        for line in [*_front(lines), *_listed(lines)]:
+            if match := pattern.fullmatch(line):
+                yield _decode(match[1].strip().strip("\"'"))
+
+
+def _decode(stated: str) -> str:
+    """The subject of a mail that is not ASCII: `=?UTF-8?B?...?=`."""
+    if "=?" not in stated:
+        return stated
+    try:
+        return str(make_header(decode_header(stated)))
+    except (ValueError, LookupError, HeaderParseError):
+        return stated
 
 
 def _front(lines: Sequence[str]) -> Iterator[str]:
@@ -53,16 +87,26 @@ def _front(lines: Sequence[str]) -> Iterator[str]:
         yield line
 
 
-def _says(line: str) -> re.Match[str] | None:
-    return _STATED.fullmatch(line)
+def _listed(lines: Sequence[str]) -> Iterator[str]:
+    """The lines `Title: On sheep` that another such line follows, maybe behind a blank one."""
+    filled = [line for line in lines if line]
+    return (line for line, after in pairwise(filled) if _FIELD.match(after))
 
 
 def _headings(lines: Sequence[str]) -> Iterator[str]:
-    """What could be a title, without marks of headings and behind any front matter."""
+    """What could be a title, without marks of headings and behind any front matter.
+
+    That has letters: the number of a page or a paragraph is none, and neither is a row of columns
+    such as stand above the title of a memorandum. What there is else comes last.
+    """
     first = 0
     if _FENCE.fullmatch(lines[0]) and lines[0] in lines[1:LONGEST]:
         first = lines.index(lines[0], 1) + 1
-    return (_HEADING.sub("", line) for line in lines[first:])
+    if "" in lines[first:] and _COLUMNS.search(lines[first]):
+        first = lines.index("", first)
+    found = [_PICTURE.sub("", _MARKS.sub("", line)).strip() for line in lines[first:]]
+    yield from (line for line in found if re.search(r"[^\W\d_]{2}", line))
+    yield from found
 
 
 def _shorten(line: str) -> str:

@@ -14,6 +14,7 @@ from atlas_search.core.domain import Segment
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.fields import flat, is_empty, text_of
 from atlas_search.readers.markup import Heading, sections
+from atlas_search.readers.running_lines import running_lines
 from atlas_search.readers.text_files import Undecodable, clean, open_text, pages
 
 MARKDOWN = frozenset({".md", ".markdown"})
@@ -28,14 +29,17 @@ _NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErr
 
 @dataclass(frozen=True)
 class TxtReader:
-    """Reads text files: a form feed starts a page, a `#` heading of Markdown a section."""
+    """Reads text files: a form feed starts a page, a `#` heading of Markdown a section.
+
+    Heads and feet that run on from page to page are read once.
+    """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".txt"}) | MARKDOWN
 
     @property
     def options(self) -> Mapping[str, object]:
         """There is nothing to set."""
-        return {"version": 1}
+        return {"version": 2}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The text of a file without its front matter."""
@@ -61,6 +65,7 @@ def _read(content: str, markdown: bool) -> Read:
         return Skipped(f"its front matter is not valid YAML: {what}")
     if not text.strip():
         return Skipped("it holds no text")
+    text = _without_running_lines(text)
     return Draft(
         text=text,
         title=" ".join(text_of(metadata.get("title")).split()),
@@ -87,6 +92,21 @@ def _parse(content: str) -> tuple[dict[str, object], str]:
         if not is_empty(value):
             metadata.setdefault(name, value)
     return metadata, clean(text)
+
+
+def _without_running_lines(text: str) -> str:
+    """`text` with blank lines for the heads and feet that run on from page to page."""
+    if "\f" not in text:
+        return text
+    pages = [page.split("\n") for page in text.split("\f")]
+    filled = [[number for number, line in enumerate(page) if line.strip()] for page in pages]
+    running = running_lines(
+        [[page[number] for number in numbers] for page, numbers in zip(pages, filled, strict=True)]
+    )
+    for page, numbers, places in zip(pages, filled, running, strict=True):
+        for place in places:
+            page[numbers[place]] = ""
+    return clean("\f".join("\n".join(page) for page in pages))
 
 
 def _is_small(value: object) -> bool:

@@ -11,6 +11,7 @@ from lxml import etree
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, is_damage, open_archive, xml_parser
 from atlas_search.readers.docx.body import Body, Paragraph
+from atlas_search.readers.docx.strict import is_strict, usual_kind
 from atlas_search.readers.docx.styles import W, styles_of
 from atlas_search.readers.docx.text import Text
 from atlas_search.readers.markup import Heading, sections, tag_of, words
@@ -48,7 +49,7 @@ class DocxReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".docx"})
-    options: ClassVar[Mapping[str, object]] = {"version": 2}
+    options: ClassVar[Mapping[str, object]] = {"version": 3}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""
@@ -73,10 +74,10 @@ def _open(path: Path) -> "Document":
     # 100 ms to import, which a command that reads no Word file should not wait for
     import docx
 
-    with open_archive(path, "a Word"):
-        pass
+    with open_archive(path, "a Word") as archive:
+        usual = usual_kind(archive) if is_strict(archive) else None
     try:
-        return docx.Document(str(path))
+        return docx.Document(usual or str(path))
     except Exception as error:  # python-docx raises whatever it trips over
         if isinstance(error, OSError) and not is_damage(error):
             raise

@@ -32,7 +32,7 @@ class EpubReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".epub"})
-    options: ClassVar[Mapping[str, object]] = {"version": 2}
+    options: ClassVar[Mapping[str, object]] = {"version": 3}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""

@@ -26,15 +26,20 @@ def decode(page: Path, charset: str, encoding: str) -> tuple[str, str]:
 
     A byte order mark decides, then `charset`, which its server states, then the page itself, then
     `encoding`, empty for UTF-8. Where the page is not in the encoding that is stated, `encoding`
-    is tried if given. Raises Undecodable.
+    is tried, or UTF-8, which hardly any other text is by chance. Raises Undecodable.
     """
     label = charset.lower() or _stated_encoding(page)
     try:
         return _text(page, _MEANT.get(label, label) or encoding), ""
-    except Undecodable:
-        if not (label and encoding):
+    except Undecodable as error:
+        other = encoding or "utf-8"
+        if label in ("", other):
             raise
-    return _text(page, encoding), f"read as {encoding}: it is not {label}, which it states to be"
+        try:
+            text = _text(page, other)
+        except Undecodable:
+            raise error from None
+    return text, f"read as {other}: it is not {label}, which it states to be"
 
 
 def _text(page: Path, encoding: str) -> str:

@@ -24,7 +24,11 @@ _NOT_PROSE = frozenset(
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _COMMENTS = re.compile(r"(?:^|\s)(?:comments?|commentlist|respond|disqus)(?![a-z])", re.IGNORECASE)
 _PROSE = 120
-"""Characters outside links that make an element a paragraph of prose."""
+"""Characters outside links that make an element a paragraph of prose; one of Chinese is two."""
+_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_CAPTION = re.compile(r"caption(?![a-z])", re.IGNORECASE)
+_WHOLE = frozenset({"blockquote", "dd", "figcaption"})
+"""What is kept or left with all that is in it."""
 _TRACE = 30
 """Characters at the start of a text by which it is found again."""
 
@@ -35,7 +39,7 @@ def main_part(page: HtmlElement) -> tuple[_Element, bool]:
     It is the smallest that holds all trafilatura finds and the page's `h1`. Removed from it (from
     `page` itself) are comments, and each container without anything found that is a menu or the
     like, or holds neither prose nor headings only. An aside or a footer of an article may hold its
-    notes and is kept.
+    notes and is kept, and so are the captions of its pictures.
     """
     body = page.find("body")
     if body is None:
@@ -104,7 +108,7 @@ def _remove_boilerplate(part: HtmlElement, kept: set[_Element]) -> None:
         if element is part or element in kept:
             continue
         is_apart = element.tag in _APART and not (element in prose and element in articles)
-        if is_apart or not (element in prose or _is_headings(element)):
+        if is_apart or not (element in prose or _is_headings(element) or _is_caption(element)):
             element.drop_tree()
 
 
@@ -116,7 +120,7 @@ def _inside_articles(part: HtmlElement) -> set[_Element]:
 
 def _prose(part: HtmlElement) -> Iterator[_Element]:
     for element in part.iter("*"):
-        if sum(len(" ".join(text.split())) for text in _own_texts(element)) >= _PROSE:
+        if sum(map(_length, _own_texts(element))) >= _PROSE:
             around = (element, *element.iterancestors())
             if not any(ancestor.tag in _NOT_PROSE for ancestor in around):
                 yield element
@@ -126,6 +130,20 @@ def _is_headings(element: HtmlElement) -> bool:
     text = _squeeze("".join(element.itertext()))
     headings = "".join(t for heading in element.iter(*_HEADINGS) for t in heading.itertext())
     return bool(text) and text == _squeeze(headings) and next(element.iter("a"), None) is None
+
+
+def _is_caption(element: HtmlElement) -> bool:
+    """Whether it is one, or part of one or of a definition, and has a text outside links."""
+    around = (element, *element.iterancestors("div", *_WHOLE))
+    if not any(one.tag in _WHOLE or _CAPTION.search(one.get("class") or "") for one in around):
+        return False
+    texts = (text for inner in element.iter() if inner.tag != "a" for text in _own_texts(inner))
+    return sum(map(_length, texts)) >= _TRACE
+
+
+def _length(text: str) -> int:
+    line = " ".join(text.split())
+    return len(line) + len(_WIDE.findall(line))
 
 
 def _with_ancestors(elements: Iterable[_Element]) -> set[_Element]:

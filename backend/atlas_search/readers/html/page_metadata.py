@@ -11,8 +11,8 @@ from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from atlas_search.language.dates import bounds
+from atlas_search.readers.html.page_title import page_title
 from atlas_search.readers.markup import plain
-from atlas_search.readers.titles import clean_title
 
 _TITLE = "citation_title dc.title dcterms.title og:title".split()
 _DATE = (
@@ -47,8 +47,10 @@ def stated_metadata(page: HtmlElement, address: str) -> dict[str, object]:
         *_publication_marks(page),
     ]
     found: dict[str, object] = {
-        "title": _first(
-            _titled(_of(meta, _TITLE)), _titled(_texts(described.get("headline"))), _titles(page)
+        "title": page_title(
+            page,
+            [*_of(meta, _TITLE), *_texts(described.get("headline"))],
+            [*_of(meta, _PUBLISHER), *_names(described.get("publisher"))],
         ),
         "date": _first(_dates(published), published),
         "created": _first(_dates(_of(meta, _CREATED))),
@@ -100,22 +102,6 @@ def _objects(loaded: object) -> Iterator[Mapping[str, object]]:
             yield from (inner for inner in _as_list(item.get("@graph")) if isinstance(inner, dict))
 
 
-def _titles(page: HtmlElement) -> list[str]:
-    """The only `h1` if `title` repeats it, mostly with the name of the site; else the `title`."""
-    titles = _titled(
-        [text for title in page.iterfind("head/title") for text in _values(title.text)]
-    )
-    headings = _titled([text for h1 in page.iter("h1") for text in _values("".join(h1.itertext()))])
-    if len(headings) == 1 and (not titles or headings[0].lower() in titles[0].lower()):
-        return headings
-    return titles
-
-
-def _titled(texts: Sequence[str]) -> list[str]:
-    """Those that are titles, and not the tags of a template that nobody filled."""
-    return [title for text in texts if (title := clean_title(text))]
-
-
 def _dates(texts: Sequence[str]) -> list[str]:
     return [text for text in texts if bounds(text) is not None]
 
@@ -129,8 +115,14 @@ def _publication_marks(page: HtmlElement) -> list[str]:
     for time in page.iter("time", "meta", "span", "abbr"):
         marks = f"{time.get('itemprop') or ''} {time.get('class') or ''}".lower().split()
         if "pubdate" in time.attrib or {"datepublished", "dt-published", "published"} & {*marks}:
-            found += _values(time.get("datetime") or time.get("content") or time.text)
+            found += _values(_moment(time))
     return found if len({text[:10] for text in found}) == 1 else []
+
+
+def _moment(time: HtmlElement) -> str | None:
+    """What a mark of time says; `<abbr title="2015-04-01">` shows it in another form."""
+    hidden = time.get("title") if time.tag == "abbr" else ""
+    return time.get("datetime") or time.get("content") or hidden or time.text
 
 
 def _authors(

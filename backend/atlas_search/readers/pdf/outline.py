@@ -8,11 +8,19 @@ from pypdfium2 import PdfBookmark, PdfDocument
 from atlas_search.core.domain import Segment
 from atlas_search.readers.markup import Heading, plain, sections
 
+_POINTS = ".:–—"
+_BETWEEN = rf"[{_POINTS}\s]*"  # bookmarks and print part a number from its heading in other ways
+_NUMBER = r"^(?:[\dIVXLC.()§]+[ ]+)?"
+_LONGEST = 120
+"""Characters of a line that begins with the title of a bookmark and is all the heading there is."""
+
 
 def outline_sections(document: PdfDocument, text: str, pages: Sequence[int]) -> tuple[Segment, ...]:
     """A section for each bookmark, from the line of its page that has its title.
 
-    Where no line has it, the section begins with the page or at the bookmark before on that page.
+    It is named as that line has it, with its number. Where no line is the title, the first that
+    begins with it counts, and names it if nothing else is in its paragraph; else the section begins
+    with the page or at the bookmark before on that page.
     """
     return sections(_headings(_bookmarks(document, len(pages)), text, [*pages, len(text)]))
 
@@ -25,16 +33,21 @@ def _headings(
         begin, end = pages[page], pages[page + 1]
         begin = last.start if begin <= last.start < end else begin
         if begin < len(text):  # or no page has text from there on
-            last = Heading(_line(text, title, begin, end), level, title)
+            last = _heading(text, title, level, begin, end)
             yield last
 
 
-def _line(text: str, title: str, begin: int, end: int) -> int:
-    """Where a line with the title and nothing else but its number begins, or `begin`."""
-    words = r"\s+".join(re.escape(word) for word in title.split())
-    line = re.compile(rf"^(?:[\dIVXLC.()§]+[ ]+)?{words}$", re.MULTILINE | re.IGNORECASE)
-    match = line.search(text, begin, end)
-    return match.start() if match else begin
+def _heading(text: str, title: str, level: int, begin: int, end: int) -> Heading:
+    words = _BETWEEN.join(re.escape(word.rstrip(_POINTS) or word) for word in title.split())
+    own = re.compile(rf"{_NUMBER}{words}[{_POINTS}]*$", re.MULTILINE | re.IGNORECASE)
+    longer = re.compile(rf"{_NUMBER}{words}[{_POINTS}\u2003].*$", re.MULTILINE | re.IGNORECASE)
+    match = own.search(text, begin, end) or longer.search(text, begin, end)
+    if not match:
+        return Heading(begin, level, title)
+    line = " ".join(match[0].split())
+    stands_alone = text[match.end() : match.end() + 2] in ("\n\n", "")
+    is_name = match.re is own or (stands_alone and len(line) <= _LONGEST)
+    return Heading(match.start(), level, line if is_name else title)
 
 
 def _bookmarks(document: PdfDocument, pages: int) -> list[tuple[int, int, str]]:

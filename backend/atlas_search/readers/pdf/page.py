@@ -1,4 +1,4 @@
-"""The text of one PDF page: its paragraphs, where the spacing and length of lines shows them."""
+"""The text of PDF pages: their paragraphs, where the spacing and length of lines shows them."""
 
 import re
 import sys
@@ -12,6 +12,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
+from atlas_search.readers.running_lines import running_lines
 
 BROKEN = "\x02"
 """Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
@@ -27,12 +28,23 @@ _LEAST_LINE = 25  # characters; shorter lines are verses, names or cells, not a 
 _FULL = 0.8
 """The share of a paragraph's width from which a line is full: the next word did not fit."""
 
+_FEW = 3
+"""Lines of a paragraph whose width is taken from its column, too: none of them need be full."""
+
+_INDENT = 30.0  # points between the left ends of lines of one column
+
+_MARGIN = 20
+"""Numbers below each other from which on they count the lines of the page."""
+
 _ITEM = re.compile(r"[•◦▪‣*–—-]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]\s")
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """A printed line: the height of its base, and how far it reaches from left to right."""
+class Line:
+    """A printed line: the height of its base, and how far it reaches from left to right.
+
+    One without text is a blank line.
+    """
 
     text: str
     height: float
@@ -41,35 +53,77 @@ class _Line:
     broken: bool
 
 
-def page_text(page: PdfPage) -> str:
-    """The text of a page as pdfium orders it, each paragraph on one line.
+def printed_lines(page: PdfPage) -> list[Line]:
+    """The lines of a page as pdfium orders them.
 
-    A line that ends short of the others of its paragraph keeps its end: a heading, an item of a
-    list, a verse.
-
-    Text outside the visible area, such as printers' marks, is left out.
+    Text outside the visible area, such as printers' marks, is left out, and so are the numbers of
+    lines in the margin of a pleading.
     """
     textpage = page.get_textpage()
     try:
-        return _join(list(_lines(textpage, page.get_bbox())))
+        return _without_margin(list(_lines(textpage, page.get_bbox())))
     finally:
         textpage.close()
 
 
-def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
-    """Lines in order; one without text is a blank line."""
+def without_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """The lines of all pages without running heads and feet."""
+    filled = [[line for line in page if line.text] for page in pages]
+    from_top = [sorted(page, key=lambda line: (-line.height, line.left)) for page in filled]
+    running = running_lines([[line.text for line in page] for page in from_top])
+    dropped = {
+        id(page[number])
+        for page, numbers in zip(from_top, running, strict=True)
+        for number in numbers
+    }
+    return [[line for line in page if id(line) not in dropped] for page in pages]
+
+
+def page_text(lines: Sequence[Line]) -> str:
+    """The text of a page, each paragraph on one line.
+
+    A line that ends short of the others of its paragraph keeps its end: a heading, an item of a
+    list, a verse.
+    """
+    filled = [line for line in lines if line.text]
+    opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
+    running = _running(filled, opening)
+    pieces: list[str] = []
+    for number, line in enumerate(filled):
+        if number and filled[number - 1].broken:
+            pieces.append(f"{BROKEN}\n")
+        elif number:
+            pieces.append("\n\n" if number in opening else " " if number in running else "\n")
+        pieces.append(line.text)
+    return "".join(pieces)
+
+
+def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
+    """Lines in order."""
     characters = _characters(textpage)
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         filled = [match.start() + blank.start() for blank in re.finditer(r"\S", match[1])]
         if not filled:
-            yield _Line("", 0.0, 0.0, 0.0, broken=False)
+            yield Line("", 0.0, 0.0, 0.0, broken=False)
             continue
         sample = [filled[0], filled[len(filled) // 2], filled[-1]]
         places = [_origin(textpage, index) for index in sample]
         if _is_within(places[1], area):
             height = median(y for _, y in places)
             left, right = places[0][0], places[2][0]
-            yield _Line(_text(match[1]), height, left, right, broken=match[2] == BROKEN)
+            yield Line(_text(match[1]), height, left, right, broken=match[2] == BROKEN)
+
+
+def _without_margin(lines: list[Line]) -> list[Line]:
+    """The lines without numbers that count them: 1, 2, 3, ... below each other at the left."""
+    numbers = sorted((line for line in lines if line.text.isdecimal()), key=lambda line: line.left)
+    column = [line for line in numbers if line.left - numbers[0].left <= _INDENT]
+    column.sort(key=lambda line: -line.height)
+    counted = [str(number) for number in range(1, len(column) + 1)]
+    if len(column) < _MARGIN or [line.text for line in column] != counted:
+        return lines
+    margin = set(map(id, column))
+    return [line for line in lines if id(line) not in margin]
 
 
 def _characters(textpage: PdfTextPage) -> str:
@@ -104,39 +158,35 @@ def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
     return left <= place[0] <= right and bottom <= place[1] <= top
 
 
-def _join(lines: Sequence[_Line]) -> str:
-    filled = [line for line in lines if line.text]
-    opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
-    running = _running(filled, opening)
-    pieces: list[str] = []
-    for number, line in enumerate(filled):
-        if number and filled[number - 1].broken:
-            pieces.append(f"{BROKEN}\n")
-        elif number:
-            pieces.append("\n\n" if number in opening else " " if number in running else "\n")
-        pieces.append(line.text)
-    return "".join(pieces)
+def _running(lines: Sequence[Line], opening: Collection[int]) -> set[int]:
+    """The numbers of lines that go on where the line before was full.
 
-
-def _running(lines: Sequence[_Line], opening: Collection[int]) -> set[int]:
-    """The numbers of lines that go on where the line before was full."""
+    Before a small letter it may be as short as its own paragraph is narrow.
+    """
     starts = [0, *sorted(opening), len(lines)]
     found = set()
     for first, end in pairwise(starts):
         paragraph = lines[first:end]
         left = min((line.left for line in paragraph), default=0.0)
-        measure = max((line.right for line in paragraph), default=0.0) - left
+        own = max((line.right - left for line in paragraph), default=0.0)
+        column = own if len(paragraph) > _FEW else max(own, _column(left, lines))
         found |= {
             first + number
             for number, (before, line) in enumerate(pairwise(paragraph), start=1)
             if len(before.text) >= _LEAST_LINE
-            and before.right - left >= _FULL * measure
+            and before.right - left >= _FULL * (own if line.text[0].islower() else column)
             and not _ITEM.match(line.text)
         }
     return found
 
 
-def _after_blanks(lines: Sequence[_Line]) -> set[int]:
+def _column(left: float, lines: Sequence[Line]) -> float:
+    """How wide the lines are that begin near `left`, but for the widest quarter of them."""
+    widths = sorted(line.right - left for line in lines if abs(line.left - left) <= _INDENT)
+    return widths[len(widths) * 3 // 4] if widths else 0.0
+
+
+def _after_blanks(lines: Sequence[Line]) -> set[int]:
     """The numbers, among lines with text, of those that follow one without."""
     found, number = set(), 0
     for before, line in pairwise(lines):

@@ -40,13 +40,13 @@ class PdfReader:
     """Reads PDFs. Page 1 is the first of the file; the number that is printed on it is kept beside
     that, if the file states it.
 
-    Line ends are those of the print; a word broken by one is joined before it. Sections come from
-    the outline. What is filled into forms or attached is not read. pdfium is not thread-safe: read
-    in one thread of a process only.
+    Line ends are those of the print; a word broken by one is joined before it. Heads and feet that
+    run on from page to page are read once. Sections come from the outline. What is filled into
+    forms or attached is not read. pdfium is not thread-safe: read in one thread of a process only.
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".pdf"})
-    options: ClassVar[Mapping[str, object]] = {"version": 2}
+    options: ClassVar[Mapping[str, object]] = {"version": 3}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; a PDF states its own encoding."""
@@ -95,18 +95,24 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
     """The text of each page, and the numbers of those that pdfium could not load."""
     from pypdfium2 import PdfiumError
 
-    from atlas_search.readers.pdf.page import page_text
+    from atlas_search.readers.pdf.page import (
+        Line,
+        page_text,
+        printed_lines,
+        without_running_lines,
+    )
 
-    texts, unreadable = [], []
+    pages: list[list[Line]] = []
+    unreadable = []
     for index in range(len(document)):
         try:
             page = document[index]
-            texts.append(page_text(page))
+            pages.append(printed_lines(page))
             page.close()
         except PdfiumError:
-            texts.append("")
+            pages.append([])
             unreadable.append(index + 1)
-    return texts, unreadable
+    return [page_text(lines) for lines in without_running_lines(pages)], unreadable
 
 
 def _label(document: "PdfDocument", page: int) -> str:

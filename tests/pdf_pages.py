@@ -1,0 +1,44 @@
+"""PDF files of lines of text, and what their reader makes of them."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+from reportlab.pdfgen.canvas import Canvas
+
+from atlas_search.readers import Draft
+from atlas_search.readers.pdf.read import PdfReader
+from tests.drafts import only_draft, only_reason
+
+Entry = tuple[str, int, int]
+"""A bookmark: its title, its page from 0, its level from 0."""
+
+
+def pdf(pages: Sequence[Sequence[str]], outline: Sequence[Entry] = (), **options: object) -> bytes:
+    """Pages of lines 14 points apart; an empty line is a gap between paragraphs."""
+    stream = BytesIO()
+    canvas = Canvas(stream, pageCompression=0, **options)
+    for number, lines in enumerate(pages):
+        for title, page, level in outline:
+            if page == number:
+                canvas.bookmarkPage(title)
+                canvas.addOutlineEntry(title, title, level)
+        for place, line in enumerate(lines):
+            canvas.drawString(72, 700 - 14 * place, line)
+        canvas.showPage()
+    canvas.save()
+    return stream.getvalue()
+
+
+def written(folder: Path, data: bytes) -> Path:
+    path = folder / "paper.pdf"
+    path.write_bytes(data)
+    return path
+
+
+def draft(folder: Path, data: bytes) -> Draft:
+    return only_draft(PdfReader().read(written(folder, data), ""))
+
+
+def reason(folder: Path, data: bytes) -> str:
+    return only_reason(PdfReader().read(written(folder, data), ""))

@@ -1,0 +1,155 @@
+"""The lines, paragraphs and headings of printed pages."""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from tests.pdf_pages import draft, pdf
+
+
+def test_pages_begin_where_their_text_does(tmp_path):
+    found = draft(tmp_path, pdf([["Page one."], ["Page two."], ["Page three."]]))
+    assert found.text == "Page one.\n\nPage two.\n\nPage three."
+    assert found.pages == (0, 11, 22)
+    assert found.text[found.pages[1] :].startswith("Page two.")
+
+
+def test_lines_stay_as_printed_and_gaps_part_paragraphs(tmp_path):
+    found = draft(tmp_path, pdf([["A harbour", "shelters ships.", "", "A mole", "breaks waves."]]))
+    assert found.text == "A harbour\nshelters ships.\n\nA mole\nbreaks waves."
+
+
+def test_lines_of_one_distance_throughout_are_one_paragraph(tmp_path):
+    found = draft(tmp_path, pdf([["one", "", "two", "", "three"]]))
+    assert found.text == "one\ntwo\nthree"
+
+
+def test_the_lines_of_a_paragraph_become_one_and_short_lines_stay(tmp_path: Path) -> None:
+    lines = [
+        "THE HARBOUR",
+        "A harbour shelters ships from the open",
+        "sea, and from the wind.",
+        "1. The mole breaks the waves of the sea.",
+        "2. The quay is where ships are unloaded.",
+    ]
+    assert draft(tmp_path, pdf([lines])).text == (
+        "THE HARBOUR\nA harbour shelters ships from the open sea, and from the wind.\n"
+        "1. The mole breaks the waves of the sea.\n2. The quay is where ships are unloaded."
+    )
+
+
+def test_heads_and_feet_that_run_on_are_read_once(tmp_path: Path) -> None:
+    bodies = ["Ships came in the spring and", "went again with the autumn.", "Nobody wrote of it."]
+    pages = [
+        ["Harbour Board", "", "", body, "", "", f"- {number} -"]
+        for number, body in enumerate(bodies, start=7)
+    ]
+    found = draft(tmp_path, pdf(pages))
+    assert found.text == (
+        "Harbour Board\nShips came in the spring and\nwent again with the autumn.\n\n"
+        "Nobody wrote of it."
+    )
+    assert [found.text[start:][:5] for start in found.pages] == ["Harbo", "went ", "Nobod"]
+
+
+@pytest.mark.parametrize(("first", "kept"), [(1, False), (5, True)])
+def test_numbers_that_count_the_lines_of_a_pleading_are_left_out(
+    tmp_path: Path, first: int, kept: bool
+) -> None:
+    canvas = Canvas(stream := BytesIO())
+    for line in range(25):
+        canvas.drawString(60, 700 - 24 * line, str(first + line))
+    canvas.drawString(90, 700, "The court sat.")
+    canvas.drawString(300, 80, "1")
+    canvas.save()
+    text = draft(tmp_path, stream.getvalue()).text
+    assert ("20" in text.split()) is kept
+    assert {"sat.", "1"} <= set(text.split())
+
+
+def test_a_superscript_does_not_part_paragraphs(tmp_path):
+    canvas = Canvas(stream := BytesIO())
+    canvas.drawString(72, 700, "The lights of the harbour were moved,")
+    canvas.drawString(72, 686, "as the pilots had asked")
+    canvas.drawString(72, 672, "for years.")
+    canvas.setFont("Helvetica", 7)
+    canvas.drawString(60, 690, "1")
+    canvas.save()
+    assert "\n\n" not in draft(tmp_path, stream.getvalue()).text
+
+
+def test_a_hyphen_before_a_capital_stays(tmp_path):
+    found = draft(tmp_path, pdf([["An X-", "Ray of ANGLO-", "SAXON law by Mr Smith-", "Jones."]]))
+    assert found.text == "An X-Ray of ANGLOSAXON law by Mr Smith-Jones."
+
+
+def test_a_hyphen_stays_that_the_document_writes_elsewhere(tmp_path):
+    found = draft(tmp_path, pdf([["A well-", "known case."], ["It is well-known."]]))
+    assert found.text == "A well-known case.\n\nIt is well-known."
+
+
+def test_a_hyphen_at_the_end_of_a_page_stays(tmp_path):
+    assert draft(tmp_path, pdf([["A consti-"], ["tution."]])).text == "A consti-\ntution."
+
+
+def test_sections_begin_at_the_line_that_has_the_bookmark_and_are_named_as_it_is(tmp_path):
+    pages = [["Preface", "x"], ["1 Harbours", "Text.", "1.1 Lights", "More.", "2.Tides", "End."]]
+    outline = [("Harbours", 1, 0), ("Lights", 1, 1), ("2. Tides", 1, 0)]
+    found = draft(tmp_path, pdf(pages, outline))
+    assert [(found.text[s.start :].split("\n")[0], s.section) for s in found.segments] == [
+        ("1 Harbours", "1 Harbours"),
+        ("1.1 Lights", "1 Harbours > 1.1 Lights"),
+        ("2.Tides", "2.Tides"),
+    ]
+
+
+def test_a_line_that_begins_with_the_bookmark_is_its_heading(tmp_path: Path) -> None:
+    page = ["Article 12. Of tides.", "", "", "Text of two", "short lines.", "", ""]
+    page += [
+        "Article 1 bis. Of buoys.",
+        "",
+        "",
+        "Article 1. Of lamps.",
+        "",
+        "",
+        "The end",
+        "of it.",
+    ]
+    found = draft(tmp_path, pdf([page], [("Article 1", 0, 0)]))
+    (segment,) = found.segments
+    assert segment.section == "Article 1. Of lamps."
+    assert found.text[segment.start :].startswith("Article 1. Of lamps.")
+
+
+def test_prose_that_begins_with_the_bookmark_does_not_name_the_section(tmp_path: Path) -> None:
+    page = ["Text of two", "short lines.", "", "", "Harbours: they shelter ships from the sea, and"]
+    page += ["from the wind, and from whoever", "comes.", "", "", "The end", "of it."]
+    found = draft(tmp_path, pdf([page], [("Harbours", 0, 0)]))
+    (segment,) = found.segments
+    assert (found.text[segment.start :][:9], segment.section) == ("Harbours:", "Harbours")
+
+
+def test_a_heading_below_a_short_paragraph_is_a_line_of_its_own(tmp_path: Path) -> None:
+    lines = [
+        "Article 5.",
+        "The harbour belongs to the town of Northport.",
+        "Article 6.",
+        "",
+        "",
+        "Ships that come by night wait for a pilot at the mole, unless the harbour master",
+        "has told them otherwise by lamp, and pay for him as the board has laid down in its",
+        "rules, which the master keeps, and which he shows to whoever asks for them by day,",
+        "on the quay.",
+    ]
+    text = draft(tmp_path, pdf([lines])).text
+    assert text.startswith(
+        "Article 5.\nThe harbour belongs to the town of Northport.\nArticle 6.\n\nShips"
+    )
+    assert text.count("\n") == 4
+
+
+def test_a_section_whose_title_is_on_no_line_begins_with_its_page(tmp_path):
+    found = draft(tmp_path, pdf([["Preface."], ["Of harbours."]], [("Harbours", 1, 0)]))
+    assert [(s.start, s.section) for s in found.segments] == [(found.pages[1], "Harbours")]
