@@ -43,15 +43,15 @@ def test_the_lexical_reranker_adds_a_half_for_each_metadata_match() -> None:
 def test_the_fused_score_is_the_weighted_mean_of_six_signals() -> None:
     found = signals_of("right silence")
     s = found.signals
-    total = 0.6 + 0.6 + 0.3 + 0.3 + 0.3 + 0.2
+    total = 0.6 + 0.6 + 0.3 + 0.35 + 0.3 + 0.3
     expected = [
         (
             0.6 * s["semantic"][i]
             + 0.6 * s["bm25"][i]
             + 0.3 * s["phrase"][i]
-            + 0.3 * s["proximity"][i]
+            + 0.35 * s["proximity"][i]
             + 0.3 * s["title"][i]
-            + 0.2 * s["neighbours"][i]
+            + 0.3 * s["neighbours"][i]
         )
         / total
         for i in range(3)

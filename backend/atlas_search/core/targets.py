@@ -77,10 +77,10 @@ class Target(BaseModel):
     weight_semantic: float = Field(0.6, ge=0, description="Weight of cosine similarity in `fused`")
     weight_bm25: float = Field(0.6, ge=0, description="Weight of BM25 in `fused`")
     weight_phrase: float = Field(0.3, ge=0, description="Weight of adjacent word pairs in `fused`")
-    weight_proximity: float = Field(0.3, ge=0, description="Weight of closeness in `fused`")
+    weight_proximity: float = Field(0.35, ge=0, description="Weight of closeness in `fused`")
     weight_title: float = Field(0.3, ge=0, description="Weight of the title match in `fused`")
     weight_neighbours: float = Field(
-        0.2, ge=0, description="Weight of the passages before and after in `fused`"
+        0.3, ge=0, description="Weight of the passages before and after in `fused`"
     )
     lexical_exact: float = Field(
         0.5, ge=0, description="Weight of the verbatim question in `lexical`"
@@ -130,7 +130,7 @@ class Target(BaseModel):
         "where no other is nearly as good",
     )
     near_duplicate: Share = Field(
-        0.8,
+        0.9,
         ge=0.1,
         le=1,
         description="Share of common word runs from which two passages count as the same text; "
