@@ -193,8 +193,11 @@ def _passages(
     for span, position in zip(spans, positions(document, spans), strict=True):
         text = document.text[span.start : span.end]
         found = words(text, language)
-        title = document.title if document.is_titled else ""
-        embedded = text if given else embedded_text(title, position.section, position.speaker, text)
+        embedded = (
+            text
+            if given
+            else embedded_text(document.context_title, position.section, position.speaker, text)
+        )
         yield StagedPassage(
             PassageRow(given, span, *position),
             embedded,

@@ -51,10 +51,9 @@ def write_records(
         ready = ready_from(place)
         _require_new(seen, ready)
         records.document(ready.document, ready.provenance, ready.passages)
-        title = ready.document.title if ready.document.is_titled else ""
         tokens.document(
             ready.document.corpus,
-            tokens.ids(word.term for word in words(title, ready.language)),
+            tokens.ids(w.term for w in words(ready.document.context_title, ready.language)),
             [
                 (field, tokens.ids(_match_terms(field, value, ready.language)))
                 for field, value in metadata_values(ready.document)

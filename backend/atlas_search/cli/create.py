@@ -42,6 +42,7 @@ REFUSED = 3
 _OF_ONE_RUN = frozenset(
     {"collection", "if_missing", "force", "every_file", "strict", "report", "refresh"}
 )
+"""Options that a repair does not give again."""
 
 Locate = Callable[[Sequence[Path], Reader, Mapping[str, Any], Path], Sources]
 """Finds the source files: given paths, reader, all options, the collection's folder."""
@@ -207,15 +208,7 @@ def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """What was given, so that the same command can run again from any folder."""
     plain: dict[str, Any] = {}
     for name, value in given.items():
-        if name in {
-            "collection",
-            "if_missing",
-            "force",
-            "every_file",
-            "strict",
-            "report",
-            "refresh",
-        }:
+        if name in _OF_ONE_RUN:
             continue
         if isinstance(value, list):
             plain[name] = [str(Path(item).resolve()) for item in value]

@@ -82,6 +82,11 @@ class Document:
     printed_pages: tuple[str, ...] = ()
     is_titled: bool = True
 
+    @property
+    def context_title(self) -> str:
+        """The title that its passages are found by; empty if it only begins the text."""
+        return self.title if self.is_titled else ""
+
     def to_dict(self, passages: Sequence["Passage"] = ()) -> dict[str, Any]:
         """Plain values, with its `passages`."""
         return {
