@@ -2,8 +2,8 @@
 
 import pytest
 
-from atlas_search.answer.write.answer_kind import ANYTHING, asked_for, asks_for_current
-from atlas_search.answer.write.mismatch import Mismatch, mismatch
+from atlas_search.answer.quotes.kinds import ANYTHING, asked_for, asks_for_current
+from atlas_search.answer.quotes.mismatch import Mismatch, mismatch
 
 
 def held(question: str, sentence: str, *others: str) -> bool:
@@ -20,8 +20,10 @@ def held(question: str, sentence: str, *others: str) -> bool:
         ("How many dollars were the damages?", "money"),
         ("What sum did she recover?", "money"),
         ("How many judges dissented?", "number"),
-        ("How long was he held?", "number"),
-        ("What percentage of cases fail?", "number"),
+        ("How long was he held?", "time"),
+        ("What is the deadline for an appeal?", "time"),
+        ("How many days has the board to answer?", "time"),
+        ("What percentage of cases fail?", "share"),
         ("When was Roe decided?", "date"),
         ("In which year was it repealed?", "date"),
         ("Who wrote the opinion?", "name"),

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from atlas_search.answer.write.extractive import Extract, ExtractiveWriter, Opposed
+from atlas_search.answer.quotes.choose import Extract, Opposed, QuoteChooser
+from atlas_search.answer.quotes.likelihood import Grounds
 from atlas_search.core.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
 from tests.hash_embedder import HashEmbedder
 
@@ -47,12 +48,29 @@ def written(
     parts: tuple[str, ...] = (),
     question: str = WOOL,
 ) -> str:
-    """The answer from some passages; words count as much as `sheep` and `wool` stand for."""
+    """The answer from some passages."""
+    prompt = extract(*passages, limit=limit, opposed=opposed, parts=parts, question=question)
+    said = QuoteChooser(EMBEDDER).choose(prompt).quotes(prompt, needed=0.0)
+    return "".join(f"{quote.text} {quote.passage.marker}\n" for quote in said)
+
+
+def extract(
+    *passages: CheckedPassage,
+    limit: int = 3,
+    opposed: tuple[Opposed, ...] = (),
+    parts: tuple[str, ...] = (),
+    question: str = WOOL,
+) -> Extract:
+    """What is to be quoted from; words count as much as `sheep` and `wool` stand for."""
     weights = {"wool": 2.0, "sheep": 1.0, "goat": 2.0}
     vector = EMBEDDER.embed_query(question)
     asked = {part: EMBEDDER.embed_query(part) for part in parts}
-    prompt = Extract(question, vector, passages, weights, limit, opposed, asked)
-    return "".join(ExtractiveWriter(EMBEDDER).write(prompt))
+    return Extract(question, vector, passages, weights, limit, opposed, asked)
+
+
+def grounds(*passages: CheckedPassage, question: str) -> Grounds:
+    """Why the quotes are likely to answer."""
+    return QuoteChooser(EMBEDDER).choose(extract(*passages, question=question)).whole.grounds
 
 
 def test_headings_and_references_are_no_answers() -> None:
@@ -114,20 +132,24 @@ def test_a_superseded_source_does_not_speak_on_how_things_stand_now() -> None:
     assert now == f"{COARSE} [farm.new p1]\n"
 
 
-def test_what_answers_another_question_is_not_said() -> None:
+def test_what_answers_another_question_is_less_likely() -> None:
     sources = [
         passage("farm.sheep", "The wool of hill sheep is coarse."),
         passage("farm.all", FINE),
     ]
-    assert written(*sources, question="Which sheep do not give wool?") == ""
-    assert written(*sources, question="Which wool did sheep give in 1954?") == ""
+    plain = grounds(*sources, question=WOOL)
+    denied = grounds(*sources, question="Which sheep do not give wool?")
+    assert denied.signs.denial == 1.0
+    assert denied.likelihood < plain.likelihood / 5
+    asked = "Which wool did sheep give in 1954?"
+    assert grounds(*sources, question=asked).figures == ("1954",)
     dated = passage("farm.old", "In 1954 the sheep gave wool that is coarse.")
-    assert written(*sources, dated, question="Which wool did sheep give in 1954?") != ""
+    assert grounds(*sources, dated, question=asked).figures == ()
 
 
 def test_the_rules_for_english_do_not_judge_other_languages() -> None:
     french = passage("farm.mouton", "Le mouton Lacaune donne du lait et du fromage.", language="fr")
-    assert written(french, question="Which sheep do not give wool?") != ""
+    assert grounds(french, question="Which sheep do not give wool?").signs.denial == 0.0
 
 
 def test_each_part_of_a_question_has_its_best_sentence_first() -> None:

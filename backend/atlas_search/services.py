@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.prompts import rules
-from atlas_search.answer.write.extractive import ExtractiveWriter
+from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import (
     ConfigurationError,
@@ -135,7 +135,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         tracer=tracer,
         answerer=Answerer(
             searcher=Searcher(store, embedder, executor, tracer, stages),
-            extractive=ExtractiveWriter(embedder),
+            quotes=QuoteChooser(embedder),
             models=models,
             rules={
                 target.system_prompt: rules(target.system_prompt, settings.targets_directory)

@@ -1,7 +1,7 @@
 """Evidence and answers, compared in the language of their passages."""
 
 from atlas_search.answer.check.citations import verify as verify_citations
-from atlas_search.answer.write.extractive import Extract, ExtractiveWriter
+from atlas_search.answer.quotes.choose import Extract, QuoteChooser
 from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.search.evidence import best_window, check, term_hits
@@ -67,5 +67,5 @@ def test_sentences_are_chosen_in_the_language_of_their_passage() -> None:
     # `hauser` is how the English stemmer reads the question: the German sentence holds all of it
     embedder = HashEmbedder()
     task = Extract(QUESTION, embedder.embed_query(QUESTION), items, weights, 1)
-    (sentence,) = ExtractiveWriter(embedder).write(task)
-    assert sentence == "Das Haus steht am Markt. [recht.haus p1]\n"
+    best = QuoteChooser(embedder).choose(task).quotes(task, needed=0.0)[0]
+    assert (best.text, best.passage.marker) == ("Das Haus steht am Markt.", "[recht.haus p1]")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.decide import Outcome
+from atlas_search.answer.quotes.likelihood import Confidence
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
 from atlas_search.core.notebook import footer_html, frame, html_with_citations
@@ -135,6 +136,8 @@ class Answer:
     `standalone` is the question a follow-up was rewritten into, empty if it was not;
     `standalone_note` says why it was not. `result` is without its candidates. `conflicts`
     are those between the passages; `stated` is false for one whose other side is not cited.
+    `closest` are quotes that come closest to what is asked where the decision is not ANSWER;
+    `confidence` says how surely an answer in the sources' own words answers.
     """
 
     request: AskRequest
@@ -151,6 +154,8 @@ class Answer:
     comparison: Comparison
     writer: Writer
     timings_ms: Mapping[str, float]
+    closest: tuple[Citation, ...] = ()
+    confidence: Confidence | None = None
     collection: str = ""
     collection_version: str = ""
     cache_hit: bool = False
@@ -218,6 +223,8 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         "answer": answer.text or None,
         "sentences": _sentences(answer.outcome, checked, citations),
         "citations": [citation.to_dict() for citation in citations],
+        "closest": [citation.to_dict() for citation in answer.closest],
+        "confidence": asdict(answer.confidence) if answer.confidence else None,
         "validation": {
             "citation_valid": checked.valid,
             "errors": list(checked.errors),

@@ -6,7 +6,7 @@ from string import Template
 
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.decide import DEFAULT_THRESHOLD
-from atlas_search.answer.write.extractive import ExtractiveWriter
+from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.core.targets import Target
 from atlas_search.providers.chat import ChatModel
 from atlas_search.search.searcher import Searcher
@@ -17,7 +17,7 @@ class Answerer:
     """Safe to use from several threads. `rules` are the system prompts that targets name."""
 
     searcher: Searcher
-    extractive: ExtractiveWriter
+    quotes: QuoteChooser
     models: Mapping[str, ChatModel]
     rules: Mapping[str, Template]
     cache: AnswerCache
@@ -35,6 +35,6 @@ class Answerer:
 
     def model_name(self, target: Target) -> str:
         """The model a target writes with."""
-        if target.llm_provider == self.extractive.name:
-            return self.extractive.model
+        if target.llm_provider == self.quotes.name:
+            return self.quotes.model
         return target.llm_model or self.models[target.llm_provider].default_model

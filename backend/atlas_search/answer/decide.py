@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Contradiction
+from atlas_search.answer.quotes.choose import Chosen
+from atlas_search.answer.quotes.kinds import KINDS
+from atlas_search.answer.quotes.names import SUBJECT
 from atlas_search.core.domain import Decision
 from atlas_search.search.result import SearchResult
 
@@ -84,6 +87,28 @@ def before_writing(result: SearchResult, threshold: float) -> Outcome:
             f"Every passage is older than {freshness.freshness_days} days.",
             freshness_days=freshness.freshness_days,
             older=freshness.violations,
+        )
+    return ANSWERED
+
+
+def before_quoting(chosen: Chosen, needed: float) -> Outcome:
+    """Whether quotes are likely enough to answer, `needed` in [0, 1]; else what they lack."""
+    best, grounds = chosen.best, chosen.whole.grounds
+    if not best.quotes:
+        return _abstain("no_answer", "The passages hold no sentence that answers.")
+    if grounds.signs.absent >= SUBJECT:
+        names = " or ".join(grounds.absent)
+        return _abstain("unknown_name", f"No passage found speaks of {names}.")
+    if grounds.figures:
+        figures = " or ".join(grounds.figures)
+        return _abstain("unknown_figure", f"No passage found speaks of {figures}.")
+    if best.grounds.likelihood < needed:
+        lacking = f" None of them names {KINDS[grounds.asked]}." if grounds.asked else ""
+        return _abstain(
+            "not_held",
+            f"The closest passages are not likely to hold the answer.{lacking}",
+            likelihood=best.grounds.likelihood,
+            needed=needed,
         )
     return ANSWERED
 

@@ -17,8 +17,10 @@ from atlas_search.answer.conflicts import Contradiction, conflicts_between, to_l
 from atlas_search.answer.decide import ANSWERED, before_writing
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.condense import Standalone, condense
+from atlas_search.answer.write.extract import closest_quotes
 from atlas_search.answer.write.write import write
 from atlas_search.answer.written import Written, not_written
+from atlas_search.core.domain import Citation
 from atlas_search.core.tracing import Span
 from atlas_search.providers.chat import Usage
 from atlas_search.search.flow import search
@@ -92,7 +94,7 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
         created=datetime.now(UTC),
         outcome=written.outcome,
         text=written.text,
-        verification=written.verification,
+        verification=_with_notes(written),
         result=found.result,
         standalone=standalone.question,
         standalone_note=standalone.note,
@@ -101,9 +103,24 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
         comparison=found.comparison,
         writer=replace(spent, fallback=writer.fallback),
         timings_ms={**found.result.timings_ms, **run.clock.laps},
+        closest=_closest(run, found),
+        confidence=written.confidence,
         collection=run.answerer.searcher.store.manifest.collection,
         collection_version=run.answerer.searcher.store.manifest.version,
     )
+
+
+def _with_notes(written: Written) -> Verification:
+    """Its verification, with what its quotes leave open."""
+    checked = written.verification
+    return replace(checked, warnings=(*checked.warnings, *written.notes))
+
+
+def _closest(run: AnswerRun, found: _Found) -> tuple[Citation, ...]:
+    """What comes closest to a question that is not answered."""
+    if found.written.outcome is ANSWERED or not found.result.passages:
+        return ()
+    return found.written.closest or closest_quotes(run, found.result)
 
 
 def _again(run: AnswerRun, kept: Answer, span: Span) -> Answer:

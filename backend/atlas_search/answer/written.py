@@ -6,21 +6,30 @@ from atlas_search.answer.answer import Context, Writer
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing
+from atlas_search.answer.quotes.likelihood import Confidence
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.relay import Relay
+from atlas_search.core.domain import Citation
 
 NOTHING = Verification((), (), ())
 
 
 @dataclass(frozen=True)
 class Written:
-    """A text and the decision about it. `text` is empty unless the decision is ANSWER."""
+    """A text and the decision about it. `text` is empty unless the decision is ANSWER.
+
+    `closest` are quotes that come closest where it is not. `confidence` says how surely quotes
+    answer, and `notes` what they leave open; a model's text has neither.
+    """
 
     text: str
     verification: Verification
     outcome: Outcome
     writer: Writer
     context: Context = field(default_factory=Context)
+    closest: tuple[Citation, ...] = ()
+    confidence: Confidence | None = None
+    notes: tuple[str, ...] = ()
 
 
 def not_written(run: AnswerRun, outcome: Outcome) -> Written:

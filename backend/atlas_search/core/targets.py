@@ -164,6 +164,13 @@ class Target(BaseModel):
         description="Mean of the best cosine and the best `fused` score needed for an answer; "
         "empty: the one calibrated for the collection, else 0.334",
     )
+    answer_likelihood: Share = Field(
+        0.4,
+        ge=0,
+        le=1,
+        description="Likelihood that quotes hold what is asked, needed for an answer in the "
+        "sources' own sentences",
+    )
     strong_evidence: Share = Field(
         0.55,
         ge=0,

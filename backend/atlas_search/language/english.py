@@ -1,6 +1,7 @@
 """English words that several rules look for, each list in its one place."""
 
 import re
+from functools import lru_cache
 
 from atlas_search.language.text import words
 
@@ -97,15 +98,22 @@ _OPPOSITE = _pairs()
 def are_opposite(one: str, other: str) -> bool:
     """Whether of two folded words one denies the other: `lawful` and `unlawful`, `rise` and
     `fall`."""
-    (first,), (second,) = words(one), words(other)
+    first, second = _stem(one), _stem(other)
     return (
-        second.term in _OPPOSITE.get(first.term, ())
-        or second.term in _without_prefix(one)
-        or first.term in _without_prefix(other)
+        second in _OPPOSITE.get(first, ())
+        or second in _without_prefix(one)
+        or first in _without_prefix(other)
     )
 
 
-def _without_prefix(word: str) -> set[str]:
+@lru_cache(maxsize=1 << 14)  # every word of a sentence is compared with every word of a question
+def _stem(word: str) -> str:
+    # a folded word may be several: `½` becomes `1⁄2`
+    return " ".join(found.term for found in words(word))
+
+
+@lru_cache(maxsize=1 << 14)
+def _without_prefix(word: str) -> frozenset[str]:
     """The stems of what `word` may deny: that of `formal` for `informal`."""
     rests = [word.removeprefix(prefix) for prefix in _DENYING_PREFIXES]
-    return {w.term for rest in rests if 3 < len(rest) < len(word) for w in words(rest)}
+    return frozenset(_stem(rest) for rest in rests if 3 < len(rest) < len(word))

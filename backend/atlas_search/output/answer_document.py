@@ -58,6 +58,13 @@ class ValidationOut(Sent):
     answer_grounded: bool = False
 
 
+class ConfidenceOut(Sent):
+    """How surely quotes answer: a word, and the likelihood it stands for."""
+
+    word: Literal["likely", "possible"]
+    likelihood: float = Field(ge=0, le=1)
+
+
 class ReasonOut(Sent):
     """Why the decision fell as it did."""
 
@@ -179,6 +186,12 @@ class AnswerDocument(Sent):
     answer: str | None
     sentences: list[SentenceOut]
     citations: list[CitationOut]
+    closest: list[CitationOut] = Field(
+        default=[], description="Quotes that come closest where there is no answer; none is one"
+    )
+    confidence: ConfidenceOut | None = Field(
+        None, description="Of an answer in the sources' own sentences"
+    )
     validation: ValidationOut = ValidationOut()
     conflicts: list[ConflictOut] = []
     comparison: ComparisonOut | None = Field(None, description="In the mode `compare` only")

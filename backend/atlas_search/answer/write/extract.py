@@ -1,50 +1,98 @@
-"""Answering with the sources' own sentences."""
+"""Answering with the sources' own words, or saying that they do not answer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from atlas_search.answer.answer import Fallback
 from atlas_search.answer.conflicts import Contradiction
+from atlas_search.answer.decide import ANSWERED, before_quoting
+from atlas_search.answer.quotes.choose import Chosen, Extract, Opposed
+from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.answer.run import AnswerRun, Evidence
-from atlas_search.answer.write.extractive import Extract, Opposed
 from atlas_search.answer.write.relay import Relay
-from atlas_search.answer.written import Written, judge_text
+from atlas_search.answer.written import NOTHING, Written, judge_text
+from atlas_search.core.domain import Citation
+from atlas_search.core.tracing import Span
+from atlas_search.search.result import SearchResult
+
+MOST_CLOSEST = 3
 
 
 def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None) -> Written:
-    """The best sentences, each with its token; `fallback` says why they stand in for a model's."""
-    writer, task = run.answerer.extractive, _context(run, evidence)
-    relay = Relay(run.tell, evidence.passages, run.target.citation_limit, may_refuse=False)
+    """The best quotes, each with its token; `fallback` says why they stand in for a model's text.
+
+    Declined if they are not likely to hold what is asked for.
+    """
+    prompt = _context(run, evidence)
+    chooser, needed = run.answerer.quotes, run.target.answer_likelihood
+    by = replace(run.writer(chooser.name, chooser.model, attempts=1), fallback=fallback)
     with run.tracer.span("generate", "LLM") as span:
-        span.model(writer.name, writer.model, [{"role": "user", "content": run.question}])
-        for sentence in writer.write(task):
-            run.stop.check()
-            relay.add(sentence)
-        relay.finish()
+        span.model(chooser.name, chooser.model, [{"role": "user", "content": run.question}])
+        chosen = chooser.choose(prompt)
+        outcome = before_quoting(chosen, needed)
+        _describe(span, chosen)
+        if outcome is not ANSWERED:
+            span.output(outcome.message)
+            return Written("", NOTHING, outcome, by, closest=_cite(chosen.whole.quotes))
+        relay = _say(run, evidence, chosen.quotes(prompt, needed))
         span.output(relay.text)
-    by = replace(run.writer(writer.name, writer.model, attempts=1), fallback=fallback)
-    return judge_text(run, evidence, relay, by)
+    written = judge_text(run, evidence, relay, by)
+    return replace(written, confidence=chosen.confidence, notes=chosen.notes(needed))
+
+
+def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]:
+    """What comes closest to the question, best first, though it does not answer."""
+    if not result.query.has_subject:
+        return ()
+    return _cite(run.answerer.quotes.choose(_prompt(run, Evidence(result, ()))).whole.quotes)
+
+
+def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
+    """All quotes within the citation limit, passed on one by one."""
+    limit = run.target.citation_limit
+    relay = Relay(run.tell, evidence.passages, limit, may_refuse=False)
+    for quote in quotes[:limit]:
+        run.stop.check()
+        relay.add(f"{quote.text} {quote.passage.marker}\n")
+    relay.finish()
+    return relay
+
+
+def _cite(quotes: Sequence[Quote]) -> tuple[Citation, ...]:
+    return tuple(
+        Citation(
+            marker=quote.passage.marker,
+            passage=quote.passage,
+            start=quote.start,
+            end=quote.end,
+            quote=quote.passage.text[
+                quote.start - quote.passage.start : quote.end - quote.passage.start
+            ],
+        )
+        for quote in quotes[:MOST_CLOSEST]
+    )
 
 
 def _context(run: AnswerRun, evidence: Evidence) -> Extract:
     with run.tracer.span("context", "CHAIN") as span:
-        task = _task(run, evidence)
+        prompt = _prompt(run, evidence)
         span.set(
-            passages=len(task.passages),
-            sentence_limit=task.sentence_limit,
-            opposed=len(task.opposed),
-            parts=len(task.parts),
+            passages=len(prompt.passages),
+            sentence_limit=prompt.limit,
+            opposed=len(prompt.opposed),
+            parts=len(prompt.parts),
         )
-        span.output([item.passage.marker for item in task.passages])
-        return task
+        span.output([item.passage.marker for item in prompt.passages])
+        return prompt
 
 
-def _task(run: AnswerRun, evidence: Evidence) -> Extract:
+def _prompt(run: AnswerRun, evidence: Evidence) -> Extract:
     result, target = evidence.result, run.target
     return Extract(
         question=result.searched_as or run.question,
-        passages=result.valid,
+        passages=result.valid or result.passages,
         term_weights=result.term_weights,
-        sentence_limit=min(target.answer_sentences, target.citation_limit),
+        limit=min(target.answer_sentences, target.citation_limit),
         opposed=tuple(_oppose(c) for c in evidence.conflicts if c.kind != "repealed"),
         parts=result.sub_questions,
         question_vector=result.vector,
@@ -57,3 +105,9 @@ def _oppose(conflict: Contradiction) -> Opposed:
         for place in (conflict.first, conflict.second)
     )
     return Opposed(first, second)
+
+
+def _describe(span: Span, chosen: Chosen) -> None:
+    grounds = chosen.whole.grounds
+    span.set(likelihood=round(grounds.likelihood, 4), quotes=len(chosen.whole.quotes))
+    span.metadata({"signs": grounds.to_dict()})

@@ -56,9 +56,9 @@ def mismatch(question: str, sentence: str, passage: str, evidence: str) -> Misma
     Of a question of several sentences the last is compared: those before it tell what it is about.
     `tests.benchmarks.trick_questions` says how often this is right.
     """
-    question = _last_sentence(question)
-    if any(not _has_figure(evidence, figure) for figure in _figures_asked_of(question)):
+    if figures_missing(question, evidence):
         return "figure"
+    question = _last_sentence(question)
     if _YES_OR_NO.search(question):
         return ""
     denied = _DENIED.search(question)
@@ -67,6 +67,12 @@ def mismatch(question: str, sentence: str, passage: str, evidence: str) -> Misma
     if denied or _DENIED.search(sentence):
         return ""
     return "opposite" if _turns_round(question, sentence, passage) else ""
+
+
+def figures_missing(question: str, evidence: str) -> tuple[str, ...]:
+    """The years and other figures of an English question that the evidence lacks."""
+    asked = _figures_asked_of(_last_sentence(question))
+    return tuple(figure for figure in asked if not _has_figure(evidence, figure))
 
 
 def _last_sentence(text: str) -> str:

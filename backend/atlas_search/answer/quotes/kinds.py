@@ -50,6 +50,11 @@ def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
         (wanted,) = words(next(filter(None, role.groups())))
         if not any(word.term == wanted.term for word in words(evidence)):
             return False
+    return holds_new_name(sentence, question)
+
+
+def holds_new_name(sentence: str, question: str) -> bool:
+    """Whether it holds a capitalised word, not its first, that the question does not."""
     known = {word.term for word in words(question)}
     return any(
         sentence[word.start].isupper() and word.term not in known and word.folded not in _CALENDAR
@@ -64,6 +69,8 @@ def _kind(name: str, question: str, answer: str | Held) -> tuple[re.Pattern[str]
     return re.compile(question, re.IGNORECASE), AnswerKind(name, answer)
 
 
+_TIMES = r"(?:seconds?|minutes?|hours?|(?:working |business |sitting )?days?|weeks?|months?|years?|"
+_TIMES += r"decades?|centur(?:y|ies))"
 _KINDS = (
     _kind(
         "age",
@@ -75,6 +82,22 @@ _KINDS = (
         r"\bhow (?:much|many (?:dollars|pounds|cents))\b.*\b(?:pay|paid|cost|fees?|award\w*|fined?|"
         r"damages|owe\w*|price|compensation)\b|\bwhat (?:sum|amount)\b|\btotal amount\b",
         r"[$£€¥]|\b(?:dollars?|pounds?|cents?|pence|guineas?|shillings?)\b",
+    ),
+    _kind(
+        "time",
+        r"\bhow long (?:do|does|did|has|have|is|was|are|were|must|may|can|will|should|after|"
+        r"before)\b|"
+        r"\b(?:deadline|time limit|notice period|waiting period|retention period)\b|"
+        r"\b(?:what|how long a|which) (?:time|period|term)\b|\bhow (?:soon|quickly|many (?:days|"
+        r"weeks|months|years|hours))\b",
+        rf"(?i:(?:\d|\b(?:{_WORDS}|an?|next|same))\b[^.;]{{0,12}}\b{_TIMES}\b)|"
+        rf"\b(?:{_MONTH}) \d|\d (?:{_MONTH})\b|(?i:immediately|forthwith|without delay|until|"
+        r"\bfrom\b.*\b(?:to|until)\b|\bsince\b)",
+    ),
+    _kind(
+        "share",
+        r"\b(?:what|which) (?:percentage|per ?cent|proportion|share|fraction)\b",
+        r"%|\bper ?cent|\b(?:half|third|quarter|fifth|tenth|all|none)s?\b|\d/\d",
     ),
     _kind(
         "number",
@@ -104,6 +127,18 @@ _KINDS = (
         r"to (?:avoid|protect|prevent|ensure|give))\b)",
     ),
 )
+KINDS = {
+    "age": "an age",
+    "money": "a sum of money",
+    "time": "a time",
+    "share": "a share",
+    "number": "a number",
+    "date": "a date",
+    "name": "a name",
+    "reason": "a reason",
+}
+"""What is asked for, in words, by the name of its kind."""
+
 _CURRENT = re.compile(
     r"\b(?:current\w*|now|nowadays|today|still|present\w*)\b|"
     r"^(?:is|are|am|does|do|can|may|must|should)\b",

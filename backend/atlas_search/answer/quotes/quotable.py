@@ -1,0 +1,171 @@
+"""What of a passage can be quoted: its statements, and what each needs to be understood."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from atlas_search.core.domain import MARKER_LIKE, Passage
+from atlas_search.language.text import TextSpan, all_terms, sentences, trim, words
+from atlas_search.language.wraps import unwrap
+
+MIN_WORDS = 4
+MOST_WORDS = 90  # of a sentence with the items of its list
+
+_ENDED = re.compile(r"[.?!…。؟।][\"'”’»)\]]*$")
+_UNFINISHED = re.compile(r"(?:[:,;—–-]|\b(?:and|or|if|that|the|a|an|of|to|by|who|which))$")
+_ITEM = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2}|[A-Z])(?:\.\d+)?\)\s")
+_REFERENCE = re.compile(r"sources?:", re.IGNORECASE)
+_WORD_OF_PROSE = re.compile(r"\b[^\W\d_]{2,}\b(?!\.)")
+_SALUTATION = re.compile(
+    r"(?:dear|hon(?:ou?rable)?\.? (?:members|senators)|ladies and gentlemen|my lords|"
+    r"(?:mr|mrs|ms|madam|sir)\.? (?:deputy )?(?:speaker|president|chair\w*))\b[^.?]{0,40}$",
+    re.IGNORECASE,
+)
+_ADDRESSED = re.compile(
+    r"(?:senator|mr|mrs|ms|miss|dr|sir|dame|lord|lady|the|hon|an)\b\.?[^.?!:]{0,80}?"
+    r"(?:\([^()]*\)[^.?!:]{0,40}?)?\s?(?:[—–]|\s-|:)\s*",
+    re.IGNORECASE,
+)
+_TITLES = re.compile(
+    r"(?i:senator|mr|mrs|ms|miss|dr|sir|dame|lord|lady|hon)\b|"
+    r"(?i:the|an) (?:[A-Z]{3,}|(?i:hon|deputy|acting|temporary|speaker|president|chair))"
+)
+# what stands for something said before: such a sentence cannot be understood alone
+_BACKWARDS = re.compile(
+    r"(?:he|she|it|they|his|her|its|their|this|that|these|those|such|both|the (?:former|latter|"
+    r"same)|(?:also|but|however|moreover|nevertheless|therefore|thus|hence|then|so|instead)\b,?"
+    r"(?: (?:he|she|it|they|this|these))?)\b(?! is (?:lawful|unlawful|necessary|possible|clear)\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a passage on one line, and where they stand in its document.
+
+    `terms` are their stems, `rank` that of the passage, from 0. `before` is what must be read
+    first, where it begins with a pronoun or is an item of a list. `score` says how much it speaks
+    to the question.
+    """
+
+    text: str
+    start: int
+    end: int
+    terms: frozenset[str]
+    passage: Passage
+    rank: int
+    before: "Quote | None" = None
+    score: float = 0.0
+
+    @property
+    def order(self) -> tuple[float, int, int]:
+        """Best first; every order is total."""
+        return -self.score, self.rank, self.start
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """The document's id, and the characters in it."""
+        return self.passage.document_id, self.start, self.end
+
+    def within(self, place: tuple[str, int, int]) -> bool:
+        """Whether it shares a character with a place in a document."""
+        document, start, end = place
+        return self.passage.document_id == document and self.start < end and start < self.end
+
+
+def quotes_of(passage: Passage, rank: int) -> list[Quote]:
+    """The statements of a passage, in order; headings, salutations and references are none.
+
+    A sentence that introduces a list is quoted with its items while that is short enough. A source
+    without any full stop has only lines; then all of them count.
+    """
+    text, language = passage.text, passage.language
+    spans = list(_statements(text, sentences(text, language), passage.speaker))
+    whole = [span for span in spans if _is_whole(text, span)] or spans
+    found: list[Quote] = []
+    for span in whole:
+        quote = quote_at(passage, span, rank)
+        if not MARKER_LIKE.search(quote.text):  # the source's own reference would pass for ours
+            found.append(quote)
+    return _with_what_is_before(found)
+
+
+def quote_at(passage: Passage, span: TextSpan, rank: int) -> Quote:
+    """The characters of a passage's text as a quote."""
+    text = unwrap(passage.text[span.start : span.end])
+    start, end = passage.start + span.start, passage.start + span.end
+    return Quote(text, start, end, all_terms(text, passage.language), passage, rank)
+
+
+def _statements(text: str, spans: Sequence[TextSpan], speaker: str) -> Iterator[TextSpan]:
+    """Sentences, and lists joined to what introduces them, without who speaks and what is none."""
+    for span in _join_lists(text, spans):
+        said = trim(
+            text, span.start + _speaker_ends(text[span.start : span.end], speaker), span.end
+        )
+        if _is_statement(unwrap(text[said.start : said.end])):
+            yield said
+
+
+def _join_lists(text: str, spans: Sequence[TextSpan]) -> Iterator[TextSpan]:
+    """A line that is unfinished goes on in the items below it, up to MOST_WORDS."""
+    joined: list[TextSpan] = []
+    for span in spans:
+        last = joined[-1] if joined else None
+        if last and _goes_on(text, last, span) and _words_of(text, last, span) <= MOST_WORDS:
+            joined[-1] = TextSpan(last.start, span.end)
+        else:
+            joined.append(span)
+    yield from joined
+
+
+def _goes_on(text: str, last: TextSpan, span: TextSpan) -> bool:
+    said, following = text[last.start : last.end], text[span.start : span.end]
+    if _ENDED.search(said) or len(said.split()) < MIN_WORDS:
+        return False
+    return bool(_ITEM.match(following)) or (
+        bool(_UNFINISHED.search(said)) and following[:1].islower()
+    )
+
+
+def _words_of(text: str, first: TextSpan, last: TextSpan) -> int:
+    return len(text[first.start : last.end].split())
+
+
+def _speaker_ends(said: str, speaker: str) -> int:
+    """Where the words begin behind `Senator X (New South Wales) (3.15 pm) — `, else 0."""
+    addressed = _ADDRESSED.match(said)
+    if not addressed:
+        return 0
+    opening = addressed.group()
+    surname = speaker.replace(",", " ").split()[:1]
+    named = bool(surname) and surname[0].casefold() in opening.casefold()
+    return addressed.end() if named or _TITLES.match(opening) else 0
+
+
+def _is_statement(said: str) -> bool:
+    prose = _WORD_OF_PROSE.findall(said)
+    return (
+        len(words(said)) >= MIN_WORDS
+        and len(prose) >= MIN_WORDS - 1
+        and not _REFERENCE.match(said)
+        and not _SALUTATION.match(said)
+    )
+
+
+def _is_whole(text: str, span: TextSpan) -> bool:
+    """Whether it ends as sentences do, or is an item of a list."""
+    said = text[span.start : span.end]
+    return bool(_ENDED.search(said)) or bool(_ITEM.match(said)) or said.endswith((";", ":"))
+
+
+def _with_what_is_before(found: Sequence[Quote]) -> list[Quote]:
+    """The same quotes, those with `before` that lean on the one before them."""
+    leaning = [
+        Quote(q.text, q.start, q.end, q.terms, q.passage, q.rank, before)
+        if _BACKWARDS.match(q.text) or _ITEM.match(q.text)
+        else q
+        for before, q in pairwise(found)
+    ]
+    return [*found[:1], *leaning]
