@@ -1,6 +1,7 @@
 """What a search looked through is said of every result: counts, dates, conditions, gaps."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -8,8 +9,10 @@ from atlas_search.answer.compare import search_each, together
 from atlas_search.output.search_document import ScopeOut
 from atlas_search.search.conditions import conditions
 from atlas_search.search.extent.extent import ShortLeg
+from atlas_search.search.extent.measure import extent_of
 from atlas_search.search.result import WholeResult
 from atlas_search.search.searcher import Searcher
+from atlas_search.stores.store import Hits
 from tests.finding import find, search_of, searching
 
 FILES = {
@@ -133,6 +136,18 @@ def test_legs_that_fell_short_agree_with_the_warnings(searcher: Searcher) -> Non
     legs = {(leg.corpus, leg.leg): leg for leg in find(searcher, "bell").scope.short_legs}
     assert legs["harbour", "dense"].reason == "corpus"
     assert legs["harbour", "lexical"] == ShortLeg("harbour", "lexical", 1, 200, "words")
+
+
+def test_candidates_that_the_index_missed_are_told(searcher: Searcher) -> None:
+    run = search_of(searcher, "fog")
+    every = find(searcher, "fog").candidates.hits
+    missed = [replace(h, dense=Hits(*(side[:1] for side in h.dense))) for h in every]
+    scope = extent_of(run, missed)
+    legs = {leg.corpus: leg for leg in scope.short_legs if leg.leg == "dense"}
+    assert legs["harbour"] == ShortLeg("harbour", "dense", 1, 200, "index")
+    assert legs["inn"].reason == "corpus"
+    assert "; the index found 1 of 200 candidates of Harbour" in scope.sentence
+    assert "Inn;" not in scope.sentence
 
 
 def test_a_filter_that_leaves_a_corpus_whole_is_not_why_it_gave_no_more(
