@@ -10,7 +10,7 @@ import { fullPlace } from "./places.js";
 import { retrievalSummary } from "./retrieval.js";
 import { paragraphs, placeOf } from "./sentences.js";
 import { fallbackNotice, noAnswer, understoodAs, warningList } from "./verdict.js";
-import { markWithout, wordingNotice } from "./wording.js";
+import { markWithout, scopeLine, wordingNotice } from "./wording.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
  *
@@ -53,6 +53,7 @@ export function newAnswer(question, page) {
       warningList(answer),
       conflictList(answer, page),
       answer.citations.length > 0 ? citationList(answer, page) : null,
+      scopeLine(answer),
       answerExport(answer),
       retrievalSummary(answer, page),
     );

@@ -17,7 +17,7 @@ export function retrievalSummary(answer, page) {
       "div",
       { class: "more" },
       externalLink(page.traceUrl(answer.trace_id), "Open trace", { class: "trace" }),
-      notes([...answer.retrieval.warnings, ...leftOut(answer)]),
+      notes([...answer.retrieval.notes, ...leftOut(answer)]),
     ),
   );
 }

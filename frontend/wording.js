@@ -1,7 +1,12 @@
-/** Where a question was not searched as it was asked: unknown words, and what was required. */
+/** What was searched, and where that is not what was asked: unknown words, what was required. */
 
 import { element } from "./dom.js";
 import { counted } from "./text.js";
+
+/** What was searched, in one sentence: it says too which words no source holds. */
+export function scopeLine({ scope }) {
+  return element("p", { class: "hint scope" }, scope.sentence);
+}
 
 /** What was searched for instead, and what could have been meant, or null. `ask` asks anew. */
 export function wordingNotice({ retrieval, ...answer }, ask) {
@@ -26,10 +31,10 @@ function unknownWord({ word, suggestions, searched_as: instead }, question, ask)
     return element("p", {}, `Searched for ${instead} instead of ${word}; search for `, asWritten);
   }
   const buttons = suggestions.flatMap((suggestion, at) => [
-    at > 0 ? ", " : "",
+    at > 0 ? " or " : "",
     other(suggestion, suggestion),
   ]);
-  return element("p", {}, `No source holds ${word}. Search for `, ...buttons);
+  return element("p", {}, "Did you mean ", ...buttons, ` instead of ${word}?`);
 }
 
 /** The question with another word, which stands alone; letters of all languages join words. */

@@ -54,7 +54,15 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
         "signals": {"semantic": 0.25},
     }
     counts = {"a": {"kept": 1, "candidates": 2}}
-    found = {"passages": [passage], "retrieval": {"per_corpus": counts, **WORDING}}
+    searched = (
+        "Searched 1 of 2 corpora (A [x]): 1 document, 2 passages; no source of this corpus holds "
+        "“captial” or “Mabbo” or “zzzz”."
+    )
+    found = {
+        "passages": [passage],
+        "scope": {"sentence": searched},
+        "retrieval": {"per_corpus": counts, **WORDING},
+    }
     console = Console(
         file=StringIO(), record=True, width=80, force_terminal=True, color_system="standard"
     )
@@ -63,15 +71,16 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
     assert "\x1b[1;7mTwo [red]words.\x1b[0m" in styled
     plain = console.export_text()
     for line in (
-        "Note: Searched for capital instead of captial, which no source holds.",
-        "Note: No source holds Mabbo. Did you mean Mabo, Mambo?",
-        "Note: No source holds zzzz.",
+        "Note: Searched for capital instead of captial.",
+        "Note: Did you mean Mabo or Mambo instead of Mabbo?",
         'Note: Passages that hold "gains tax" and "sheep": 3. The others are without.',
         "1. 0.500  [a.b p1]  A [bold]title[/bold]  (without what is required)",
         "p. xii (page 12 of the file)   Mr X",
         "One. Two [red]words. Three.",
         "semantic 0.250",
         "Same text: a.c:0-9",
+        searched,
         "a: 1 of 2",
     ):
         assert line in plain.splitlines()
+    assert plain.count("zzzz") == 1

@@ -113,6 +113,7 @@ def test_the_curl_of_the_api_page_gives_the_output_shown(client: FlaskClient) ->
     assert answer["answer"].startswith(shown_answer["answer"].removesuffix(" ..."))
     assert shown_answer["citations"][0].items() <= answer["citations"][0].items()
     assert shown_answer["retrieval"]["per_corpus"] == answer["retrieval"]["per_corpus"]
+    assert shown_answer["scope"].items() <= answer["scope"].items()
 
 
 def test_every_curl_of_the_pages_is_a_request_the_server_takes(client: FlaskClient) -> None:

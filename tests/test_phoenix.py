@@ -70,6 +70,9 @@ def test_the_root_holds_question_answer_session_and_run(
     assert attributes["session.id"] == "conversation-1"
     assert attributes["composite_target"] == "k10_extractive_atlas_demo"
     assert attributes["decision"] == "ANSWER"
+    assert attributes["corpus_filter"] == "all"
+    assert attributes["documents_searched"] == answer["scope"]["documents"] > 0
+    assert attributes["passages_searched"] == answer["scope"]["passages"] > 0
 
 
 def test_retrievers_hold_their_documents_with_scores_and_texts(

@@ -19,7 +19,7 @@ def test_a_misspelt_word_is_told_and_can_be_searched_as_it_is_written(page: Page
     assert sent.value.post_data_json["question"] == MISSPELT.replace("captial", '"captial"')
     expect(page.locator("article.answer[data-state=done]")).to_have_count(2, timeout=60_000)
     again = latest(page).locator(".wording")
-    expect(again).to_have_text("No source holds captial. Search for capital")
+    expect(again).to_have_text("Did you mean capital instead of captial?")
     again.get_by_role("button", name="capital").click()
     expect(page.locator("article.answer[data-state=done]")).to_have_count(3, timeout=60_000)
     expect(latest(page).locator("h2")).to_have_text(MISSPELT.replace("captial", "capital"))

@@ -13,6 +13,7 @@ from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
 from atlas_search.core.notebook import footer_html, frame, html_with_citations
 from atlas_search.providers.chat import Message, Usage
+from atlas_search.search.extent.extent import Extent
 from atlas_search.search.result import SearchResult
 
 if TYPE_CHECKING:
@@ -176,6 +177,11 @@ class Answer:
         said = [*self.verification.citations, *(c for point in points for c in point.citations)]
         return tuple({citation.place: citation for citation in said}.values())
 
+    @property
+    def scope(self) -> Extent:
+        """What was searched for it."""
+        return self.result.scope
+
     def to_dict(self, *, include_context: bool = True) -> dict[str, Any]:
         """Plain values, as POST /api/ask sends them; without `include_context` no passages."""
         return answer_document(self, include_context=include_context)
@@ -192,14 +198,15 @@ class Answer:
         )
 
     def _repr_html_(self) -> str:
-        """The answer with its quotes, or why there is none; passages cited of each corpus."""
+        """The answer with its quotes, or why there is none; what was searched, and counts."""
         said = self.to_dict()
         counts = (
             f"{corpus}: {of['cited']} cited, {of['kept']} kept"
             for corpus, of in said["retrieval"]["per_corpus"].items()
         )
         text = self.text or f"{self.outcome.decision}: {self.outcome.message}"
-        return html_with_citations(text, said["citations"]) + footer_html(counts)
+        shown = html_with_citations(text, said["citations"])
+        return shown + footer_html([self.scope.sentence]) + footer_html(counts)
 
 
 def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
@@ -237,6 +244,7 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         if request.mode == "compare"
         else None,
         "fallback": asdict(answer.writer.fallback) if answer.writer.fallback else None,
+        "scope": answer.scope.to_dict(),
         "retrieval": answer.result.retrieval(citations),
         "passages": [item.to_dict() for item in answer.result.passages]
         if include_context

@@ -26,6 +26,7 @@ from atlas_search.core.domain import CheckedSentence
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.evidence import freshness
+from atlas_search.search.extent.extent import joint
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import RequiredUnmet, SearchResult, WholeResult
@@ -62,14 +63,17 @@ def together(results: Mapping[str, WholeResult], request: SearchRequest) -> Sear
     passages = sorted(every, key=lambda item: (-item.ranked.score, item.passage.row))
     best = max((result.confidence for result in results.values()), key=lambda c: c.max)
     support = max(result.confidence.support for result in results.values())
+    unknown = _unknown_to_all(results.values())
     return replace(
         first.kept_only(),
         passages=tuple(passages),
         per_corpus={c: counts for r in results.values() for c, counts in r.per_corpus.items()},
         confidence=replace(best, support=support, hit_count=len(passages)),
         freshness=freshness(passages, request.freshness_days, request.today),
-        unknown_words=_unknown_to_all(results.values()),
+        unknown_words=unknown,
+        scope=joint([r.scope for r in results.values()], [each.word for each in unknown]),
         required_unmet=_unmet_by_any(results.values()),
+        notes=tuple(dict.fromkeys(note for r in results.values() for note in r.notes)),
         # what is said of words is said of each corpus
         warnings=tuple(dict.fromkeys(w for r in results.values() for w in r.warnings)),
         timings_ms=_sum_timings(results.values()),

@@ -172,4 +172,7 @@ def _describe_answer(span: Span, answer: Answer) -> None:
         reason=answer.outcome.code,
         cache_hit=answer.cache_hit,
         conflicts=len(answer.conflicts),
+        corpus_filter=answer.request.search.corpus_filter,
+        documents_searched=answer.scope.documents,
+        passages_searched=answer.scope.passages,
     )

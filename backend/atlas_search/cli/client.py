@@ -103,6 +103,7 @@ def print_answer(console: Console, answer: Document) -> None:
     ]
     for note in notes:
         console.print(f"  Note: {note}", markup=False, soft_wrap=True)
+    console.print(f"  {answer['scope']['sentence']}", markup=False, soft_wrap=True)
 
 
 def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:
@@ -117,7 +118,7 @@ def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:
 
 
 def print_passages(console: Console, found: Document, *, with_signals: bool) -> None:
-    """The passages, best first, their highlights in bold, then how many each corpus gave."""
+    """The passages, best first, their highlights in bold, then what was searched, and counts."""
     retrieval = found["retrieval"]
     for note in _about_wording(retrieval):
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
@@ -136,6 +137,7 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
             console.print(line, soft_wrap=not console.is_terminal)
         if passage["duplicates"]:
             console.print(Text(f"Same text: {', '.join(passage['duplicates'])}", style="dim"))
+    console.print(found["scope"]["sentence"], markup=False, soft_wrap=True)
     counts = retrieval["per_corpus"].items()
     console.print(
         "; ".join(f"{corpus}: {of['kept']} of {of['candidates']}" for corpus, of in counts),
@@ -144,13 +146,16 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
 
 
 def _about_wording(retrieval: Document) -> Iterator[str]:
-    """What was searched for otherwise than it was asked: the page words it likewise."""
+    """What was searched for otherwise than it was asked, or could have been: as the page has it.
+
+    That no source holds a word is said by the scope.
+    """
     for unknown in retrieval["unknown_words"]:
-        word, alike = unknown["word"], ", ".join(unknown["suggestions"])
+        word, alike = unknown["word"], " or ".join(unknown["suggestions"])
         if unknown["searched_as"]:
-            yield f"Searched for {unknown['searched_as']} instead of {word}, which no source holds."
-        else:
-            yield f"No source holds {word}." + (f" Did you mean {alike}?" if alike else "")
+            yield f"Searched for {unknown['searched_as']} instead of {word}."
+        elif alike:
+            yield f"Did you mean {alike} instead of {word}?"
     if unmet := retrieval["required_unmet"]:
         phrases = " and ".join(f'"{phrase}"' for phrase in unmet["phrases"])
         yield f"Passages that hold {phrases}: {unmet['passages']}. The others are without."

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from atlas_search.core.domain import MetadataValue
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
-from atlas_search.output.search_document import RankedPassageOut, RetrievalOut
+from atlas_search.output.search_document import RankedPassageOut, RetrievalOut, ScopeOut
 from atlas_search.output.sent import Sent
 
 
@@ -196,6 +196,9 @@ class AnswerDocument(Sent):
     conflicts: list[ConflictOut] = []
     comparison: ComparisonOut | None = Field(None, description="In the mode `compare` only")
     fallback: FallbackOut | None = None
+    scope: ScopeOut | None = Field(
+        None, description="What was searched; null only in answers of earlier versions"
+    )
     retrieval: RetrievalOut = Field(default_factory=RetrievalOut)
     passages: list[RankedPassageOut] | None = Field(None, description="With include_context only")
     context: ContextOut = ContextOut()

@@ -16,6 +16,7 @@ from atlas_search.answer.request import Mode
 from atlas_search.core.domain import Decision
 from atlas_search.core.errors import SourceError
 from atlas_search.core.version import __version__
+from atlas_search.output.search_document import ScopeOut
 from atlas_search.stores.filters import Condition
 from atlas_search.stores.manifest import Manifest
 
@@ -110,7 +111,8 @@ class Answered(_Part):
 class RunBundle(_Part):
     """One run: the question, what it was asked of, what was found and what was answered.
 
-    `ranked` are the kept passages, best first; `prompt` is empty if no language model was asked.
+    `scope` says what was searched; earlier bundles have none. `ranked` are the kept passages, best
+    first; `prompt` is empty if no language model was asked.
     """
 
     bundle_version: Literal[1]
@@ -123,6 +125,7 @@ class RunBundle(_Part):
     target: TargetUsed
     collection: CollectionUsed
     embedding: EmbeddingUsed
+    scope: ScopeOut | None = None
     ranked: tuple[RankedUsed, ...]
     prompt: tuple[MessageUsed, ...]
     writer: WrittenBy
@@ -191,6 +194,7 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
         embedding=EmbeddingUsed(
             name=manifest.embedding.name, fingerprint=manifest.embedding.fingerprint
         ),
+        scope=ScopeOut.model_validate(answer.scope.to_dict()),
         ranked=tuple(
             RankedUsed(
                 passage_id=item.passage.id, score=item.ranked.score, signals=item.ranked.signals

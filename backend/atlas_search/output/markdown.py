@@ -47,6 +47,7 @@ def _answer(answer: AnswerDocument, base_url: str) -> str:
         *_question_lines(answer),
         *_text(answer, numbers),
         *_comparison(answer, numbers),
+        *_scope(answer),
         *_conflicts(answer, base_url),
         *_sources(answer, numbers, base_url),
         _footer(answer),
@@ -94,6 +95,11 @@ def _points(heading: str, points: Sequence[PointOut], numbers: Numbers) -> Itera
         yield f"## {heading}"
         texts = ((_MARKER.sub("", point.text), point.citations) for point in points)
         yield "\n".join(f"- {_cite(*said, numbers)}" for said in texts)
+
+
+def _scope(answer: AnswerDocument) -> Iterator[str]:
+    if answer.scope:
+        yield escape_line(answer.scope.sentence)
 
 
 def _conflicts(answer: AnswerDocument, base_url: str) -> Iterator[str]:

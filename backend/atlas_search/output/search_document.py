@@ -1,5 +1,7 @@
 """The form of passages, documents and search results, as the API sends and describes them."""
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from atlas_search.core.domain import MetadataValue
@@ -90,6 +92,66 @@ class RequiredUnmetOut(Sent):
     kept: list[str] = Field(description="Ids of those given; all others were found without")
 
 
+class SearchedCorpusOut(BaseModel):
+    """A corpus that was searched: how much of it could be found, of all that it holds."""
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+    all_documents: int
+    all_passages: int
+
+
+class DatesOut(BaseModel):
+    """The time that the documents searched are of."""
+
+    first: str | None = Field(description="The first day that a document states, ISO")
+    last: str | None = Field(description="The last day that a document states, ISO")
+    or_earlier: bool = Field(description="Whether a document says only before when it was")
+    or_later: bool = Field(description="Whether a document says only since when it was")
+    undated: int = Field(description="Documents without a date that can be read")
+
+
+class ShortLegOut(BaseModel):
+    """A leg that gave fewer candidates of a corpus than it was asked for."""
+
+    corpus: str
+    leg: Literal["dense", "lexical"]
+    found: int
+    asked: int
+    reason: Literal["corpus", "narrowed", "words", "index"] = Field(
+        description="The corpus holds no more; what was asked for leaves no more; no other passage "
+        "has a word of the question; the index found no more, though there are some"
+    )
+
+
+class ScopeOut(BaseModel):
+    """What was searched, and of what."""
+
+    sentence: str = Field(description="All of it that a reader wants to know")
+    narrowed: bool = Field(description="Whether the collection holds more than was searched")
+    corpora: list[SearchedCorpusOut]
+    all_corpora: int = Field(description="Corpora in the collection")
+    documents: int
+    passages: int
+    all_documents: int = Field(description="Documents that the searched corpora hold")
+    all_passages: int
+    dates: DatesOut
+    filters: dict[str, list[str] | dict[str, str]] = Field(
+        description="By field: values of which one must match, or `from` and `to`"
+    )
+    required: list[str] = Field(description="Phrases that every passage searched holds")
+    unmet: list[str] = Field(
+        description="Phrases that were required too, but that too few passages hold"
+    )
+    excluded: list[str] = Field(description="Phrases that no passage searched holds")
+    unknown_words: list[str] = Field(
+        description="Words of the question that no searched corpus holds"
+    )
+    short_legs: list[ShortLegOut]
+
+
 class RetrievalOut(Sent):
     """How the passages were found."""
 
@@ -117,6 +179,7 @@ class RetrievalOut(Sent):
     per_corpus: dict[str, CorpusCountsOut] = {}
     confidence: ConfidenceOut = Field(default_factory=ConfidenceOut)
     freshness: FreshnessOut = Field(default_factory=FreshnessOut)
+    notes: list[str] = Field([], description="The warnings that nothing else here says")
     warnings: list[str] = []
 
 
@@ -151,6 +214,7 @@ class SearchOut(BaseModel):
     question: str
     target: str
     passages: list[RankedPassageOut]
+    scope: ScopeOut
     retrieval: RetrievalOut
     facets: dict[str, list[ValueOut]] | None = Field(
         description="Values of the candidates' documents, most frequent first; with `facets` only"

@@ -22,6 +22,17 @@ def conditions(filters: Mapping[str, Filter], fields: Collection[str]) -> dict[s
     return {field: _condition(field, filters[field]) for field in asked}
 
 
+def written(condition: Condition) -> list[str] | dict[str, str]:
+    """A condition as it can be asked for: values, or the ends of a range; a number as itself."""
+    if not isinstance(condition, Range):
+        return list(condition)
+    ends = {
+        "from": _written_end(condition.low, condition.first_day),
+        "to": _written_end(condition.high, condition.last_day),
+    }
+    return {name: end for name, end in ends.items() if end}
+
+
 def check_fields(asked: Iterable[str], known: Collection[str]) -> list[str]:
     """`asked`, if all are `known`. Raises UnknownFilterField."""
     unknown = [field for field in asked if field not in known]
@@ -67,6 +78,11 @@ def _end(field: str, value: Value | None, *, last: bool) -> tuple[str | None, fl
             "like 1957, 1957-06 or 1957-06-30."
         )
     return days[last] if days else None, number
+
+
+def _written_end(number: float | None, day: str | None) -> str:
+    """`1957`, which can be a year or a number, is both in a Range."""
+    return (day or "") if number is None else _text(number)
 
 
 def _text(value: Value) -> str:

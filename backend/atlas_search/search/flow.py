@@ -68,7 +68,9 @@ def _describe(span: Span, run: SearchRun, result: WholeResult) -> None:
         search_k=request.limit,
         large_retrieval_size=result.depth,
         pooling=run.searcher.embedder.info.pooling,
-        corpus_filter="all" if request.every_corpus else ",".join(request.corpora),
+        corpus_filter=request.corpus_filter,
+        documents_searched=result.scope.documents,
+        passages_searched=result.scope.passages,
         **{f"candidates.{c}": counts.candidates for c, counts in result.per_corpus.items()},
         **{f"kept.{c}": counts.kept for c, counts in result.per_corpus.items()},
     )

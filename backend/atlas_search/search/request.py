@@ -31,3 +31,8 @@ class SearchRequest:
     require: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     max_per_document: int | None = None
+
+    @property
+    def corpus_filter(self) -> str:
+        """The corpora as traces name them."""
+        return "all" if self.every_corpus else ",".join(self.corpora)

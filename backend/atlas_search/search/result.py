@@ -13,6 +13,7 @@ from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import Confidence, Freshness
 from atlas_search.search.explain import Explained
+from atlas_search.search.extent.extent import Extent
 from atlas_search.search.facets import Facets
 from atlas_search.search.query import Query
 from atlas_search.search.rerank import Ranking
@@ -57,7 +58,8 @@ class SearchResult:
     that another word was looked for instead. `required_unmet` is there if what is required was.
     `vector` is the question's, of unit length; `term_weights` are the idf of its terms,
     `unknown_names` the names in it that no source mentions, `sub_questions` its parts that were
-    searched too, each with its vector. Timings are in milliseconds by stage. `facets` and
+    searched too, each with its vector. `scope` is what was looked through; `notes` are the warnings
+    that nothing else says. Timings are in milliseconds by stage. `facets` and
     `explained` (every candidate) are there if they were asked for.
     """
 
@@ -74,6 +76,8 @@ class SearchResult:
     unknown_names: tuple[str, ...]
     unknown_words: tuple[UnknownWord, ...]
     sub_questions: Mapping[str, NDArray[np.float32]]
+    scope: Extent
+    notes: tuple[str, ...]
     warnings: tuple[str, ...]
     timings_ms: Mapping[str, float]
     required_unmet: RequiredUnmet | None = None
@@ -100,6 +104,7 @@ class SearchResult:
             "question": self.question,
             "target": self.target_name,
             "passages": [item.to_dict() for item in self.passages],
+            "scope": self.scope.to_dict(),
             "retrieval": self.retrieval(),
             "facets": None
             if self.facets is None
@@ -136,6 +141,7 @@ class SearchResult:
             },
             "confidence": asdict(self.confidence),
             "freshness": asdict(self.freshness),
+            "notes": list(self.notes),
             "warnings": list(self.warnings),
         }
 
@@ -145,11 +151,12 @@ class SearchResult:
         return frame([{**row, **row.pop("signals"), **row.pop("metadata")} for row in rows])
 
     def _repr_html_(self) -> str:
-        """The passages with what speaks to the question marked, and the counts of each corpus."""
+        """The passages with what speaks to the question marked, what was searched, and counts."""
         counts = (
             f"{corpus}: {of.kept} of {of.candidates}" for corpus, of in self.per_corpus.items()
         )
-        return passages_html([item.to_dict() for item in self.passages]) + footer_html(counts)
+        shown = passages_html([item.to_dict() for item in self.passages])
+        return shown + footer_html([self.scope.sentence]) + footer_html(counts)
 
 
 def _unknown(each: UnknownWord) -> dict[str, Any]:

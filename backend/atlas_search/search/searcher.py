@@ -1,11 +1,13 @@
 """What every search needs, opened once."""
 
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 
 from atlas_search.core.tracing import Tracer
 from atlas_search.providers.embedding import Embedder
+from atlas_search.search.extent.corpora import CorpusExtent, corpus_extents
 from atlas_search.search.other_spellings import Spellings
 from atlas_search.search.rerankers.open import Stages
 from atlas_search.stores.store import Store
@@ -25,6 +27,11 @@ class Searcher:
     def mean_length(self) -> float:
         """Mean number of words in the store's passages."""
         return self.store.tokens.mean_length()
+
+    @cached_property
+    def whole(self) -> Mapping[str, CorpusExtent]:
+        """All that can be searched, by corpus: what a search without conditions looks through."""
+        return corpus_extents(self.store)
 
     @cached_property
     def spellings(self) -> Spellings:

@@ -1,17 +1,25 @@
 """What is told about a search beside its passages: counts, confidence, freshness, warnings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from atlas_search.core.domain import LEGS, CheckedPassage
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import confidence, freshness
+from atlas_search.search.extent.extent import Extent, Reason
+from atlas_search.search.extent.measure import extent_of
 from atlas_search.search.rerank import Ranking
 from atlas_search.search.rerankers.fused import OWN_WEIGHTS, fuse
 from atlas_search.search.result import CorpusCounts, RequiredUnmet, WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.unknown_names import unknown_names
+
+_REASONS: Mapping[Reason, str] = {
+    "corpus": "it holds no more",
+    "narrowed": "what was asked for leaves no more",
+    "index": "the index found no more",
+}
 
 
 def summary(
@@ -19,6 +27,8 @@ def summary(
 ) -> WholeResult:
     """The result of a search."""
     support = float(fuse(candidates.table, OWN_WEIGHTS).max(initial=0.0))
+    scope = extent_of(run, candidates.hits)
+    notes = (*filter(None, [ranking.note]), *_about_candidates(scope))
     return WholeResult(
         question=run.request.question,
         query=run.query,
@@ -41,7 +51,9 @@ def summary(
         unknown_words=run.unknown_words,
         required_unmet=_unmet(run, checked),
         sub_questions={part.question: part.vector for part in candidates.parts},
-        warnings=(*filter(None, [ranking.note]), *_warnings(run, candidates)),
+        scope=scope,
+        notes=notes,
+        warnings=(*_about_words(run), *_about_required(run), *notes),
         timings_ms=run.clock.laps,
     )
 
@@ -73,10 +85,6 @@ def _unmet(run: SearchRun, checked: Sequence[CheckedPassage]) -> RequiredUnmet |
     )
 
 
-def _warnings(run: SearchRun, candidates: Candidates) -> tuple[str, ...]:
-    return (*_about_words(run), *_about_required(run), *_about_candidates(run, candidates))
-
-
 def _about_words(run: SearchRun) -> Iterator[str]:
     for unknown in run.unknown_words:
         said = f'No source holds "{unknown.word}"'
@@ -104,11 +112,9 @@ def _about_required(run: SearchRun) -> Iterator[str]:
     yield f"{held} {phrases}, of {run.request.limit} asked for; {others}."
 
 
-def _about_candidates(run: SearchRun, candidates: Candidates) -> Iterator[str]:
-    required = run.query.required and not run.too_few
-    narrowed = run.request.filters or required or run.query.excluded
-    reason = "what was asked for leaves no more" if narrowed else "it holds no more"
-    for hits in candidates.hits:
-        if len(hits.dense.rows) < run.depth:
-            found = f"{len(hits.dense.rows)} of {run.depth} candidates asked for"
-            yield f"{hits.corpus}: {found}; {reason}."
+def _about_candidates(scope: Extent) -> Iterator[str]:
+    """Of the dense leg alone: few passages hold the words of most questions."""
+    for leg in scope.short_legs:
+        if leg.leg == "dense":
+            found = f"{leg.found} of {leg.asked} candidates asked for"
+            yield f"{leg.corpus}: {found}; {_REASONS[leg.reason]}."

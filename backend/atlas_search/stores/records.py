@@ -12,6 +12,7 @@ from typing import NamedTuple
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
 from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import Filter, where
 from atlas_search.stores.record_writer import BLOCK, Provenance, SourceRow
 
@@ -77,6 +78,14 @@ class Records:
     def document_corpora(self) -> list[str]:
         """The corpus of every document, by its index."""
         return [c for (c,) in self._rows("SELECT corpus FROM documents ORDER BY document")]
+
+    def days_of_documents(self) -> list[tuple[int, str, str]]:
+        """The index of every document with a date, and the first and last day that it can mean."""
+        query = (
+            "SELECT document, MIN(first_day), MAX(last_day) FROM metadata "
+            "WHERE field = ? AND first_day IS NOT NULL GROUP BY document ORDER BY document"
+        )
+        return [(index, first, last) for index, first, last in self._rows(query, (DATE,))]
 
     def content_types(self) -> list[str]:
         """The content type of every document, by its index; empty where none is known."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Corpus, Document, Passage
 from atlas_search.core.errors import DamagedStore, OutdatedStore
 from atlas_search.language.text import ANALYSER_VERSION, distinct
+from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
@@ -53,6 +54,7 @@ class Store(Protocol):
     manifest: Manifest
     corpora: tuple[Corpus, ...]
     tokens: TokenTable
+    days: DocumentDays
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         """The passages that meet every condition of `filters`.
@@ -73,6 +75,9 @@ class Store(Protocol):
 
     def corpus_of(self, rows: IntArray) -> IntArray:
         """Index into `corpora` of each passage."""
+
+    def corpus_of_documents(self, documents: IntArray) -> IntArray:
+        """Index into `corpora` of each document."""
 
     def content_types(self, rows: IntArray) -> list[str]:
         """The content type of each passage's document."""
@@ -135,8 +140,10 @@ class EmbeddedStore:
         self._check_counts(version)
         self._rows: Mapping[str, int] = {id_: row for row, id_ in enumerate(self._ids)}
         index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
-        of_document = np.array([index[c] for c in self._records.document_corpora()], dtype=np.int16)
-        self._corpus_of: IntArray = of_document[self.tokens.document_of]
+        owners = [index[corpus] for corpus in self._records.document_corpora()]
+        self._corpus_of_documents = np.array(owners, dtype=np.int16)
+        self._corpus_of: IntArray = self._corpus_of_documents[self.tokens.document_of]
+        self.days = DocumentDays.of(len(owners), self._records.days_of_documents())
 
     def _check_counts(self, version: Path) -> None:
         found = {
@@ -222,6 +229,11 @@ class EmbeddedStore:
     def corpus_of(self, rows: IntArray) -> IntArray:
         """See Store."""
         corpora: IntArray = self._corpus_of[rows]
+        return corpora
+
+    def corpus_of_documents(self, documents: IntArray) -> IntArray:
+        """See Store."""
+        corpora: IntArray = self._corpus_of_documents[documents]
         return corpora
 
     def content_types(self, rows: IntArray) -> list[str]:
