@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,29 @@ def test_a_roberta_reads_too(tmp_path: Path) -> None:
     for text, (start, end, score) in zip(texts, spans, strict=True):
         assert text[start:end] == text[start:end].strip()
         assert 0 <= score <= 1
+
+
+def distilbert() -> Any:
+    from transformers import DistilBertConfig, DistilBertForQuestionAnswering
+
+    sizes = {"dim": 16, "hidden_dim": 16, "n_layers": 1, "n_heads": 2}
+    return DistilBertForQuestionAnswering(DistilBertConfig(vocab_size=len(VOCABULARY), **sizes))
+
+
+def xlnet() -> Any:
+    from transformers import XLNetConfig, XLNetForQuestionAnsweringSimple
+
+    sizes = {"d_model": 16, "d_inner": 16, "n_layer": 1, "n_head": 2}
+    return XLNetForQuestionAnsweringSimple(XLNetConfig(vocab_size=len(VOCABULARY), **sizes))
+
+
+@pytest.mark.parametrize("made", [distilbert, xlnet])
+def test_families_with_other_settings_read_too(made: Callable[[], Any], tmp_path: Path) -> None:
+    saved_tokenizer(tmp_path)
+    made().save_pretrained(tmp_path)
+    reader = QuestionAnsweringModel(str(tmp_path), device="cpu")
+    spans, note = reader.read(QUESTION, ["wool cost twelve pence", "court " * 800], 1000.0)
+    assert (len(spans), note) == (2, "")
 
 
 def test_windows_cover_the_text_and_their_places_are_words(tmp_path: Path) -> None:

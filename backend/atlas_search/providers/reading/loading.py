@@ -142,8 +142,9 @@ def _load(folder: Path) -> tuple[Any, Any, Sequence[str]]:
 
 
 def _longest(model: Any, tokenizer: Any) -> int:
-    positions = getattr(model.config, "max_position_embeddings", None) or LONGEST
-    return int(min(LONGEST, positions, tokenizer.model_max_length))
+    positions = getattr(model.config, "max_position_embeddings", None) or 0
+    known = positions if positions > 0 else LONGEST  # XLNet, which has no bound, says -1
+    return int(min(LONGEST, known, tokenizer.model_max_length))
 
 
 def _try_out(reader: LoadedReader) -> None:
