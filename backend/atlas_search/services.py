@@ -27,6 +27,7 @@ from atlas_search.providers.chat.health import ProviderHealth
 from atlas_search.providers.chat.open import open_chat_models
 from atlas_search.providers.embedding import Embedder, PoolingChoice
 from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.reading.open import find_readers
 from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
 from atlas_search.search.searcher import Searcher
@@ -117,8 +118,11 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     """
     targets = _targets(settings)
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
-    # before the embedding model: once that is loaded, no other model is looked for in the network
+    # before the embedding model: once one model is loaded, no other is looked for in the network
+    readers = find_readers(targets, settings)
     stages = open_stages(targets, settings)
+    for reader in readers.values():
+        reader.load()  # a model that cannot be used is said when the server starts
     calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
     models = open_chat_models(targets, settings, calls)
     embedder = embedder or open_embedder(settings)
@@ -146,6 +150,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
                 settings.query_cache_ttl_sec,
                 enabled=settings.query_cache_enabled,
             ),
+            readers=readers,
         ),
         calls=calls,
         provider_health=ProviderHealth(models, _wanted_models(targets.values())),

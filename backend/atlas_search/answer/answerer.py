@@ -9,18 +9,21 @@ from atlas_search.answer.decide import DEFAULT_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.core.targets import Target
 from atlas_search.providers.chat import ChatModel
+from atlas_search.providers.reading import ReaderModel
 from atlas_search.search.searcher import Searcher
 
 
 @dataclass(frozen=True)
 class Answerer:
-    """Safe to use from several threads. `rules` are the system prompts that targets name."""
+    """Safe to use from several threads. `rules` are the system prompts that targets name,
+    `readers` the reader models by READER_MODEL."""
 
     searcher: Searcher
     quotes: QuoteChooser
     models: Mapping[str, ChatModel]
     rules: Mapping[str, Template]
     cache: AnswerCache
+    readers: Mapping[str, ReaderModel]
 
     def threshold(self, target: Target) -> float:
         """The evidence an answer needs: the target's, the collection's, or the default."""

@@ -11,6 +11,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Tracer
 from atlas_search.providers.chat import ChatModel, Usage
+from atlas_search.providers.reading import ReaderModel
 from atlas_search.search.clock import Clock
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult
@@ -54,6 +55,11 @@ class AnswerRun:
     def model(self) -> ChatModel | None:
         """The target's language model; None if it answers in the sources' own sentences."""
         return self.answerer.models.get(self.target.llm_provider)
+
+    @property
+    def reader(self) -> ReaderModel | None:
+        """The model that finds the words of a passage that answer; None if the target has none."""
+        return self.answerer.readers.get(self.target.reader_model)
 
     @property
     def model_name(self) -> str:

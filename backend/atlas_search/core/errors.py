@@ -22,6 +22,7 @@
     ├── Unavailable             a provider cannot be reached, or gives no usable answer
     │   ├── EmbeddingUnavailable
     │   ├── RerankerUnavailable
+    │   ├── ReaderUnavailable   likewise a model that finds answers in passages
     │   ├── ModelUnavailable    likewise a language model
     │   │   └── ModelBusy       others waited longer for it
     │   └── TooManyQuestions    as many as can be answered at once are being answered
@@ -125,6 +126,10 @@ class EmbeddingUnavailable(Unavailable):
 
 class RerankerUnavailable(Unavailable):
     """The reranking model cannot be used now."""
+
+
+class ReaderUnavailable(Unavailable):
+    """The reader model cannot be used now."""
 
 
 class ModelUnavailable(Unavailable):

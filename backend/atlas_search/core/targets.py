@@ -56,6 +56,18 @@ class Target(BaseModel):
         False,
         description="Whether a follow-up is rewritten into a question that stands alone",
     )
+    reader_model: str = Field(
+        "",
+        description="Model that finds the words of a passage that answer: name or folder of a "
+        "question-answering model such as deepset/minilm-uncased-squad2, or the name of a plug-in; "
+        "empty: none",
+    )
+    reader_threshold: Share = Field(
+        0.5, ge=0, le=1, description="Score from which such words count as an answer"
+    )
+    reader_seconds: float = Field(
+        3.0, gt=0, le=60, description="Seconds after which it reads no more"
+    )
     search_k: int = Field(10, ge=1, le=100, description="Passages kept after ranking")
     large_retrieval_size_all_corpus: int = Field(
         200,
