@@ -67,7 +67,7 @@ def _by_rule(reading: Reading, offered: str) -> Standalone:
     if reading.pointer:
         unclear = f"it is not clear what “{reading.pointer}” points to."
         return Standalone(note=f"The question was not rewritten: {unclear}")
-    return Standalone(note="The question stands alone.")
+    return Standalone()
 
 
 def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
