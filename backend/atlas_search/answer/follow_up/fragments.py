@@ -21,7 +21,8 @@ _WHOLE = re.compile(
     rf"{any_of(AUXILIARIES)}|{any_of('tell explain describe compare list show give')})",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(rf" {any_of(AUXILIARIES)}(?: |$)")
+_CLAUSE = re.compile(rf" {any_of(f'{AUXILIARIES} who whom what which when where why how')}(?: |$)")
+MOST_WORDS = 6
 _YEAR = re.compile(r"(?:1\d{3}|20\d\d)")
 _IN_YEAR = re.compile(r"\b(?:in|during|since|by|before|after|until) (?:1\d{3}|20\d\d)\b")
 _ASKS_WHEN = re.compile(rf"(?:when|where|why|how|by whom)(?= {any_of(AUXILIARIES)})", re.IGNORECASE)
@@ -57,13 +58,11 @@ def complete(question: str, previous: str, answer: str) -> str:
 
 def _read(question: str) -> re.Match[str] | None:
     found = _FRAGMENT.fullmatch(question.strip())
-    if not found:
-        return None
-    if found["also"] and (_WHOLE.match(found["also"]) or _CLAUSE.search(found["also"])):
-        return None
-    if found["place"] and (_WHOLE.match(found["place"]) or _CLAUSE.search(found["place"])):
-        return None
-    return found
+    part = found and (found["also"] or found["place"])
+    if not part:
+        return found
+    is_whole = _WHOLE.match(part) or _CLAUSE.search(part) or "," in part
+    return None if is_whole or len(part.split()) > MOST_WORDS else found
 
 
 def _ask_otherwise(asks: str, previous: str, answer: str) -> str:

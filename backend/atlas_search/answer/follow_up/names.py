@@ -86,7 +86,7 @@ _OF_PERSON = re.compile(
 _OF_THING = re.compile(
     rf" {_BE}(?:introduced|enacted|passed|signed|founded|established|built|opened|published|"
     r"repealed|invented|created|abolished|launched|adopted|ratified|amended|drafted|commence|apply|"
-    r"mean|contain|provide|cover)\b"
+    r"contain|provide|cover)\b"
 )
 
 
@@ -131,7 +131,7 @@ def _name(text: str, start: int, end: int) -> Name | None:
     start = _behind_opening(text, start, end) if first else start
     found = text[start:end]
     bare = _ARTICLE.sub("", found, count=1)
-    if not bare or all(word.casefold() in _CALENDAR for word in bare.split() if word.isalpha()):
+    if all(word.casefold() in _CALENDAR or word.isdigit() for word in bare.split()):
         return None
     kind, gender = _kind(text, start, end), TITLES.get(bare.split()[0].casefold(), "")
     if first and kind == "unknown" and " " not in bare and start == 0:

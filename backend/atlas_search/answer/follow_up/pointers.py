@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from atlas_search.answer.follow_up.names import ORGANISATIONS, names_in
+from atlas_search.answer.follow_up.names import names_in
+from atlas_search.answer.follow_up.same_question import AUXILIARY, may_be_meant, opens_a_text
 from atlas_search.language.english import AUXILIARIES, any_of
 
 Referent = Literal["he", "she", "it", "they", "this", "there", "then", "noun", "other"]
@@ -74,17 +75,17 @@ _WEAK = frozenset(
 _TOKEN = re.compile(r"[\w'’-]+")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|\[[^\]]*\]')
 _AUX = any_of(f"{AUXILIARIES} be been being isn't wasn't aren't weren't doesn't didn't don't")
-_AUXILIARY = frozenset(f"{AUXILIARIES} be been being".split())
 _AFTER_OBJECT = frozenset(
     "about after against and as at because before between but by during for from in into like of "
     "on or over so than through to under until upon when where while with without again anyway "
     "apply then there now today first last later still too not ever away down up out off".split()
 )
+_PREPOSITIONS = frozenset("about against at by for from in into of on over to under with".split())
 _BEFORE_CLAUSE = frozenset(
     "why when how where what who which whether if since after before because until while once "
     "although though that than".split()
 )
-_CLAUSE = r"(?:to (?!the\b|an?\b|(?-i:[A-Z]))|(?:that|whether|if)\b)"
+_CLAUSE = r"(?:to (?!the\b|an?\b|(?-i:[A-Z]))|(?:that|whether|if|how|why)\b)"
 _EXPLETIVE = re.compile(
     rf"(?:(?:is|was|isn't|wasn't|['’]s) (?:not )?it|{_AUX} it (?:not )?(?:be|been|become)) "
     rf"(?:[\w'’-]+ ){{0,7}}?(?:{_CLAUSE}|(?:who|which|for [^?]*\bto)\b)"
@@ -92,32 +93,24 @@ _EXPLETIVE = re.compile(
     r"|\bit (?:take|takes|took|matter|matters|mattered|seem|seems|seemed|appear|appears|appeared|"
     r"happen|happens|happened|rain|snow|hurt|follow|follows|turn out|so|like|true)\b"
     r"|\bit (?:make|makes) (?:sense|a difference|any difference)\b"
-    r"|\bit (?:mean|cost|help|pay) (?:to|if|that|when)\b"
+    r"|\bit (?:mean|cost|help|pay) (?:to|if|that|when|for [^?]*\bto)\b"
+    r"|\b(?:make|makes|made|find|found|consider|considered|think|thought) it "
+    r"(?:[\w'’-]+ ){0,6}?(?:to|that|for|if)\b"
+    r"|\bhow far (?:is|was) it\b|\bwhat (?:is|was) it called when\b"
     r"|\b(?:time|day|date|season|weather) (?:is|was) it\b",
     re.IGNORECASE,
-)
-_DETERMINED = re.compile(
-    r"\b(?P<determiner>(?i:the|an?|every|each|any|some|no|another|which|what|whose|how many|"
-    r"how much)) "
-    r"(?P<noun>(?:[a-z][\w-]*)(?: (?!(?:of|in|on|by|to|for|with)\b)[a-z][\w-]*){0,2})",
-)
-_FRONT = re.compile(r"(?:and |but )?(?:in|on|at|by|for|under|from|to|of) ", re.IGNORECASE)
-_INDEFINITE = re.compile(
-    rf"{any_of('someone somebody anyone anybody everyone everybody nobody people whoever one you')}"
-    r"|\bno one\b"
-)
-_PLURAL = re.compile(
-    r"(?<!\bwho )(?<!\bwhat )\b(?:people|men|women|children|police|[a-z]{3,}(?<![suid'])s)\b"
-)
-_NO_PLURALS = frozenset("always perhaps besides sometimes does was has his hers its this".split())
-_IMPERSONAL = ORGANISATIONS | frozenset(
-    "act law case jury public press media war year years state country day time term date month "
-    "reason circumstances grounds way extent age election trial book speech crime office".split()
 )
 _WITHOUT_ANTECEDENT = re.compile(
     r"\bthe (?:latter|former|others?)(?=\W*$| (?:is|was|are|were|do|does|did|have|has)\b)"
     r"|^(?:(?:and|but) )?(?:who|what|where|anything|anyone) else\W*$|\bwhich ones?\b",
     re.IGNORECASE,
+)
+_SPECIFIED = re.compile(
+    r",? (?:of|that|which|who|whose|where|on|for|against|between|concerning|regarding|about|"
+    r"[A-Z\d(]|(?:problem|tree|maker|making|law|student|number|book|officer|member|record)s?\b)"
+)
+_CLAIMS = re.compile(
+    rf"{any_of('say says said think thinks thought know knew believe decide decided hold held')} $"
 )
 _BARE_THIS = re.compile(
     rf"(?<!^)\b(?P<this>this|that|these|those)(?=[?.!]*$)|{_AUX} (?P<subject>this|that)"
@@ -144,7 +137,8 @@ class Pointer:
 def pointers(question: str) -> list[Pointer]:
     """What points back, in order; of several words for the same the first."""
     text = _QUOTED.sub(lambda quoted: "_" * len(quoted.group()), question)
-    found = [*_pronouns(text), *_nouns(text), *_bare(text)]
+    named = [*_pronouns(text), *_nouns(text), *_bare(text)]
+    found = [pointer for pointer in named if opens_a_text(text, pointer.start)]
     first: dict[tuple[Referent, str], Pointer] = {}
     for pointer in sorted(found, key=lambda p: (p.start, p.end)):
         first.setdefault((pointer.referent, pointer.noun), pointer)
@@ -159,7 +153,7 @@ def _pronouns(text: str) -> list[Pointer]:
         before = tokens[at - 1].group().lower() if at else ""
         joined = at + 1 < len(tokens) and not text[token.end() : tokens[at + 1].start()].strip()
         after = tokens[at + 1].group().lower() if joined else ""
-        if word == "there" and _is_place(before, after):
+        if word == "there" and _is_place(text[: token.start()], before, after):
             found.append(Pointer(token.start(), token.end(), "there"))
         elif word == "then" and _is_time(before, after):
             found.append(Pointer(token.start(), token.end(), "then"))
@@ -177,11 +171,9 @@ def _pronoun(text: str, token: re.Match[str], before: str, after: str) -> list[P
     if referent == "it" and form == "subject":
         if _stands_for_nothing(text, token, before, after):
             return []
-        form = "object" if ends and before not in _AUXILIARY | _BEFORE_CLAUSE else "subject"
-    rivals = _rivals(text[: token.start()], referent)
-    # nobody does to himself what is done to him: the subject of a verb is not its object
-    internal = rivals > (form == "object")
-    if internal or _is_said_later(text, token) or _is_of_who(text, token, form):
+        object_ = before in _PREPOSITIONS or (ends and before not in AUXILIARY | _BEFORE_CLAUSE)
+        form = "object" if object_ else "subject"
+    if may_be_meant(text, token.start(), token.end(), referent, form):
         return []
     return [Pointer(token.start(), token.end(), referent, form == "possessive")]
 
@@ -189,57 +181,18 @@ def _pronoun(text: str, token: re.Match[str], before: str, after: str) -> list[P
 def _stands_for_nothing(text: str, token: re.Match[str], before: str, after: str) -> bool:
     if any(m.start() <= token.start() < m.end() for m in _EXPLETIVE.finditer(text)):
         return True
-    opens_clause = before in _BEFORE_CLAUSE | _AUXILIARY | {"", "and", "but"}
-    return after in _AUXILIARY and not opens_clause
+    opens_clause = before in _BEFORE_CLAUSE | AUXILIARY | {"", "and", "but"}
+    return after in AUXILIARY and not opens_clause
 
 
-def _rivals(before: str, referent: Referent) -> int:
-    """How much in the same question, before a pronoun, it may point to."""
-    people = referent in {"he", "she"}
-    names = [name for name in names_in(before) if not name.located]
-    kinds = {"person", "unknown"} if people else {"thing", "unknown"}
-    if referent == "they":
-        kinds |= {"person"}
-    held = [name for name in names if name.kind in kinds]
-    phrases = [m for m in _DETERMINED.finditer(before) if _is_rival(m, before, people=people)]
-    apart = [m for m in phrases if not any(n.start <= m.start() < n.end for n in names)]
-    others = len(_INDEFINITE.findall(before)) if referent != "it" else 0
-    if referent == "they":
-        others += sum(m.group() not in _NO_PLURALS for m in _PLURAL.finditer(before))
-    return len(held) + len(apart) + others
-
-
-def _is_rival(phrase: re.Match[str], text: str, *, people: bool) -> bool:
-    determiner = phrase["determiner"].lower()
-    asks = determiner in {"which", "what", "whose", "how many", "how much"}
-    nouns = phrase["noun"].lower().split()
-    if nouns[0] in _AUXILIARY | _AFTER_OBJECT:
+def _is_place(said: str, before: str, after: str) -> bool:
+    """Whether `there` is a place, and none was named before it."""
+    if not before or (after and after not in _AFTER_OBJECT) or before in _BEFORE_CLAUSE:
         return False
-    fronted = _FRONT.fullmatch(text, 0, phrase.start())
-    if asks and (fronted or determiner.startswith("how") or nouns[0] in _IMPERSONAL):
+    expletive = AUXILIARY | {"exist", "exists", "existed", "not"}
+    if before.replace("’", "'").removesuffix("n't") in expletive or before.endswith("ing"):
         return False
-    return not (people and any(noun in _IMPERSONAL for noun in nouns))
-
-
-def _is_said_later(text: str, token: re.Match[str]) -> bool:
-    """Whether it opens a clause whose name comes behind a comma: `When he resigned, did Holt`."""
-    _, comma, rest = text[token.end() :].partition(",")
-    return bool(comma) and bool(names_in(f"x {rest}"))
-
-
-def _is_of_who(text: str, token: re.Match[str], form: str) -> bool:
-    """Whether it may be the one who is asked for: `Who lost his seat?`, not `Who was his wife?`"""
-    opening = re.match(r"(?:and |but )?who (?P<verb>[\w'’-]+)", text, re.IGNORECASE)
-    if not opening or form == "object":
-        return False
-    if form == "possessive":
-        return opening["verb"].lower() not in _AUXILIARY
-    return opening["verb"].lower() not in _AUXILIARY and opening.end() < token.start()
-
-
-def _is_place(before: str, after: str) -> bool:
-    expletive = _AUXILIARY | {"exist", "exists", "existed", "not"}
-    return bool(before) and before not in expletive and after not in expletive
+    return not any(name.kind != "person" for name in names_in(said))
 
 
 def _is_time(before: str, after: str) -> bool:
@@ -253,7 +206,7 @@ def _nouns(text: str) -> list[Pointer]:
     for match in re.finditer(pattern, f"{text[:1].lower()}{text[1:]}"):
         lead, noun = match["lead"], match["noun"].lower()
         rest = text[match.end() :]
-        if re.match(r",? (?:of|that|which|who|whose|where|on|for|against|between|[A-Z\d(])", rest):
+        if _SPECIFIED.match(rest) or (lead == "that" and match["noun"][0].isupper()):
             continue
         if lead == "this" and noun in {"year", "country", "city", "town", "place", "order"}:
             continue  # that of whoever asks
@@ -274,5 +227,8 @@ def _bare(text: str) -> list[Pointer]:
     found = [Pointer(*match.span(), "other") for match in _WITHOUT_ANTECEDENT.finditer(text)]
     for match in _BARE_THIS.finditer(text):
         group = "this" if match["this"] else "subject"
-        found.append(Pointer(*match.span(group), "this"))
+        if "," in text[: match.start(group)]:
+            continue  # what stands before it in its own question
+        claim = _CLAIMS.search(text[: match.start(group)])
+        found.append(Pointer(*match.span(group), "other" if claim else "this"))
     return found
