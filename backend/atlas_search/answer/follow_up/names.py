@@ -59,6 +59,7 @@ _ARTICLE = re.compile("[Tt]he ")
 _AGAINST = re.compile(r" vs?\.? ")
 _HEAD = re.compile(r"(?: (?:of|on|for) .*)?(?: [12]\d{3})?$")
 _SENTENCE_START = re.compile(r"(?:^|[.?!:]\s+)[\"“‘(]*$")
+_BEFORE = 40  # characters before a name that are looked at
 _OPENING = FUNCTION_WORDS | frozenset(AUXILIARIES.split()) | frozenset(
     "tell explain describe compare list name give whose what's who's where's".split()
 )  # fmt: skip
@@ -127,7 +128,7 @@ def names_in(text: str) -> list[Name]:
 
 
 def _name(text: str, start: int, end: int) -> Name | None:
-    first = bool(_SENTENCE_START.search(text, 0, start))
+    first = bool(_SENTENCE_START.search(text, max(0, start - _BEFORE), start))
     start = _behind_opening(text, start, end) if first else start
     found = text[start:end]
     bare = _ARTICLE.sub("", found, count=1)
@@ -137,7 +138,8 @@ def _name(text: str, start: int, end: int) -> Name | None:
     if first and kind == "unknown" and " " not in bare and start == 0:
         return None  # any word is capitalised there
     article = bare if bare == found else f"the {bare}"
-    return Name(article, kind, gender, start, end, bool(_IN.search(text, 0, start)))
+    located = bool(_IN.search(text, max(0, start - _BEFORE), start))
+    return Name(article, kind, gender, start, end, located)
 
 
 def _behind_opening(text: str, start: int, end: int) -> int:
@@ -152,7 +154,7 @@ def _behind_opening(text: str, start: int, end: int) -> int:
 
 
 def _kind(text: str, start: int, end: int) -> Kind:
-    before, after, found = text[:start], text[end:], text[start:end]
+    before, after, found = text[max(0, start - _BEFORE) : start], text[end:], text[start:end]
     bare = _ARTICLE.sub("", found, count=1)
     name = Name(found, "unknown", "", start, end)
     first = bare.split()[0].casefold()

@@ -6,6 +6,7 @@ A word that may point to something in its own question, or to nothing at all ("I
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from atlas_search.answer.follow_up.names import names_in
@@ -179,10 +180,15 @@ def _pronoun(text: str, token: re.Match[str], before: str, after: str) -> list[P
 
 
 def _stands_for_nothing(text: str, token: re.Match[str], before: str, after: str) -> bool:
-    if any(m.start() <= token.start() < m.end() for m in _EXPLETIVE.finditer(text)):
+    if any(start <= token.start() < end for start, end in _expletives(text)):
         return True
     opens_clause = before in _BEFORE_CLAUSE | AUXILIARY | {"", "and", "but"}
     return after in AUXILIARY and not opens_clause
+
+
+@lru_cache(maxsize=32)  # asked for each `it` of a question
+def _expletives(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _EXPLETIVE.finditer(text)]
 
 
 def _is_place(said: str, before: str, after: str) -> bool:

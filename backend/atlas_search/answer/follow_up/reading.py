@@ -48,7 +48,7 @@ def _conversation(history: Sequence[ChatTurn]) -> Conversation:
             said = Conversation((*said.questions, read[:LONGEST]))
         else:
             answer = first_sentence(MARKER.sub("", turn.content[:_READ]).strip())
-            said = Conversation(said.questions, answer)
+            said = Conversation(said.questions, answer[:LONGEST])
     return said
 
 
