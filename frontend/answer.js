@@ -7,14 +7,16 @@ import { newDraft } from "./draft.js";
 import { answerExport } from "./exports.js";
 import { passageList, statusBadge } from "./passages.js";
 import { fullPlace } from "./places.js";
+import { readAs } from "./read_as.js";
 import { retrievalSummary } from "./retrieval.js";
 import { paragraphs, placeOf } from "./sentences.js";
-import { fallbackNotice, noAnswer, understoodAs, warningList } from "./verdict.js";
+import { fallbackNotice, noAnswer, warningList } from "./verdict.js";
 import { markWithout, scopeLine, wordingNotice } from "./wording.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
  *
- * `page` gives labels, links, writers and the reader, and asks another question.
+ * `page` gives labels, links, writers and the reader, and asks another question, or the same one
+ * as it is written.
  */
 export function newAnswer(question, page) {
   const draft = newDraft(page.label);
@@ -41,7 +43,7 @@ export function newAnswer(question, page) {
 
   function complete(answer) {
     const before = [
-      understoodAs(answer),
+      readAs(answer, page),
       wordingNotice(answer, page.ask),
       fallbackNotice(answer, page),
     ];

@@ -16,7 +16,7 @@ const question = at("question");
 const status = at("status");
 
 const { loaded, ...known } = openCatalogue();
-const page = { ...known, open: createReader(at("reader"), known.label), ask: askInstead };
+const page = { ...known, open: createReader(at("reader"), known.label), ask: askInstead, askAsWritten };
 
 let session = newSession();
 
@@ -24,9 +24,9 @@ function newSession() {
   return { id: newId(), history: [], answers: [], running: null };
 }
 
-async function answerQuestion(asked) {
+async function answerQuestion(asked, { asWritten = false } = {}) {
   const asking = session;
-  const body = requestFor(asked, asking);
+  const body = { ...requestFor(asked, asking), read_follow_ups: !asWritten };
   const answer = newAnswer(asked, page);
   const running = begin(answer.article, body.qa_id);
   try {
@@ -47,6 +47,11 @@ async function answerQuestion(asked) {
 function askInstead(asked) {
   question.value = asked;
   form.requestSubmit();
+}
+
+/** Asks a follow-up again, without reading it as anything else. */
+function askAsWritten(asked) {
+  if (session.running === null) answerQuestion(asked, { asWritten: true });
 }
 
 function requestFor(asked, { id, history }) {
@@ -83,7 +88,8 @@ function begin(article, qaId) {
 
 function completed(asked, answer) {
   session.history.push(
-    { role: "user", content: asked },
+    // as it was read, so that the next follow-up can point to what it names
+    { role: "user", content: answer.standalone_question ?? asked },
     { role: "assistant", content: spoken(answer) },
   );
   session.answers.push(answer);

@@ -28,12 +28,6 @@ function rounded(value) {
   return Number.isInteger(value) ? String(value) : value.toFixed(2);
 }
 
-/** What a follow-up was read as, or null. */
-export function understoodAs({ standalone_question: question }) {
-  if (question === null) return null;
-  return element("p", { class: "hint" }, `Understood as: ${question}`);
-}
-
 /** Who should have written, and why the sources' own sentences stand there instead, or null. */
 export function fallbackNotice({ fallback, target }, page) {
   if (fallback === null) return null;

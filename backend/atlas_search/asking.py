@@ -77,6 +77,7 @@ def ask_request(
     mode: Mode = "answer",
     session_id: str | None = None,
     qa_id: str | None = None,
+    read_follow_ups: bool | None = None,
     **where: Unpack[Where],
 ) -> AskRequest:
     """A question to be answered. Raises RequestError."""
@@ -92,6 +93,7 @@ def ask_request(
         session_id=session_id or uuid.uuid4().hex,
         history=tuple(history),
         mode=mode,
+        read_follow_ups=read_follow_ups,
     )
 
 

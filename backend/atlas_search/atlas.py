@@ -162,12 +162,14 @@ class Atlas:
         mode: Mode = "answer",
         session_id: str | None = None,
         qa_id: str | None = None,
+        read_follow_ups: bool | None = None,
         **where: Unpack[Where],
     ) -> Iterator[Event | Answer]:
         """The events of an answer as it comes about, and last of all the answer.
 
-        `history` are earlier turns of the conversation, oldest first. Closing the iterator stops
-        the answer, and the language model with it. Raises as `ask` does.
+        `history` are earlier turns of the conversation, oldest first; `read_follow_ups` says
+        whether a follow-up is searched for as it is read after them; else the target does. Closing
+        the iterator stops the answer, and the language model with it. Raises as `ask` does.
         """
         request = ask_request(
             self.services,
@@ -176,6 +178,7 @@ class Atlas:
             mode=mode,
             session_id=session_id,
             qa_id=qa_id,
+            read_follow_ups=read_follow_ups,
             **where,
         )
         return self._stream_from_thread(request)

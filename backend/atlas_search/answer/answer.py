@@ -135,7 +135,8 @@ class Answer:
     """The outcome of a question. `text` is empty unless the decision is ANSWER.
 
     `standalone` is the question a follow-up was rewritten into, empty if it was not;
-    `standalone_note` says why it was not. `result` is without its candidates. `conflicts`
+    `standalone_note` says why it was not, and `read_as` is the question offered for it, empty if
+    there is none. `result` is without its candidates. `conflicts`
     are those between the passages; `stated` is false for one whose other side is not cited.
     `closest` are quotes that come closest to what is asked where the decision is not ANSWER;
     `confidence` says how surely an answer in the sources' own words answers.
@@ -160,6 +161,7 @@ class Answer:
     collection: str = ""
     collection_version: str = ""
     cache_hit: bool = False
+    read_as: str = ""
 
     def __repr__(self) -> str:  # noqa: D105
         said = self.text or self.outcome.message
@@ -225,6 +227,7 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         "mode": request.mode,
         "standalone_question": answer.standalone or None,
         "standalone_note": answer.standalone_note or None,
+        "read_as": answer.read_as or None,
         "decision": answer.outcome.decision,
         "reason": _reason(answer.outcome),
         "answer": answer.text or None,

@@ -98,6 +98,7 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
         result=found.result,
         standalone=standalone.question,
         standalone_note=standalone.note,
+        read_as=standalone.read_as,
         context=written.context,
         conflicts=found.conflicts,
         comparison=found.comparison,

@@ -14,7 +14,8 @@ Mode = Literal["answer", "compare"]
 class AskRequest:
     """A question, who asks it, what was said before, and how it is to be answered.
 
-    `mode` is `compare` if every corpus is to answer for itself.
+    `mode` is `compare` if every corpus is to answer for itself. `read_follow_ups` says whether a
+    follow-up is searched for as it was read; None leaves it to the target.
     """
 
     search: SearchRequest
@@ -25,3 +26,11 @@ class AskRequest:
     session_id: str
     history: tuple[ChatTurn, ...] = field(default=())
     mode: Mode = "answer"
+    read_follow_ups: bool | None = None
+
+    @property
+    def reads_follow_ups(self) -> bool:
+        """Whether a follow-up is searched for as it was read."""
+        if self.read_follow_ups is None:
+            return self.target.condense_followups
+        return self.read_follow_ups

@@ -181,6 +181,11 @@ class AnswerDocument(Sent):
         None, description="What a follow-up was rewritten into; this was searched for"
     )
     standalone_note: str | None = Field(None, description="Why a follow-up was not rewritten")
+    read_as: str | None = Field(
+        None,
+        description="The question a follow-up is read as by rule; offered, and searched for only "
+        "if `standalone_question` says so",
+    )
     decision: Literal["ANSWER", "ABSTAIN", "BLOCK"]
     reason: ReasonOut
     answer: str | None

@@ -1,9 +1,11 @@
 """Rewriting a follow-up into a question that can be searched for by itself."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atlas_search.answer.check.refusals import is_refusal
+from atlas_search.answer.follow_up.invented import invention
+from atlas_search.answer.follow_up.reading import Reading, read_follow_up
 from atlas_search.answer.prompts import prompt
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.write.call_model import call_model
@@ -16,46 +18,56 @@ from atlas_search.search.query import parse_query
 MAX_CHARACTERS = 1000
 MAX_TOKENS = 200
 
-# what a question begins with, or holds, that leans on the one before it
-_LEANS = re.compile(
-    r"^(?:and|but|or|so|then|what about|how about|why(?: not)?\?|which one|who else)\b|"
-    r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|there|then|"
-    r"the (?:same|former|latter|other)|such)\b",
-    re.IGNORECASE,
-)
 _WHOLLY_QUOTED = re.compile('^["“]([^"“”]*)["”]$')
 
 
 @dataclass(frozen=True)
 class Standalone:
-    """The question a follow-up became, empty if it was left as it is; `note` says why it was."""
+    """The question a follow-up became, empty if it was left as it is; `note` says why it was.
+
+    `read_as` is the question it is read as by rule, whether or not it is searched for; empty if
+    none is sure.
+    """
 
     question: str = ""
     note: str = ""
+    read_as: str = ""
 
 
 def condense(run: AnswerRun) -> Standalone:
-    """The follow-up as a question of its own, where the target wants that.
+    """The follow-up as a question of its own, where the request or the target wants that.
 
     Whatever goes wrong leaves the question as it was asked, with a note.
     """
-    if not (run.target.condense_followups and run.request.history):
-        return Standalone()
+    reading = read_follow_up(run.question, run.request.history)
+    if not run.request.history:
+        return Standalone(note=_unsaid(reading))
+    offered = _check(reading.question, run).question if reading.question else ""
+    if not run.request.reads_follow_ups:
+        return Standalone(read_as=offered)
     with run.tracer.span("condense", "CHAIN") as span:
         span.input(run.question)
-        found = _by_model(run, run.model) if run.model else _by_rule(run)
+        model = run.model if run.target.condense_followups else None
+        found = _by_model(run, model) if model else _by_rule(reading, offered)
         span.output(found.question or run.question)
         if found.note:
             span.warn(found.note)
-        return found
+        return replace(found, read_as=offered)
 
 
-def _by_rule(run: AnswerRun) -> Standalone:
-    """The last question before it, put in front of one that leans on it."""
-    earlier = [turn.content.strip() for turn in run.request.history if turn.role == "user"]
-    if not earlier or not _LEANS.search(run.question):
-        return Standalone(note="The question stands alone.")
-    return _check(f"{earlier[-1]} {run.question}", run.question)
+def _unsaid(reading: Reading) -> str:
+    if not reading.pointer:
+        return ""
+    return f"The question was not rewritten: “{reading.pointer}” points to something not said."
+
+
+def _by_rule(reading: Reading, offered: str) -> Standalone:
+    if offered:
+        return Standalone(offered)
+    if reading.pointer:
+        unclear = f"it is not clear what “{reading.pointer}” points to."
+        return Standalone(note=f"The question was not rewritten: {unclear}")
+    return Standalone()
 
 
 def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
@@ -69,15 +81,19 @@ def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
         done = call_model(run, model, messages, max_tokens=MAX_TOKENS, temperature=0.0)
     except (ModelUnavailable, ModelRefused) as error:
         return Standalone(note=f"The question was not rewritten: {error}")
-    return _check(done.text, run.question)
+    return _check(done.text, run)
 
 
-def _check(written: str, question: str) -> Standalone:
-    """What was written, if it can be a question and is another one than was asked."""
+def _check(written: str, run: AnswerRun) -> Standalone:
+    """What was written, if it is a question, another than was asked, and brings nothing new."""
     lines = written.strip().splitlines()
     if len(lines) != 1 or len(lines[0]) > MAX_CHARACTERS or is_refusal(lines[0]):
         return Standalone(note="The question was not rewritten: no question came of it.")
     text = _WHOLLY_QUOTED.sub(r"\1", lines[0].strip())
     if not parse_query(text).words:
         return Standalone(note="The question was not rewritten: what came of it asks for nothing.")
-    return Standalone() if text == question else Standalone(text)
+    if text == run.question:
+        return Standalone()
+    if new := invention(text, run.question, run.request.history):
+        return Standalone(note=f"The question was not rewritten: the rewriting {new}.")
+    return Standalone(text)

@@ -97,6 +97,11 @@ class AskBody(SearchBody):
         "answer", description="`compare`: every corpus answers for itself, then they are compared"
     )
     chat_history: list[Turn] = Field(default_factory=list, max_length=MAX_HISTORY)
+    read_follow_ups: bool | None = Field(
+        None,
+        description="Whether a follow-up that points back to `chat_history` is searched for as it "
+        "was read (`read_as`), or as it was asked; the target's CONDENSE_FOLLOWUPS",
+    )
     session_id: Identifier | None = None
     qa_id: Identifier | None = None
     include_context: bool = False
@@ -131,5 +136,6 @@ def read_question(body: AskBody, services: Services) -> AskRequest:
         mode=body.mode,
         session_id=body.session_id,
         qa_id=body.qa_id,
+        read_follow_ups=body.read_follow_ups,
         **where(body),
     )

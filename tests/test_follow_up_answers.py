@@ -1,0 +1,131 @@
+"""Follow-ups at the API: offered, searched for where it is wanted, refused where they invent."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from flask.testing import FlaskClient
+
+from atlas_search.atlas import Atlas
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
+from tests.answering import answered_by, asked
+from tests.chat_server import ChatServer, Says
+from tests.test_condense import CONDENSED, FOLLOW_UP
+from tests.test_generate import cited
+
+CASE = "What did Plessy v. Ferguson decide?"
+DISSENT = "Who dissented in it?"
+READ_AS = "Who dissented in Plessy v. Ferguson?"
+HISTORY = [
+    {"role": "user", "content": CASE},
+    {"role": "assistant", "content": "Separate but equal."},
+]
+UNSAID = "The question was not rewritten: “it” points to something not said."
+
+Both = tuple[Services, ChatServer]
+
+
+@pytest.fixture
+def both(services: Services) -> Iterator[Both]:
+    with answered_by("openai", services) as found:
+        yield found
+
+
+def ask(client: FlaskClient, **body: object) -> dict:
+    response = client.post("/api/ask", json={"question": DISSENT, "chat_history": HISTORY} | body)
+    assert response.status_code == 200, response.text
+    return response.get_json()
+
+
+def rewritten(answer: dict) -> tuple[str | None, str | None, str | None]:
+    return answer["read_as"], answer["standalone_question"], answer["standalone_note"]
+
+
+def test_a_follow_up_is_searched_for_as_asked_and_its_reading_offered(client: FlaskClient) -> None:
+    answer = ask(client)
+    assert rewritten(answer) == (READ_AS, None, None)
+    assert answer["question"] == DISSENT
+    alone = ask(client, chat_history=[])
+    assert answer["retrieval"] == alone["retrieval"]
+
+
+def test_a_follow_up_is_searched_for_as_it_is_read_where_that_is_wanted(
+    client: FlaskClient,
+) -> None:
+    answer = ask(client, read_follow_ups=True)
+    assert rewritten(answer) == (READ_AS, READ_AS, None)
+    assert answer["decision"] == "ANSWER"
+    assert "Plessy" in answer["citations"][0]["title"]
+    whole = ask(client, question=READ_AS, chat_history=[])
+    assert answer["citations"] == whole["citations"]
+
+
+def test_a_stream_reads_a_follow_up_likewise(client: FlaskClient) -> None:
+    body = {"question": DISSENT, "chat_history": HISTORY, "read_follow_ups": True}
+    last = client.post("/api/ask/stream", json=body).text.split("event: complete")[1]
+    assert rewritten(json.loads(last.split("data: ")[1])) == (READ_AS, READ_AS, None)
+
+
+def test_a_question_that_points_to_nothing_said_is_told_so(client: FlaskClient) -> None:
+    for wanted in (None, True, False):
+        answer = ask(client, chat_history=[], read_follow_ups=wanted)
+        assert rewritten(answer) == (None, None, UNSAID)
+    assert rewritten(ask(client, chat_history=[], question=READ_AS)) == (None, None, None)
+    assert rewritten(ask(client, question="Is it lawful to segregate?")) == (None, None, None)
+
+
+def test_what_is_not_clear_is_left_as_it_is_and_said(client: FlaskClient) -> None:
+    history = [{"role": "user", "content": "Did Plessy v. Ferguson follow Roberts v. Boston?"}]
+    answer = ask(client, chat_history=history, read_follow_ups=True)
+    note = "The question was not rewritten: it is not clear what “it” points to."
+    assert rewritten(answer) == (None, None, note)
+
+
+def test_the_request_says_so_before_the_target(both: Both) -> None:
+    services, server = both
+    server.says(cited)
+    settled = {"condense_followups": True, "llm_provider": "extractive"}
+    target = services.targets["model"].model_copy(update=settled)
+    services.targets["model"] = target
+    client = create_app(lambda: Atlas(services)).test_client()
+    assert rewritten(ask(client, target="model")) == (READ_AS, READ_AS, None)
+    as_written = ask(client, target="model", read_follow_ups=False)
+    assert rewritten(as_written) == (READ_AS, None, None)
+
+
+def test_a_target_that_does_not_condense_asks_no_model_to_rewrite(both: Both) -> None:
+    services, server = both
+    server.says(cited)
+    client = create_app(lambda: Atlas(services)).test_client()
+    answer = ask(client, target="model", read_follow_ups=True)
+    assert rewritten(answer) == (READ_AS, READ_AS, None)
+    assert len(server.requests) == 1  # the answer
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("Why can a local authority not sue Robert Menzies?",
+         "the rewriting names “Robert Menzies”, which nobody mentioned."),
+        ("Why can a local authority not sue a newspaper since 1993?",
+         "the rewriting gives the number “1993”, which nobody mentioned."),
+        ("Why does [legal_uk.derbyshire p1] say so?",
+         "the rewriting holds the citation “[legal_uk.derbyshire p1]”, and a question cites "
+         "nothing."),
+    ],
+)  # fmt: skip
+def test_a_model_that_invents_is_not_believed(both: Both, written: str, why: str) -> None:
+    services, server = both
+    server.then(Says(written))
+    server.says(cited)
+    answer, _ = asked(services, FOLLOW_UP, **CONDENSED)
+    assert answer.standalone == ""
+    assert answer.standalone_note == f"The question was not rewritten: {why}"
+    assert answer.result.query.text == FOLLOW_UP
+
+
+def test_the_description_of_the_api_names_the_request_and_the_answer(client: FlaskClient) -> None:
+    schemas = client.get("/api/openapi.json").get_json()["components"]["schemas"]
+    assert "read_as" in schemas["AskBody"]["properties"]["read_follow_ups"]["description"]
+    assert "read_as" in schemas["AnswerOut"]["properties"]
