@@ -27,6 +27,7 @@ from atlas_search.providers.chat.health import ProviderHealth
 from atlas_search.providers.chat.open import open_chat_models
 from atlas_search.providers.embedding import Embedder, PoolingChoice
 from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.entailment import open_entailment
 from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
 from atlas_search.search.searcher import Searcher
@@ -119,6 +120,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
     # before the embedding model: once that is loaded, no other model is looked for in the network
     stages = open_stages(targets, settings)
+    entailment = open_entailment(targets, settings)
     calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
     models = open_chat_models(targets, settings, calls)
     embedder = embedder or open_embedder(settings)
@@ -146,6 +148,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
                 settings.query_cache_ttl_sec,
                 enabled=settings.query_cache_enabled,
             ),
+            entailment=entailment,
         ),
         calls=calls,
         provider_health=ProviderHealth(models, _wanted_models(targets.values())),
