@@ -9,6 +9,7 @@ import { passageList, statusBadge } from "./passages.js";
 import { fullPlace } from "./places.js";
 import { retrievalSummary } from "./retrieval.js";
 import { paragraphs, placeOf } from "./sentences.js";
+import { judgeNote, struckList } from "./support.js";
 import { fallbackNotice, noAnswer, understoodAs, warningList } from "./verdict.js";
 import { markWithout, wordingNotice } from "./wording.js";
 
@@ -50,6 +51,8 @@ export function newAnswer(question, page) {
     markWithout(sources, answer);
     end(
       "done",
+      judgeNote(answer),
+      struckList(answer),
       warningList(answer),
       conflictList(answer, page),
       answer.citations.length > 0 ? citationList(answer, page) : null,

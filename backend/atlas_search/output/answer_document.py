@@ -213,6 +213,12 @@ class AnswerDocument(Sent):
     cache_hit: bool = False
 
     @property
+    def written_by(self) -> tuple[str, str]:
+        """Provider and model, both empty if nobody wrote: it was declined before."""
+        wrote = self.answer is not None or self.usage.attempts > 0
+        return (self.usage.provider, self.usage.model) if wrote else ("", "")
+
+    @property
     def said(self) -> tuple[SentenceOut | PointOut, ...]:
         """All that cites something, in reading order."""
         points = self.comparison

@@ -77,7 +77,7 @@ class EntailmentModel:
 
     def fits(self, premise: str, hypothesis: str) -> bool:
         """Whether the model reads both to their end."""
-        limit = self._model.max_length or NO_LIMIT
+        limit = self._model.max_seq_length or NO_LIMIT
         with self._lock:
             encoded = self._model.tokenizer(premise, hypothesis, truncation=False, verbose=False)
         return len(encoded["input_ids"]) <= limit

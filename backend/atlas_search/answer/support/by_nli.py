@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.support import Claim, Judgement, Judgements, Verifier
 from atlas_search.core.domain import Citation, Passage
+from atlas_search.core.stop import Stop
 from atlas_search.language.text import TextSpan, sentences
 from atlas_search.language.wraps import unwrap
 from atlas_search.providers.entailment import EntailmentModel, Inference
@@ -27,7 +27,7 @@ class EntailmentJudge:
     entails it and the first, about the quote, contradicts it.
     """
 
-    run: AnswerRun
+    stop: Stop
     entailment: EntailmentModel
     verifier: Verifier = "nli"
 
@@ -45,7 +45,7 @@ class EntailmentJudge:
         windows = list(dict.fromkeys(self._windows(claim, said)))
         found: list[Inference] = []
         for at in range(0, len(windows), _BATCH):
-            self.run.stop.check()
+            self.stop.check()
             found += self.entailment.infer([(window, said) for window in windows[at : at + _BATCH]])
             best = max(each.entailment for each in found)
             if best >= LIKELY:

@@ -13,5 +13,5 @@ def judge_of(run: AnswerRun, model: ChatModel) -> Judge | None:
     if target.verify == "model":
         return ModelJudge(run, model)
     if target.verify == "nli":
-        return EntailmentJudge(run, run.answerer.entailment[target.verify_model])
+        return EntailmentJudge(run.stop, run.answerer.entailment[target.verify_model])
     return None
