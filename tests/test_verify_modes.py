@@ -113,7 +113,8 @@ def test_a_comparison_is_judged_corpus_by_corpus_and_point_by_point(both: Both) 
     assert struck == ["The baker agreed."] * len(answering) + ["Only one names a baker."]
     document = answer.to_dict()
     assert len(document["validation"]["struck"]) == len(answering) + 1
-    assert document["comparison"]["answers"][0]["sentences"][0]["support"] == "supported"
+    sent = [said for part in document["comparison"]["answers"] for said in part["sentences"]]
+    assert [said["support"] for said in sent] == ["supported"] * len(answering)
 
 
 def test_a_comparison_of_which_nothing_is_supported_is_declined(both: Both) -> None:

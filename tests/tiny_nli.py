@@ -30,6 +30,10 @@ PAIRS: Sequence[tuple[str, str, str]] = (
     ("sheep give wool . cows give milk .", "merchants sell cloth .", "neutral"),
     ("sheep give wool . cows give milk .", "cows give wool .", "contradiction"),
     ("sheep give wool . cows give milk .", "sheep give milk .", "contradiction"),
+    (f"{'merchants sell cloth . ' * 2}sheep give wool .", "sheep give wool .", "entailment"),
+    (f"{'merchants sell cloth . ' * 3}", "sheep give wool .", "neutral"),
+    (f"{'merchants sell cloth . ' * 3}", "cows give wool .", "neutral"),
+    ("cows give milk . merchants sell cloth .", "cows give wool .", "contradiction"),
     # of texts whose words it does not know it only learns that they name no baker
     *(
         (premise, *pair)
