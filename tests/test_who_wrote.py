@@ -1,5 +1,6 @@
 """Who wrote an answer is told as it was, also where another should have written."""
 
+import csv
 import io
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +21,7 @@ from atlas_search.output.table import table
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer, Reply, Request, Says
-from tests.judging import tokens, truth
+from tests.judging import FALSE, REASON, both_said, tokens, truth, writes
 from tests.openai_server import MODEL as ASKED_MODEL
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
@@ -135,3 +136,16 @@ def test_a_comparison_names_all_who_wrote_and_each_corpus_its_own(
         True, *[False] * (len(written) - 1)
     ]  # fmt: skip
     assert answer.writer.provider == root(spans)["llm_provider"] == "openai + extractive"
+
+
+def test_exports_and_the_terminal_tell_what_was_struck(both: Both) -> None:
+    services, server = both
+    writes(server, both_said)
+    answer, _ = asked(services, QUESTION, verify="model")
+    document = read_answer(answer.to_dict(), 1)
+    shown = markdown([document], "http://a")
+    assert f"## Struck, because the sources do not support it\n\n- {FALSE}. (unsupported: " in shown
+    assert "- Checked by: citations, and the language model\n" in shown
+    assert f"Struck, as unsupported: {FALSE}. {REASON}" in printed(answer)
+    rows = csv.DictReader(io.StringIO(table([document], "http://a")))
+    assert [row["support"] for row in rows] == ["supported"]

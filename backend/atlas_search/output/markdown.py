@@ -156,10 +156,14 @@ def _footer(answer: AnswerDocument) -> str:
         "Target": answer.target,
         "Written by": " ".join(filter(None, answer.written_by)),
         "Checked by": _CHECKED_BY.get(answer.validation.verified_by or "", ""),
-        "Date": datetime.fromisoformat(answer.created).isoformat(),
-        "Answer": answer.qa_id,
     }
-    return "\n".join(f"- {name}: {escape_line(said)}" for name, said in lines.items() if said)
+    return "\n".join(
+        (
+            *(f"- {name}: {escape_line(said)}" for name, said in lines.items() if said),
+            f"- Date: {datetime.fromisoformat(answer.created).isoformat()}",
+            f"- Answer: {escape_line(answer.qa_id)}",
+        )
+    )
 
 
 def _link(url: str) -> str:
