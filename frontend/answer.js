@@ -10,6 +10,7 @@ import { fullPlace } from "./places.js";
 import { readAs } from "./read_as.js";
 import { retrievalSummary } from "./retrieval.js";
 import { paragraphs, placeOf } from "./sentences.js";
+import { judgeNote, struckList } from "./support.js";
 import { fallbackNotice, noAnswer, warningList } from "./verdict.js";
 import { markWithout, scopeLine, wordingNotice } from "./wording.js";
 
@@ -52,6 +53,8 @@ export function newAnswer(question, page) {
     markWithout(sources, answer);
     end(
       "done",
+      judgeNote(answer),
+      struckList(answer),
       warningList(answer),
       conflictList(answer, page),
       answer.citations.length > 0 ? citationList(answer, page) : null,

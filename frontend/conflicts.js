@@ -29,8 +29,15 @@ function conflictItem(conflict, cited, page) {
     element("p", {}, element("strong", {}, heading(conflict.detail))),
     sideNode(conflict.first, page),
     sideNode(conflict.second, page),
+    finder(conflict),
     statement(conflict, cited),
   );
+}
+
+/** That no rule but a language model found it, or null. */
+function finder({ kind }) {
+  if (kind !== "judged") return null;
+  return element("p", { class: "hint" }, "Found by the language model that checked the answer.");
 }
 
 /** Whether the answer cites both sides; null if it cites neither. */

@@ -6,6 +6,7 @@ import { readable, sentenceEnd } from "./markers.js";
 const RESTARTS = {
   repair: "The first draft could not be verified; writing it again.",
   refused: "The model found no answer; looking at what the sources say themselves.",
+  struck: "What the sources do not support was struck; what is left follows.",
   fallback: "The model cannot be used; the sources’ own sentences follow.",
 };
 

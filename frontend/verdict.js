@@ -29,9 +29,11 @@ function rounded(value) {
 }
 
 /** Who should have written, and why the sources' own sentences stand there instead, or null. */
-export function fallbackNotice({ fallback, target }, page) {
+export function fallbackNotice({ fallback, target, usage }, page) {
   if (fallback === null) return null;
-  const lead = `In the sources’ own sentences, in place of an answer by ${page.writer(target)}.`;
+  // of a comparison a model may have written some answers before it failed
+  const how = usage.provider === "extractive" ? "In" : "In part in";
+  const lead = `${how} the sources’ own sentences, in place of an answer by ${page.writer(target)}.`;
   return element("p", { class: "notice" }, element("strong", {}, lead), ` ${fallback.message}`);
 }
 

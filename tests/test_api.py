@@ -27,6 +27,8 @@ def test_an_answer_is_cited_verified_and_counted(client: FlaskClient, services: 
         "warnings": [],
         "sentence_groundedness": 1.0,
         "answer_grounded": True,
+        "verified_by": "citations",
+        "struck": [],
     }
     for sentence in answer["sentences"]:
         for index in sentence["citations"]:

@@ -27,6 +27,7 @@ from atlas_search.providers.chat.health import ProviderHealth
 from atlas_search.providers.chat.open import open_chat_models
 from atlas_search.providers.embedding import Embedder, PoolingChoice
 from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.entailment import open_entailment
 from atlas_search.providers.reading.open import find_readers
 from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
@@ -123,6 +124,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     stages = open_stages(targets, settings)
     for reader in readers.values():
         reader.load()  # a model that cannot be used is said when the server starts
+    entailment = open_entailment(targets, settings)
     calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
     models = open_chat_models(targets, settings, calls)
     embedder = embedder or open_embedder(settings)
@@ -151,6 +153,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
                 enabled=settings.query_cache_enabled,
             ),
             readers=readers,
+            entailment=entailment,
         ),
         calls=calls,
         provider_health=ProviderHealth(models, _wanted_models(targets.values())),

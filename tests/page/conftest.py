@@ -17,6 +17,7 @@ from tests.servers import ATLAS, running
 
 TARGETS = {
     "model": "LLM_PROVIDER=openai",
+    "judged": "LLM_PROVIDER=openai\nVERIFY=model",
     "keyless": "LLM_PROVIDER=mistral",
     "replaced": "LLM_PROVIDER=mistral\nLLM_MODEL=mistral-small\nLLM_FALLBACK=extractive",
 }

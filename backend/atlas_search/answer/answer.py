@@ -10,6 +10,7 @@ from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.quotes.likelihood import Confidence
 from atlas_search.answer.request import AskRequest
+from atlas_search.answer.support import Doubt, Support
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
 from atlas_search.core.notebook import footer_html, frame, html_with_citations
 from atlas_search.providers.chat import Message, Usage
@@ -49,7 +50,7 @@ class Restart:
     `reason` is a fixed word that says why.
     """
 
-    reason: Literal["repair", "refused", "fallback"]
+    reason: Literal["repair", "refused", "fallback", "struck"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ class CorpusAnswer:
     outcome: Outcome
     text: str
     verification: Verification
+    writer: Writer
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,7 @@ class Answer:
     collection_version: str = ""
     cache_hit: bool = False
     read_as: str = ""
+    support: Support = field(default_factory=Support)
 
     def __repr__(self) -> str:  # noqa: D105
         said = self.text or self.outcome.message
@@ -241,12 +244,14 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
             "warnings": list(checked.warnings),
             "sentence_groundedness": checked.sentence_groundedness,
             "answer_grounded": checked.answer_grounded,
+            "verified_by": answer.support.verified_by if checked.sentences else None,
+            "struck": [_struck(doubt) for doubt in answer.support.struck],
         },
         "conflicts": [_conflict(conflict) for conflict in answer.conflicts],
         "comparison": _comparison(answer.comparison, citations)
         if request.mode == "compare"
         else None,
-        "fallback": asdict(answer.writer.fallback) if answer.writer.fallback else None,
+        "fallback": _fallback(answer.writer),
         "scope": answer.scope.to_dict(),
         "retrieval": answer.result.retrieval(citations),
         "passages": [item.to_dict() for item in answer.result.passages]
@@ -265,6 +270,10 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
     }
 
 
+def _fallback(writer: Writer) -> dict[str, str] | None:
+    return asdict(writer.fallback) if writer.fallback else None
+
+
 def _reason(outcome: Outcome) -> dict[str, Any]:
     return {"code": outcome.code, "message": outcome.message, "numbers": dict(outcome.numbers)}
 
@@ -280,9 +289,14 @@ def _sentences(
             "citations": _indices(sentence.citations, citations),
             "grounded": sentence.grounded,
             "caveat": sentence.caveat,
+            "support": sentence.support or None,
         }
         for sentence in checked.sentences
     ]
+
+
+def _struck(doubt: Doubt) -> dict[str, str]:
+    return {"sentence": doubt.sentence, "verdict": doubt.verdict, "reason": doubt.reason}
 
 
 def _indices(of: Sequence[Citation], citations: Sequence[Citation]) -> list[int]:
@@ -302,6 +316,9 @@ def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, A
                 "reason": _reason(part.outcome),
                 "answer": part.text or None,
                 "sentences": _sentences(part.outcome, part.verification, citations),
+                "provider": part.writer.provider if part.writer.attempts else None,
+                "model": part.writer.model if part.writer.attempts else None,
+                "fallback": _fallback(part.writer),
             }
             for part in found.answers
         ],

@@ -1,7 +1,7 @@
 """What every answer needs, opened once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import Template
 
 from atlas_search.answer.cache import AnswerCache
@@ -9,6 +9,7 @@ from atlas_search.answer.decide import DEFAULT_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.core.targets import Target
 from atlas_search.providers.chat import ChatModel
+from atlas_search.providers.entailment import EntailmentModel
 from atlas_search.providers.reading import ReaderModel
 from atlas_search.search.searcher import Searcher
 
@@ -16,7 +17,8 @@ from atlas_search.search.searcher import Searcher
 @dataclass(frozen=True)
 class Answerer:
     """Safe to use from several threads. `rules` are the system prompts that targets name,
-    `readers` the reader models by READER_MODEL."""
+    `readers` the reader models by READER_MODEL, `entailment` those that they verify with, by name.
+    """
 
     searcher: Searcher
     quotes: QuoteChooser
@@ -24,6 +26,7 @@ class Answerer:
     rules: Mapping[str, Template]
     cache: AnswerCache
     readers: Mapping[str, ReaderModel]
+    entailment: Mapping[str, EntailmentModel] = field(default_factory=dict)
 
     def threshold(self, target: Target) -> float:
         """The evidence an answer needs: the target's, the collection's, or the default."""

@@ -13,7 +13,8 @@ class AnswerCache:
     """At most `size` answers, each for `seconds`. Safe to use from several threads.
 
     Left out are answers to a conversation, which are for that conversation only, and those that
-    another attempt may better: blocked ones, and those a fallback wrote.
+    another attempt may better: blocked and unsupported ones, those a fallback wrote, and those not
+    judged in full.
     """
 
     def __init__(self, size: int, seconds: float, *, enabled: bool = True):
@@ -30,7 +31,12 @@ class AnswerCache:
 
     def put(self, answer: Answer, state: str) -> None:
         """Keep an answer."""
-        passing = answer.outcome.decision == "BLOCK" or answer.writer.fallback
+        passing = (
+            answer.outcome.decision == "BLOCK"
+            or answer.outcome.code == "unsupported"
+            or answer.writer.fallback
+            or any(sentence.support == "not_judged" for sentence in answer.verification.sentences)
+        )
         if self._enabled and not passing and not answer.request.history:
             with self._lock:
                 self._kept[key_of(answer.request, state)] = answer

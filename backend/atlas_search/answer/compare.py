@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from atlas_search.answer.agreement import agreements_and_differences
 from atlas_search.answer.answer import (
@@ -14,15 +14,19 @@ from atlas_search.answer.answer import (
     Section,
     Writer,
 )
-from atlas_search.answer.check.citations import verify
+from atlas_search.answer.check.citations import Verification, verify
 from atlas_search.answer.conflicts import conflicts_between
 from atlas_search.answer.decide import ANSWERED, before_writing, no_corpus_answers
 from atlas_search.answer.prompts import prompt
-from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.run import AnswerRun, Evidence, describe_writer
+from atlas_search.answer.support import Support
+from atlas_search.answer.support.judging import carry_over, join_support
+from atlas_search.answer.support.open import judge_of
+from atlas_search.answer.support.points import judge_points
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.write import fallback_for, write
 from atlas_search.answer.written import NOTHING, Written, not_written
-from atlas_search.core.domain import CheckedSentence
+from atlas_search.core.domain import CheckedSentence, Passage
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.evidence import freshness
@@ -36,8 +40,16 @@ from atlas_search.search.unknown_words import UnknownWord
 Spoken = Mapping[str, Sequence[CheckedSentence]]
 """The verified sentences of every corpus that answers."""
 
-Points = tuple[tuple[Point, ...], tuple[Point, ...]]
-"""What corpora agree about, and what they differ about."""
+
+@dataclass(frozen=True)
+class _Stated:
+    """What corpora agree and differ about; `stand_in` says why no model stated it."""
+
+    agreements: tuple[Point, ...]
+    differences: tuple[Point, ...]
+    stand_in: Fallback | None = None
+    support: Support = field(default_factory=Support)
+
 
 _LINE = re.compile(r"^\W*(AGREE|DIFFER)\W*:\s*(.+)$", re.MULTILINE)
 
@@ -87,14 +99,15 @@ def compare(run: AnswerRun, results: Mapping[str, SearchResult]) -> tuple[Writte
     """
     written = {corpus: _corpus_answer(run, corpus, result) for corpus, result in results.items()}
     answers = tuple(
-        CorpusAnswer(corpus, part.outcome, part.text, part.verification)
+        CorpusAnswer(corpus, part.outcome, part.text, part.verification, part.writer)
         for corpus, part in written.items()
     )
     spoken = {a.corpus: a.verification.sentences for a in answers if a.outcome is ANSWERED}
     stand_in = next(filter(None, (part.writer.fallback for part in written.values())), None)
-    points, stand_in = _points(run, spoken, stand_in)
+    stated = _state_points(run, spoken, stand_in)
     parts = list(written.values())
-    return _joint(run, answers, results, parts, stand_in), Comparison(answers, *points)
+    joint = _joint(run, answers, results, parts, stated)
+    return joint, Comparison(answers, stated.agreements, stated.differences)
 
 
 def _joint(
@@ -102,18 +115,20 @@ def _joint(
     answers: Sequence[CorpusAnswer],
     results: Mapping[str, SearchResult],
     parts: Sequence[Written],
-    stand_in: Fallback | None,
+    stated: _Stated,
 ) -> Written:
-    """All answers as one text; `stand_in` says why a part is in the sources' own sentences."""
+    """All answers as one text."""
     text = "\n\n".join(answer.text for answer in answers if answer.text)
     given = [item.passage for result in results.values() for item in result.valid]
     limit = run.target.citation_limit * sum(bool(answer.text) for answer in answers)
+    judged = [sentence for part in parts for sentence in part.verification.sentences]
     return Written(
         text=text,
-        verification=verify(text, given, limit) if text else NOTHING,
+        verification=carry_over(judged, verify(text, given, limit)) if text else NOTHING,
         outcome=ANSWERED if text else no_corpus_answers({a.corpus: a.outcome for a in answers}),
-        writer=_joint_writer(run, parts, stand_in),
+        writer=_joint_writer(run, parts, stated.stand_in),
         context=_joint_context([part.context for part in parts]),
+        support=join_support([p.support for p in parts if p.text or not text], stated.support),
     )
 
 
@@ -128,14 +143,19 @@ def _corpus_answer(run: AnswerRun, corpus: str, result: SearchResult) -> Written
         else:
             written = not_written(run, outcome)
         span.set(decision=written.outcome.decision, reason=written.outcome.code)
+        describe_writer(span, written.writer)
         span.output(written.text or written.outcome.message)
         return written
 
 
 def _joint_writer(run: AnswerRun, parts: Sequence[Written], stand_in: Fallback | None) -> Writer:
-    first = next((part.writer for part in parts if part.writer.fallback), parts[0].writer)
+    """All who wrote, joined by ` + ` if several did; `stand_in` says why it was not all one."""
+    wrote = [part.writer for part in parts if part.text]
+    wrote = wrote or [part.writer for part in parts if part.writer.attempts] or [parts[0].writer]
+    provider = " + ".join(dict.fromkeys(writer.provider for writer in wrote))
+    model = " + ".join(dict.fromkeys(writer.model for writer in wrote))
     attempts = max(part.writer.attempts for part in parts)
-    return replace(run.writer(first.provider, first.model, attempts), fallback=stand_in)
+    return replace(run.writer(provider, model, attempts), fallback=stand_in)
 
 
 def _joint_context(parts: Sequence[Context]) -> Context:
@@ -148,60 +168,71 @@ def _joint_context(parts: Sequence[Context]) -> Context:
     return Context(tuple(message for part in parts for message in part.messages), **sums)
 
 
-def _points(
-    run: AnswerRun, spoken: Spoken, stand_in: Fallback | None
-) -> tuple[Points, Fallback | None]:
+def _state_points(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> _Stated:
     """Agreements and differences, stated by the target's model, or by rule if it has none.
 
     By rule too where the model cannot be used and the target has a fallback: then with the reason.
     """
+    # an entailment model reads one source at a time, and could support no point
+    by_rule = stand_in or len(spoken) < 2 or run.target.verify == "nli"
     with run.tracer.span("compare", "CHAIN") as span:
-        if run.model and len(spoken) > 1 and not stand_in:
+        if run.model and not by_rule:
             try:
-                points = _points_by_model(run, run.model, spoken)
+                stated = _points_by_model(run, run.model, spoken)
             except (ModelRefused, ModelUnavailable) as error:
                 if run.target.llm_fallback != "extractive":
                     raise
-                points, stand_in = _points_by_rule(run, spoken), fallback_for(error)
+                stated = _points_by_rule(run, spoken, fallback_for(error))
         else:
-            points = _points_by_rule(run, spoken)
-        agreements, differences = points
-        span.output({"agree": _texts(agreements), "differ": _texts(differences)})
-        return points, stand_in
+            stated = _points_by_rule(run, spoken, stand_in)
+        span.output({"agree": _texts(stated.agreements), "differ": _texts(stated.differences)})
+        return stated
 
 
-def _points_by_rule(run: AnswerRun, spoken: Spoken) -> Points:
+def _points_by_rule(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> _Stated:
     embed = run.answerer.searcher.embedder.embed
     agreements, differences = agreements_and_differences(spoken, embed)
-    return (
+    return _Stated(
         tuple(Point(pair.text, pair.citations) for pair in agreements),
         tuple(Point(pair.text, pair.citations) for pair in differences),
+        stand_in,
     )
 
 
-def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Points:
+def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> _Stated:
     """What the model states, each line verified like an answer; what cannot be is left out."""
     messages = (
         Message("system", prompt("compare").template),
         Message("user", f"{_quote_all(spoken)}\n\nQuestion: {run.question}"),
     )
     done = call_model(run, model, messages)
+    given = _cited_by(spoken)
+    checked = [
+        (kind, line.strip(), verification)
+        for kind, line in _LINE.findall(done.text)
+        if (verification := _verify_point(line, given))
+    ]
+    support, judge = Support(), judge_of(run, model)
+    if judge:
+        kept, support = judge_points(run, judge, [point[-1] for point in checked], given)
+        checked = [point for point, is_kept in zip(checked, kept, strict=True) if is_kept]
     stated: dict[str, list[Point]] = {"AGREE": [], "DIFFER": []}
-    for kind, line in _LINE.findall(done.text):
-        if point := _verify_point(line, spoken):
-            stated[kind].append(point)
-    return tuple(stated["AGREE"]), tuple(stated["DIFFER"])
+    for kind, line, verification in checked:
+        stated[kind].append(Point(line, verification.citations))
+    return _Stated(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), support=support)
 
 
-def _verify_point(line: str, spoken: Spoken) -> Point | None:
-    """A line as a point, if all of it is cited and by sources of at least two corpora."""
-    cited = [citation for said in spoken.values() for one in said for citation in one.citations]
-    given = list({citation.passage.id: citation.passage for citation in cited}.values())
+def _verify_point(line: str, given: Sequence[Passage]) -> Verification | None:
+    """That of a line, if all of it is cited and by sources of at least two corpora."""
     checked = verify(line, given, len(given))
     corpora = {citation.passage.corpus for citation in checked.citations}
-    if not checked.valid or len(corpora) < 2:
-        return None
-    return Point(line.strip(), checked.citations)
+    return checked if checked.valid and len(corpora) > 1 else None
+
+
+def _cited_by(spoken: Spoken) -> list[Passage]:
+    """The passages that the answers cite, each once."""
+    cited = [citation for said in spoken.values() for one in said for citation in one.citations]
+    return list({citation.passage.id: citation.passage for citation in cited}.values())
 
 
 def _quote_all(spoken: Spoken) -> str:

@@ -13,13 +13,13 @@ from atlas_search.answer.answer import (
 )
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.compare import compare, search_each, together
-from atlas_search.answer.conflicts import Contradiction, conflicts_between, to_list
+from atlas_search.answer.conflicts import Contradiction, conflicts_between
 from atlas_search.answer.decide import ANSWERED, before_writing
-from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.run import AnswerRun, Evidence, describe_writer
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.extract import closest_quotes
 from atlas_search.answer.write.write import write
-from atlas_search.answer.written import Written, not_written
+from atlas_search.answer.written import Written, all_conflicts, not_written
 from atlas_search.core.domain import Citation
 from atlas_search.core.tracing import Span
 from atlas_search.providers.chat import Usage
@@ -52,6 +52,7 @@ def answer_question(run: AnswerRun) -> Answer:
             answer = _anew(run, span)
             run.answerer.cache.put(answer, state)
         _describe_answer(span, answer)
+        describe_writer(span, (kept or answer).writer)
         return answer
 
 
@@ -72,7 +73,7 @@ def _answer_once(run: AnswerRun) -> _Found:
         return _Found(not_written(run, outcome), result.kept_only())
     conflicts = conflicts_between(run.question, result.valid)
     written = write(run, Evidence(result, conflicts))
-    return _Found(written, result.kept_only(), to_list(conflicts, written.verification))
+    return _Found(written, result.kept_only(), all_conflicts(conflicts, written))
 
 
 def _compare_corpora(run: AnswerRun) -> _Found:
@@ -82,7 +83,7 @@ def _compare_corpora(run: AnswerRun) -> _Found:
     run.tell(References(result.passages))
     written, comparison = compare(run, results)
     conflicts = conflicts_between(run.question, result.valid)
-    return _Found(written, result, to_list(conflicts, written.verification), comparison)
+    return _Found(written, result, all_conflicts(conflicts, written), comparison)
 
 
 def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -> Answer:
@@ -102,6 +103,7 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
         context=written.context,
         conflicts=found.conflicts,
         comparison=found.comparison,
+        support=written.support,
         writer=replace(spent, fallback=writer.fallback),
         timings_ms={**found.result.timings_ms, **run.clock.laps},
         closest=_closest(run, found),
@@ -159,8 +161,8 @@ def _describe(span: Span, run: AnswerRun) -> None:
         qa_id=request.qa_id,
         target=request.target_name,
         composite_target=request.run_name,
-        llm_provider=run.target.llm_provider,
-        llm_model=run.model_name,
+        target_llm_provider=run.target.llm_provider,
+        target_llm_model=run.model_name,
         mode=request.mode,
         search_k=request.search.limit,
     )

@@ -9,7 +9,7 @@ from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import Passage
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing import Tracer
+from atlas_search.core.tracing import Span, Tracer
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.reading import ReaderModel
 from atlas_search.search.clock import Clock
@@ -86,6 +86,12 @@ class AnswerRun:
         cost = self.target.cost(usage.prompt_tokens, usage.completion_tokens)
         provider = provider or self.target.llm_provider
         return Writer(provider, model or self.model_name, attempts, usage, cost)
+
+
+def describe_writer(span: Span, writer: Writer) -> None:
+    """Tell in a span who wrote, if anybody did."""
+    if writer.attempts:
+        span.set(llm_provider=writer.provider, llm_model=writer.model)
 
 
 @dataclass(frozen=True)

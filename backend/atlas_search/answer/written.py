@@ -1,13 +1,16 @@
 """What came of writing one text, verified as a whole."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from atlas_search.answer.answer import Context, Writer
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts import find_concealed
+from atlas_search.answer.conflicts import Contradiction, find_concealed, to_list
 from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing
 from atlas_search.answer.quotes.likelihood import Confidence
 from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.support import Judge, Support
+from atlas_search.answer.support.judging import describe_judge, judge_sentences
 from atlas_search.answer.write.relay import Relay
 from atlas_search.core.domain import Citation
 
@@ -30,6 +33,7 @@ class Written:
     closest: tuple[Citation, ...] = ()
     confidence: Confidence | None = None
     notes: tuple[str, ...] = ()
+    support: Support = field(default_factory=Support)
 
 
 def not_written(run: AnswerRun, outcome: Outcome) -> Written:
@@ -37,24 +41,49 @@ def not_written(run: AnswerRun, outcome: Outcome) -> Written:
     return Written("", NOTHING, outcome, run.writer())
 
 
+def all_conflicts(
+    conflicts: Sequence[Contradiction], written: Written
+) -> tuple[Contradiction, ...]:
+    """What to tell beside an answer: its passages' `conflicts`, and what a judge saw besides."""
+    known = {_documents(conflict) for conflict in conflicts}
+    judged = [c for c in written.support.contradictions if _documents(c) not in known]
+    return to_list((*conflicts, *judged), written.verification)
+
+
+def _documents(conflict: Contradiction) -> frozenset[str]:
+    return frozenset({conflict.first.passage.document_id, conflict.second.passage.document_id})
+
+
 def judge_text(
-    run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer, fault: TextFault | None = None
+    run: AnswerRun,
+    evidence: Evidence,
+    relay: Relay,
+    writer: Writer,
+    fault: TextFault | None = None,
+    judge: Judge | None = None,
 ) -> Written:
     """What was passed on, verified as a whole, with the decision about it.
 
-    A `fault` makes a text unusable though it cannot be seen from it.
+    A `fault` makes a text unusable though it cannot be seen from it. A text that could be sent is
+    put before the `judge`, whose doubts are left to the caller. Raises what `Judge.judge` does.
     """
     text = relay.text
     if not text.strip():
         return Written("", NOTHING, after_writing(text, NOTHING, (), None), writer)
-    with run.tracer.span("verify", "GUARDRAIL") as span:
+    support = Support()
+    with run.clock.measure("verify"), run.tracer.span("verify", "GUARDRAIL") as span:
         span.input(text)
         checked = relay.verification
         outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked), fault)
+        if judge and outcome is ANSWERED:
+            checked, support = judge_sentences(judge, checked, relay.given)
+            describe_judge(span, judge, checked, support)
         span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})
         span.set(
             citation_valid=checked.valid,
             sentence_groundedness=checked.sentence_groundedness,
             citations=len(checked.citations),
+            verifier=support.verified_by,
         )
-    return Written(text.strip() if outcome is ANSWERED else "", checked, outcome, writer)
+    said = text.strip() if outcome is ANSWERED else ""
+    return Written(said, checked, outcome, writer, support=support)

@@ -97,13 +97,29 @@ def print_answer(console: Console, answer: Document) -> None:
         console.print(f"  {line}", markup=False, soft_wrap=True)
     notes = [
         *_about_wording(answer["retrieval"]),
-        *([answer["fallback"]["message"]] if answer["fallback"] else []),
+        *_about_writer(answer),
         *(f"The sources disagree: {conflict['detail']}" for conflict in answer["conflicts"]),
+        *_about_struck(answer["validation"]["struck"]),
         *answer["validation"]["warnings"],
     ]
     for note in notes:
         console.print(f"  Note: {note}", markup=False, soft_wrap=True)
     console.print(f"  {answer['scope']['sentence']}", markup=False, soft_wrap=True)
+
+
+def _about_writer(answer: Document) -> Iterator[str]:
+    """That the sources' own sentences stand in for a model's, if so; in part in a comparison."""
+    if answer["fallback"]:
+        in_part = "In part in" if answer["usage"]["provider"] != "extractive" else "In"
+        yield (
+            f"{in_part} the sources' own sentences, in place of a language model's answer: "
+            f"{answer['fallback']['message']}"
+        )
+
+
+def _about_struck(struck: Iterable[Document]) -> Iterator[str]:
+    for said in struck:
+        yield f"Struck, as {said['verdict'].replace('_', ' ')}: {said['sentence']} {said['reason']}"
 
 
 def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:

@@ -281,7 +281,8 @@ class CheckedSentence:
     """One sentence of an answer without its markers, and what its verification found.
 
     `grounded` if any citation is valid. A `caveat` only says what the passages do not hold, so it
-    needs no citation. An error makes the answer unusable, a warning does not.
+    needs no citation. An error makes the answer unusable, a warning does not. `support` is what a
+    judge says of it, empty if none was asked.
     """
 
     text: str
@@ -290,6 +291,7 @@ class CheckedSentence:
     caveat: bool = False
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    support: Literal["", "supported", "not_judged"] = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, with the citation tokens that hold."""

@@ -52,6 +52,16 @@ class Target(BaseModel):
         description="Rules the language model is given: `NAME.prompt` beside the targets, or a "
         "bundled one",
     )
+    verify: Literal["citations", "model", "nli"] = Field(
+        "citations",
+        description="Who checks what a language model wrote: `citations` (each names a passage), "
+        "then also `model` (the same, asked whether they support it) or `nli` (VERIFY_MODEL)",
+    )
+    verify_model: str = Field(
+        "",
+        description="Model of `nli`: name or folder of a cross-encoder with the labels entailment, "
+        "neutral and contradiction",
+    )
     condense_followups: bool = Field(
         False,
         description="Whether a follow-up is rewritten into a question that stands alone",

@@ -46,16 +46,31 @@ class SentenceOut(Sent):
     citations: list[int]
     grounded: bool
     caveat: bool = Field(False, description="It only says what the passages do not hold")
+    support: Literal["supported", "not_judged"] | None = Field(
+        None, description="What the judge says of it; null if none was asked"
+    )
+
+
+class StruckOut(Sent):
+    """A sentence that was taken out, because its passages do not support it."""
+
+    sentence: str
+    verdict: Literal["unsupported", "contradicted", "not_judged"] = "unsupported"
+    reason: str = ""
 
 
 class ValidationOut(Sent):
-    """The outcome of citation verification."""
+    """The outcome of verification: of the citations, and of what they support."""
 
     citation_valid: bool = False
     errors: list[str] = []
     warnings: list[str] = []
     sentence_groundedness: float = 0.0
     answer_grounded: bool = False
+    verified_by: Literal["citations", "model", "nli"] | None = Field(
+        None, description="Who checked last; null if nothing was written"
+    )
+    struck: list[StruckOut] = []
 
 
 class ConfidenceOut(Sent):
@@ -76,7 +91,11 @@ class ReasonOut(Sent):
 
 
 class UsageOut(Sent):
-    """Who wrote, in how many attempts, and the tokens it took."""
+    """Who wrote, in how many attempts, and the tokens that all calls took.
+
+    Several who wrote a comparison are joined by ` + `. Without an attempt nobody wrote for this
+    question: it was declined before, or the answer was kept.
+    """
 
     provider: str
     model: str
@@ -122,7 +141,7 @@ class SideOut(Sent):
 class ConflictOut(Sent):
     """Two places of the passages that contradict each other."""
 
-    kind: Literal["polarity", "number", "repealed"] = "number"
+    kind: Literal["polarity", "number", "repealed", "judged"] = "number"
     detail: str
     stated: bool = Field(False, description="Whether the answer cites both")
     first: SideOut
@@ -144,6 +163,9 @@ class CorpusAnswerOut(Sent):
     reason: ReasonOut
     answer: str | None
     sentences: list[SentenceOut]
+    provider: str | None = Field(None, description="Who wrote it; null if nobody did")
+    model: str | None = None
+    fallback: FallbackOut | None = None
 
 
 class ComparisonOut(Sent):
@@ -210,6 +232,12 @@ class AnswerDocument(Sent):
     timings_ms: dict[str, float] = {}
     usage: UsageOut
     cache_hit: bool = False
+
+    @property
+    def written_by(self) -> tuple[str, str]:
+        """Provider and model, both empty if nobody wrote: it was declined before."""
+        wrote = self.answer is not None or self.usage.attempts > 0
+        return (self.usage.provider, self.usage.model) if wrote else ("", "")
 
     @property
     def said(self) -> tuple[SentenceOut | PointOut, ...]:

@@ -36,6 +36,12 @@ def escape_line(text: str) -> str:
     return _AT_START.sub(_inert, plain)
 
 
+_CHECKED_BY = {
+    "model": "citations, and the language model",
+    "nli": "citations, and an entailment model",
+}
+
+
 def _inert(match: re.Match[str]) -> str:
     mark = match[1]
     return f"{mark}\\" if mark.isdigit() else f"\\{mark}"
@@ -48,6 +54,7 @@ def _answer(answer: AnswerDocument, base_url: str) -> str:
         *_text(answer, numbers),
         *_comparison(answer, numbers),
         *_scope(answer),
+        *_struck(answer),
         *_conflicts(answer, base_url),
         *_sources(answer, numbers, base_url),
         _footer(answer),
@@ -102,6 +109,16 @@ def _scope(answer: AnswerDocument) -> Iterator[str]:
         yield escape_line(answer.scope.sentence)
 
 
+def _struck(answer: AnswerDocument) -> Iterator[str]:
+    if answer.validation.struck:
+        yield "## Struck, because the sources do not support it"
+        yield "\n".join(
+            f"- {escape_line(struck.sentence)} ({struck.verdict.replace('_', ' ')}: "
+            f"{escape_line(struck.reason)})"
+            for struck in answer.validation.struck
+        )
+
+
 def _conflicts(answer: AnswerDocument, base_url: str) -> Iterator[str]:
     if answer.conflicts:
         yield "## Contradictions between the sources"
@@ -140,13 +157,15 @@ def _source(number: int, cited: CitationOut, base_url: str) -> str:
 
 
 def _footer(answer: AnswerDocument) -> str:
-    usage = answer.usage
+    lines = {
+        "Collection": f"{answer.collection}, version {answer.collection_version}",
+        "Target": answer.target,
+        "Written by": " ".join(filter(None, answer.written_by)),
+        "Checked by": _CHECKED_BY.get(answer.validation.verified_by or "", ""),
+    }
     return "\n".join(
         (
-            f"- Collection: {escape_line(answer.collection)}, version "
-            f"{escape_line(answer.collection_version)}",
-            f"- Target: {escape_line(answer.target)}",
-            f"- Written by: {escape_line(' '.join(filter(None, (usage.provider, usage.model))))}",
+            *(f"- {name}: {escape_line(said)}" for name, said in lines.items() if said),
             f"- Date: {datetime.fromisoformat(answer.created).isoformat()}",
             f"- Answer: {escape_line(answer.qa_id)}",
         )

@@ -24,6 +24,7 @@ COLUMNS = {
     "sentence_number": "From 1; empty in the row of a question without an answer",
     "sentence": "The sentence without its citations",
     "grounded": "true if a source supports it",
+    "support": "supported or not_judged, if a judge was asked",
     "marker": "The citation",
     "corpus": "Corpus of the cited document",
     "document_id": "The cited document",
@@ -84,18 +85,20 @@ def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
 
 def _about(answer: AnswerDocument) -> Row:
     own = answer.model_dump(include=COLUMNS.keys() - {"created"})
+    provider, model = answer.written_by
     return own | {
         "created": datetime.fromisoformat(answer.created).isoformat(),
         "reason": answer.reason.code,
         "message": answer.reason.message,
-        "provider": answer.usage.provider,
-        "model": answer.usage.model,
+        "provider": provider,
+        "model": model,
     }
 
 
 def _sentence_row(number: int, sentence: SentenceOut) -> Row:
     grounded = "true" if sentence.grounded else "false"
-    return {"sentence_number": number, "sentence": sentence.text, "grounded": grounded}
+    about = {"sentence_number": number, "sentence": sentence.text, "grounded": grounded}
+    return about | {"support": sentence.support or ""}
 
 
 def _citation_row(cited: CitationOut, base_url: str) -> Row:

@@ -1,6 +1,8 @@
 """How long the stages of a search take."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class Clock:
@@ -15,3 +17,13 @@ class Clock:
         now = time.perf_counter()
         self.laps[stage] = round(self.laps.get(stage, 0.0) + (now - self._last) * 1000, 3)
         self._last = now
+
+    @contextmanager
+    def measure(self, step: str) -> Iterator[None]:
+        """Add the time of a block to that of a step within a stage; the stage goes on."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            took = (time.perf_counter() - begun) * 1000
+            self.laps[step] = round(self.laps.get(step, 0.0) + took, 3)

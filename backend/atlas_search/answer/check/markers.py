@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from atlas_search.core.domain import MARKER
 from atlas_search.core.locator import BEGUN_PLACE
@@ -87,15 +87,8 @@ def stretches(answer: str, languages: Languages) -> list[Stretch]:
     last one before, else to the first of all. What holds no letter and no digit is no sentence.
     """
     plain = _plain(answer)
-    found = [
-        (start, span)
-        for start, end, language in _cut(plain, languages)
-        for span in _sentences(plain.text, start, end, language)
-    ]
-    begins = [
-        span.start if number and found[number - 1][0] == start else start
-        for number, (start, span) in enumerate(found)
-    ]
+    found = _find_sentences(plain, languages)
+    begins = _begins(found)
     markers: list[list[str]] = [[] for _ in found]
     for token, offset in zip(plain.tokens, plain.offsets, strict=True):
         if found:
@@ -110,10 +103,38 @@ def stretches(answer: str, languages: Languages) -> list[Stretch]:
     ]
 
 
+def places(answer: str, languages: Languages) -> list[TextSpan]:
+    """Where the sentences that `stretches` reads stand in the answer, each with its tokens.
+
+    Each ends where the next begins, so the blanks between them are in it.
+    """
+    plain = _plain(answer)
+    found = [plain.origin(begin) for begin in _begins(_find_sentences(plain, languages))]
+    edges = [0, *found[1:], len(answer)]
+    return [TextSpan(start, end) for start, end in pairwise(edges)] if found else []
+
+
 def without_begun_token(text: str) -> str:
     """`text` up to where a token begins whose end has not come yet."""
     start = text.rfind("[")
     return text[:start] if start >= 0 and _BEGUN.fullmatch(text, start) else text
+
+
+def _find_sentences(plain: _Plain, languages: Languages) -> list[tuple[int, TextSpan]]:
+    """Each sentence behind the start of its stretch."""
+    return [
+        (start, span)
+        for start, end, language in _cut(plain, languages)
+        for span in _sentences(plain.text, start, end, language)
+    ]
+
+
+def _begins(found: Sequence[tuple[int, TextSpan]]) -> list[int]:
+    """From where on each sentence's own tokens stand: the first of a stretch has all from there."""
+    return [
+        span.start if number and found[number - 1][0] == start else start
+        for number, (start, span) in enumerate(found)
+    ]
 
 
 def _plain(answer: str) -> _Plain:

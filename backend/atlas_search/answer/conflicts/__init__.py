@@ -13,7 +13,7 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import TextSpan, content_terms, sentences
 from atlas_search.language.wraps import unwrap
 
-Kind = Literal["polarity", "number", "repealed"]
+Kind = Literal["polarity", "number", "repealed", "judged"]
 
 MIN_WORDS = 4  # shorter lines are headings
 MAX_WORDS = 60  # longer sentences say several things
@@ -35,7 +35,8 @@ class ConflictPlace:
 class Contradiction:
     """Two places that contradict each other, the better ranked passage first.
 
-    `detail` says in words what differs. `stated` if an answer cites both places.
+    `detail` says in words what differs. `stated` if an answer cites both places. What is `judged`
+    a language model found, and no rule.
     """
 
     kind: Kind

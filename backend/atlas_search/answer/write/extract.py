@@ -26,6 +26,7 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
     prompt = _context(run, evidence)
     chooser, needed = run.answerer.quotes, run.target.answer_likelihood
     by = replace(run.writer(chooser.name, chooser.model, attempts=1), fallback=fallback)
+    nobody = replace(by, attempts=0)
     with run.tracer.span("generate", "LLM") as span:
         span.model(chooser.name, chooser.model, [{"role": "user", "content": run.question}])
         chosen = chooser.choose(prompt)
@@ -33,7 +34,7 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
         _describe(span, chosen)
         if outcome is not ANSWERED:
             span.output(outcome.message)
-            return Written("", NOTHING, outcome, by, closest=_cite(chosen.whole.quotes))
+            return Written("", NOTHING, outcome, nobody, closest=_cite(chosen.whole.quotes))
         relay = _say(run, evidence, chosen.quotes(prompt, needed))
         span.output(relay.text)
     written = judge_text(run, evidence, relay, by)
@@ -89,7 +90,7 @@ def _context(run: AnswerRun, evidence: Evidence) -> Extract:
 def _prompt(run: AnswerRun, evidence: Evidence) -> Extract:
     result, target = evidence.result, run.target
     return Extract(
-        question=result.searched_as or run.question,
+        question=result.searched_as or result.question,
         passages=result.valid or result.passages,
         term_weights=result.term_weights,
         limit=min(target.answer_sentences, target.citation_limit),

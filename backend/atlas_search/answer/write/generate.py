@@ -7,6 +7,8 @@ from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import TextFault, evidence_of, refuse
 from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.support.open import judge_of
+from atlas_search.answer.support.strike import strike_doubtful
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.context import context_of, repair
 from atlas_search.answer.write.extract import extract
@@ -25,6 +27,8 @@ _FAULTS = {
 def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     """The model's answer; the sources' own sentences if it finds none where they are strong.
 
+    What a judge doubts, where the target has one, is repaired too, and struck if it stays doubtful.
+
     Raises ModelRefused and ModelUnavailable.
     """
     context = _context(run, evidence)
@@ -38,13 +42,13 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
             return replace(_overrule_or_refuse(run, evidence, relay, writer), context=context)
         relay.finish()
         fault = _FAULTS.get(done.ended.reason)
-        written = judge_text(run, evidence, relay, writer, fault)
+        written = judge_text(run, evidence, relay, writer, fault, judge_of(run, model))
         problems = [*([fault.message] if fault else []), *_problems(evidence, written)]
         if not problems or attempt == ATTEMPTS:
             break
         run.tell(Restart("repair"))
         messages = repair(context.messages, relay.text, problems, given)
-    return replace(written, context=context)
+    return replace(strike_doubtful(run, evidence, written, given), context=context)
 
 
 def _context(run: AnswerRun, evidence: Evidence) -> Context:
@@ -89,5 +93,10 @@ def _problems(evidence: Evidence, written: Written) -> list[str]:
             f"The passages contradict each other, and only one side is given: {conflict.detail} "
             f"Give both: {conflict.first.passage.marker} and {conflict.second.passage.marker}."
             for conflict in find_concealed(evidence.conflicts, written.verification)
+        ),
+        *(
+            f"Sentence {doubt.number} (“{doubt.sentence}”) is not supported by what it cites: "
+            f"{doubt.reason} Say only what the cited passages say, or leave it out."
+            for doubt in written.support.doubts
         ),
     ]

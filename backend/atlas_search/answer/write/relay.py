@@ -27,6 +27,7 @@ class Relay:
     def __init__(
         self, emit: Emit, given: Sequence[Passage], citation_limit: int, *, may_refuse: bool
     ):
+        self.given = given
         self._emit = emit
         self._watch = Watch(given, citation_limit)
         self._held = may_refuse  # as long as nothing is cited

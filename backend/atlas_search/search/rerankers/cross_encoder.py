@@ -1,18 +1,15 @@
 """A cross-encoder of sentence-transformers, from a folder or the model cache."""
 
-import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atlas_search.core.errors import MissingModel, RerankerUnavailable
+from atlas_search.providers.cross_encoder import find_cross_encoder, load_cross_encoder
 from atlas_search.providers.embedding import Device
-from atlas_search.providers.embedding.folder import find_folder
-from atlas_search.providers.embedding.loading import choose_device, import_quietly
 from atlas_search.search.rerankers.second_stage import Relevance
 from atlas_search.stores.tokens import FloatArray
 
@@ -26,7 +23,7 @@ BATCH = 4
 needs 0.11 s of one core for a text of 1,000 characters, in batches of 2, 4 and 8."""
 
 _LOGIT_PLACES = 4  # equal texts shall tie: the padding of a batch moves a logit by some 1e-6
-_TRAINED_ON_PAIRS = ("ForSequenceClassification", "ForCausalLM")
+_SETTING = "RERANK_MODEL"
 _PROBE = ("Is this a question?", "This is a text. " * 150)  # more than the usual 512 tokens
 
 
@@ -52,8 +49,12 @@ class CrossEncoderReranker:
         clock: Callable[[], float] = time.monotonic,
     ):
         self.name = name
-        self._folder = _find(name)
-        _check(name, self._folder)
+        self._folder = find_cross_encoder(
+            name,
+            _SETTING,
+            instead="choose a RERANKER that needs no model",
+            example=DEFAULT_CROSS_ENCODER,
+        )
         self._device = device
         self._clock = clock
         self._loading = threading.Lock()
@@ -85,7 +86,7 @@ class CrossEncoderReranker:
     def _model(self) -> "CrossEncoder":
         with self._loading:
             if not self._loaded:
-                model = _load(self.name, self._folder, self._device)
+                model = load_cross_encoder(self.name, self._folder, self._device, _SETTING)
                 _try_out(self.name, model)
                 self._loaded.append(model)
             return self._loaded[0]
@@ -98,66 +99,6 @@ class CrossEncoderReranker:
             "follow in their former order. Raise RERANK_SECONDS, or lower RERANK_DEPTH or "
             "RERANK_CHARACTERS."
         )
-
-
-def _find(name: str) -> Path:
-    try:
-        return find_folder(name)
-    except MissingModel as error:
-        raise MissingModel(
-            f"RERANK_MODEL={name} is neither a folder nor a model that can be downloaded "
-            f"({type(error.__cause__ or error).__name__}). Give the path of a cross-encoder's "
-            "folder, or choose a RERANKER that needs no model."
-        ) from error
-
-
-def _check(name: str, folder: Path) -> None:
-    """Raise MissingModel for a model that was not trained to score pairs.
-
-    sentence-transformers would load it all the same, with random weights for its last layer.
-    """
-    if (folder / "modules.json").is_file():
-        trained = _object(folder / "config_sentence_transformers.json").get("model_type")
-        if trained == "CrossEncoder":
-            return
-    else:
-        architectures = _object(folder / "config.json").get("architectures") or [""]
-        if str(architectures[0]).endswith(_TRAINED_ON_PAIRS):
-            return
-    raise MissingModel(
-        f"RERANK_MODEL={name} is no cross-encoder: its folder {folder} holds no model that scores "
-        f"a question with a text. Choose one that does, such as {DEFAULT_CROSS_ENCODER}."
-    )
-
-
-def _object(path: Path) -> Mapping[str, Any]:
-    try:
-        read = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise MissingModel(
-            f"{path} cannot be read ({error}). Copy or download the model again."
-        ) from error
-    return read if isinstance(read, dict) else {}
-
-
-def _load(name: str, folder: Path, device: Device) -> "CrossEncoder":
-    import_quietly()
-    import torch
-    from sentence_transformers import CrossEncoder
-
-    chosen = choose_device(device)
-    try:
-        # half precision is slow on a CPU, and would make the order depend on the device
-        model: CrossEncoder = CrossEncoder(
-            str(folder),
-            device=chosen,
-            local_files_only=True,
-            activation_fn=torch.nn.Identity(),
-            model_kwargs={"dtype": torch.float32},
-        )
-        return model
-    except Exception as error:  # the loaders of weights, tokenizers and modules share no class
-        raise MissingModel(f"RERANK_MODEL={name} in {folder} cannot be loaded: {error}") from error
 
 
 def _try_out(name: str, model: "CrossEncoder") -> None:

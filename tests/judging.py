@@ -1,0 +1,91 @@
+"""A language model that writes what its sources do not say, and judges it: told by the tests."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+from tests.chat_server import ChatServer, Request, Says, said
+from tests.slow_model import TOKEN
+
+TRUE = "The council lost its claim for libel"
+FALSE = "The council was founded by a baker"
+REASON = "The passages name no baker."
+
+_SENTENCE = re.compile(r'<sentence number="(\d+)">\n(.*?)\n</sentence>', re.DOTALL)
+
+
+def is_judge(request: Request) -> bool:
+    """Whether a request asks for a judgement."""
+    return request.prompt.startswith("You check whether")
+
+
+def tokens(request: Request) -> list[str]:
+    """The tokens of the passages in a prompt, in order, each once."""
+    return list(dict.fromkeys(TOKEN.findall(request.prompt)))
+
+
+def sentences_in(request: Request) -> dict[int, str]:
+    """The sentences that a judge is given, by number."""
+    return {int(number): text for number, text in _SENTENCE.findall(request.prompt)}
+
+
+def judges_baker(request: Request) -> Says:
+    """A fair judge: what speaks of a baker is not supported, all else is."""
+    return reply(
+        [
+            (number, "unsupported" if "baker" in text else "supported", REASON)
+            for number, text in sentences_in(request).items()
+        ]
+    )
+
+
+def reply(
+    verdicts: Sequence[tuple[int, str, str]], contradictions: Sequence[tuple[str, str, str]] = ()
+) -> Says:
+    """A judge's reply in the form asked for."""
+    return said(
+        json.dumps(
+            {
+                "sentences": [
+                    {"number": number, "verdict": verdict, "reason": reason}
+                    for number, verdict, reason in verdicts
+                ],
+                "contradictions": [
+                    {"first": first, "second": second, "detail": detail}
+                    for first, second, detail in contradictions
+                ],
+            }
+        )
+    )
+
+
+def writes(
+    server: ChatServer,
+    *drafts: Callable[[Request], str],
+    judge: Callable[[Request], str | Says] = judges_baker,
+) -> None:
+    """Let the server write each draft in turn, the last for ever, and judge with `judge`."""
+    left = list(drafts)
+
+    def answered(request: Request) -> str | Says:
+        if is_judge(request):
+            return judge(request)
+        return (left.pop(0) if len(left) > 1 else left[0])(request)
+
+    server.says(answered)
+
+
+def both_said(request: Request) -> str:
+    """A true sentence and a false one, each with the token of the best passage."""
+    token = tokens(request)[0]
+    return f"{TRUE} {token}. {FALSE} {token}."
+
+
+def truth(request: Request) -> str:
+    """The true sentence alone."""
+    return f"{TRUE} {tokens(request)[0]}."
+
+
+def falsehood(request: Request) -> str:
+    """The false sentence alone."""
+    return f"{FALSE} {tokens(request)[0]}."
