@@ -24,9 +24,9 @@ function newSession() {
   return { id: newId(), history: [], answers: [], running: null };
 }
 
-async function answerQuestion(asked) {
+async function answerQuestion(asked, narrowed = {}) {
   const asking = session;
-  const body = requestFor(asked, asking);
+  const body = { ...requestFor(asked, asking), ...narrowed };
   const answer = newAnswer(asked, page);
   const running = begin(answer.article, body.qa_id);
   try {
@@ -43,10 +43,11 @@ async function answerQuestion(asked) {
   }
 }
 
-/** Asks another question, as if it had been typed. */
-function askInstead(asked) {
+/** Asks another question as if it had been typed, or the same of fewer sources. */
+function askInstead(asked, narrowed) {
   question.value = asked;
-  form.requestSubmit();
+  if (narrowed === undefined) form.requestSubmit();
+  else if (session.running === null) answerQuestion(asked, { ...narrowed, mode: "answer" });
 }
 
 function requestFor(asked, { id, history }) {

@@ -75,6 +75,7 @@ def ask_request(
     *,
     history: Sequence[ChatTurn] = (),
     mode: Mode = "answer",
+    clarify: bool = False,
     session_id: str | None = None,
     qa_id: str | None = None,
     **where: Unpack[Where],
@@ -92,6 +93,7 @@ def ask_request(
         session_id=session_id or uuid.uuid4().hex,
         history=tuple(history),
         mode=mode,
+        clarify=clarify,
     )
 
 

@@ -160,20 +160,23 @@ class Atlas:
         *,
         history: Sequence[ChatTurn] = (),
         mode: Mode = "answer",
+        clarify: bool = False,
         session_id: str | None = None,
         qa_id: str | None = None,
         **where: Unpack[Where],
     ) -> Iterator[Event | Answer]:
         """The events of an answer as it comes about, and last of all the answer.
 
-        `history` are earlier turns of the conversation, oldest first. Closing the iterator stops
-        the answer, and the language model with it. Raises as `ask` does.
+        `history` are earlier turns of the conversation, oldest first. With `clarify` a question
+        that the sources read in several ways gets its `choices` in place of an answer. Closing the
+        iterator stops the answer, and the language model with it. Raises as `ask` does.
         """
         request = ask_request(
             self.services,
             question,
             history=history,
             mode=mode,
+            clarify=clarify,
             session_id=session_id,
             qa_id=qa_id,
             **where,

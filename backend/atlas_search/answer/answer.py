@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.decide import Outcome
+from atlas_search.answer.readings import Reading
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
 from atlas_search.core.notebook import footer_html, frame, html_with_citations
@@ -135,6 +136,7 @@ class Answer:
     `standalone` is the question a follow-up was rewritten into, empty if it was not;
     `standalone_note` says why it was not. `result` is without its candidates. `conflicts`
     are those between the passages; `stated` is false for one whose other side is not cited.
+    `choices` are the ways in which the sources read the question, if there are several.
     """
 
     request: AskRequest
@@ -154,6 +156,7 @@ class Answer:
     collection: str = ""
     collection_version: str = ""
     cache_hit: bool = False
+    choices: tuple[Reading, ...] = ()
 
     def __repr__(self) -> str:  # noqa: D105
         said = self.text or self.outcome.message
@@ -226,6 +229,10 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
             "answer_grounded": checked.answer_grounded,
         },
         "conflicts": [_conflict(conflict) for conflict in answer.conflicts],
+        "choices": [
+            _choice(reading, answer.standalone or request.search.question)
+            for reading in answer.choices
+        ],
         "comparison": _comparison(answer.comparison, citations)
         if request.mode == "compare"
         else None,
@@ -289,6 +296,16 @@ def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, A
         ],
         "agreements": points(found.agreements),
         "differences": points(found.differences),
+    }
+
+
+def _choice(reading: Reading, question: str) -> dict[str, Any]:
+    return {
+        "label": reading.label,
+        "question": question,
+        "corpus_filter": list(reading.corpora),
+        "filters": {field: list(values) for field, values in reading.filters.items()},
+        "citation": reading.citation.to_dict(),
     }
 
 

@@ -50,6 +50,7 @@ def key_of(request: AskRequest, state: str) -> Hashable:
     return (
         " ".join(search.question.split()),
         request.mode,
+        request.clarify,
         request.target_name,
         request.target,
         state,

@@ -14,7 +14,8 @@ Mode = Literal["answer", "compare"]
 class AskRequest:
     """A question, who asks it, what was said before, and how it is to be answered.
 
-    `mode` is `compare` if every corpus is to answer for itself.
+    `mode` is `compare` if every corpus is to answer for itself. With `clarify` a question that the
+    sources read in several ways is not answered; whoever asked is to choose.
     """
 
     search: SearchRequest
@@ -25,3 +26,4 @@ class AskRequest:
     session_id: str
     history: tuple[ChatTurn, ...] = field(default=())
     mode: Mode = "answer"
+    clarify: bool = False

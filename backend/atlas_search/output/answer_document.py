@@ -122,6 +122,19 @@ class ConflictOut(Sent):
     second: SideOut
 
 
+class ChoiceOut(Sent):
+    """One way to read the question: asked again with these filters it has no other.
+
+    `citation` is what a source says of it.
+    """
+
+    label: str
+    question: str
+    corpus_filter: list[str]
+    filters: dict[str, list[str]] = {}
+    citation: CitationOut
+
+
 class PointOut(Sent):
     """Something several corpora agree or differ about; indices into the answer's citations."""
 
@@ -181,6 +194,9 @@ class AnswerDocument(Sent):
     citations: list[CitationOut]
     validation: ValidationOut = ValidationOut()
     conflicts: list[ConflictOut] = []
+    choices: list[ChoiceOut] = Field(
+        default_factory=list, description="How the sources read the question, if in several ways"
+    )
     comparison: ComparisonOut | None = Field(None, description="In the mode `compare` only")
     fallback: FallbackOut | None = None
     retrieval: RetrievalOut = Field(default_factory=RetrievalOut)

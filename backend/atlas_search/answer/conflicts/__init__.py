@@ -11,6 +11,7 @@ from atlas_search.answer.conflicts.differences import difference
 from atlas_search.answer.conflicts.statements import Statement, read
 from atlas_search.answer.conflicts.superseded import is_superseded, took_over
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
+from atlas_search.language.english import AUXILIARIES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import TextSpan, content_terms, sentences
 from atlas_search.language.wraps import unwrap
@@ -20,6 +21,7 @@ Kind = Literal["polarity", "number", "repealed"]
 MIN_WORDS = 4  # shorter lines are headings
 MAX_WORDS = 60  # longer sentences say several things
 SHARE_ASKED = 1 / 3  # of the question's words, for a superseded source and its successor
+_WHOLE = re.compile(rf"^[`*\"“‘']*(?!{any_of(AUXILIARIES)})(?:[A-Z]|\d)[\s\S]*[.!][\"”’')\]]*$")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _DRAFT = re.compile(
     r"\b(?:draft|proposed|proposal|bill|withdrawn|rejected|repealed|dissent(?:ing)?)\b",
@@ -180,11 +182,12 @@ def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[ConflictPla
     if passage.language != DEFAULT_LANGUAGE or is_superseded(passage) or _is_draft(passage):
         return []
     sides = [_side(passage, span) for span in sentences(passage.text)]
-    return [
-        side
-        for side in sides
-        if MIN_WORDS <= len(side.quote.split()) <= MAX_WORDS and asked & _read(side).terms
-    ]
+    return [side for side in sides if is_sentence(side.quote) and asked & _read(side).terms]
+
+
+def is_sentence(quote: str) -> bool:
+    """Whether it can state something of its own: no heading, no item of a list, no long period."""
+    return MIN_WORDS <= len(quote.split()) <= MAX_WORDS and bool(_WHOLE.search(quote))
 
 
 def _read(side: ConflictPlace) -> Statement:
