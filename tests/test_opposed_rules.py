@@ -63,3 +63,13 @@ def test_titles_of_different_years_make_no_conflict() -> None:
     )
     assert conflicts_between(question, [older, newer]) == ()
     assert len(conflicts_between(question, [older, undated])) == 1
+
+
+def test_a_title_does_not_make_one_thing_of_two() -> None:
+    items = [
+        passage("rules.a", "Marked strings are not supported.", title="Marks"),
+        passage(
+            "rules.b", "Template strings are a kind of marked strings.", title="Template strings"
+        ),
+    ]
+    assert conflicts_between("What is said of strings?", items) == ()

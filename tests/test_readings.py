@@ -141,6 +141,16 @@ def test_two_laws_are_two_readings() -> None:
     assert first.filters == {"document_id": ("north.Arms Act 1990",)}
 
 
+def test_a_definition_is_cited_out_of_a_list_of_them() -> None:
+    listed = "barge means a boat without a motor; (péniche) berth means a place of a quay; (poste)"
+    other = "Berth means a bed on board."
+    first, second = readings("What does berth mean?", [said(listed), said(other, "south")], LABELS)
+    assert first.citation.quote == "berth means a place of a quay"
+    place = first.citation.start - BEGIN
+    assert listed[place : first.citation.end - BEGIN] == first.citation.quote
+    assert second.citation.quote == other
+
+
 def test_documents_that_say_the_same_are_one_reading() -> None:
     items = [
         said("The fee for a mooring is $40.", title="A"),

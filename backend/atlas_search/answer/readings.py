@@ -15,7 +15,7 @@ from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.dates import bounds
 from atlas_search.language.english import any_of, stems
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import content_terms, fold, sentences, words
+from atlas_search.language.text import content_terms, fold, sentences, trim, words
 from atlas_search.language.wraps import unwrap
 
 YEARS_APART = 20
@@ -51,6 +51,9 @@ _DEFINES = re.compile(
 )
 _REFERS = re.compile(r"\b(?:same meaning|meaning (?:given|assigned|set out|ascribed))\b")
 _LAW = re.compile(r"\b(?:Act|Code|Regulations?|Ordinance|Statute|By-?law|Constitution)\b")
+_SENTENCE = re.compile(r"([\s\S]+)")
+_CLAUSE = re.compile(r"\s*(?:\([^()]{1,80}\)\s*)*([^;]+)")
+"""Of a list of definitions in one sentence, each with its name in another language behind it."""
 _DIGIT = re.compile(r"\d")
 _AROUND = stems("definition meaning term word expression phrase rule")
 
@@ -164,17 +167,32 @@ def _said_by_documents(question: str, passages: Sequence[Passage]) -> list[_Said
 
 
 def _said_in(question: str, passage: Passage) -> list[_Said]:
-    term, asked = _term_asked(question), _rule_asked(question)
-    found = []
-    for span in sentences(passage.text):
-        start, end = passage.start + span.start, passage.start + span.end
-        quote = passage.text[span.start : span.end]
-        citation = Citation(passage.marker, passage, start, end, quote)
-        if term and (meaning := _meaning(term, unwrap(quote))):
-            found.append(_Said(citation, meaning=meaning))
-        elif asked and (statement := _rule(asked, unwrap(quote))):
-            found.append(_Said(citation, statement=statement))
-    return found
+    if term := _term_asked(question):
+        found = [(part, _meaning(term, part.quote)) for part in _parts(passage, _CLAUSE)]
+        return [_Said(part, meaning=meaning) for part, meaning in found if meaning]
+    if asked := _rule_asked(question):
+        rules = [(part, _rule(asked, unwrap(part.quote))) for part in _parts(passage, _SENTENCE)]
+        return [_Said(part, statement=rule) for part, rule in rules if rule]
+    return []
+
+
+def _parts(passage: Passage, pattern: re.Pattern[str]) -> list[Citation]:
+    """The sentences of a passage, or their parts that a pattern names, where they stand."""
+    places = [
+        trim(passage.text, *match.span(1))
+        for span in sentences(passage.text)
+        for match in pattern.finditer(passage.text, span.start, span.end)
+    ]
+    return [
+        Citation(
+            passage.marker,
+            passage,
+            passage.start + start,
+            passage.start + end,
+            passage.text[start:end],
+        )
+        for start, end in places
+    ]
 
 
 def _term_asked(question: str) -> frozenset[str]:

@@ -153,14 +153,16 @@ def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Con
 
 def _contradiction(a: ConflictPlace, b: ConflictPlace) -> Contradiction | None:
     one, other = a.passage, b.passage
-    if one.document_id == other.document_id or _are_apart(one, other):
+    if one.document_id == other.document_id:
         return None
     first, second = _read(a), _read(b)
     if one.corpus != other.corpus and not first.names & second.names:
         return None
     titles = content_terms(f"{one.title} {other.title}")
     found = difference(first, second, titles)
-    return Contradiction(found.kind, a, b, found.detail) if found else None
+    if not found or _are_apart(one, other):
+        return None
+    return Contradiction(found.kind, a, b, found.detail)
 
 
 def _are_apart(one: Passage, other: Passage) -> bool:

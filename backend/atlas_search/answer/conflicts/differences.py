@@ -43,6 +43,8 @@ def difference(
     """
     if not (a.free and b.free) or a.labels != b.labels or a.past != b.past:
         return None
+    if not specific(_common(a, b)):  # what most pairs lack, told before what takes longer
+        return None
     opposed = _opposed(a, b)
     if not _speak_of_one_thing(a, b, titles, opposed):
         return None
@@ -71,17 +73,23 @@ def _opposed(a: Statement, b: Statement) -> list[tuple[str, str]]:
 def _speak_of_one_thing(
     a: Statement, b: Statement, titles: frozenset[str], opposed: list[tuple[str, str]]
 ) -> bool:
-    own = a.subject - b.subject - titles - {one for one, _ in opposed}
-    other = b.subject - a.subject - titles - {two for _, two in opposed}
+    own = a.subject - b.subject - {one for one, _ in opposed}
+    other = b.subject - a.subject - {two for _, two in opposed}
+    if _narrows(a, b, own) or _narrows(b, a, other):
+        return False
+    own, other = own - titles, other - titles
     if own and other:
         own, other = _without_sides(own, other)
     if (own and other) or (own | other) & (_QUALIFYING | a.names | b.names):
         return False
-    if _narrows(a, b, own) or _narrows(b, a, other):
-        return False
+    common = _common(a, b)
+    return len(common) >= SHARED * len(common | own | other)
+
+
+def _common(a: Statement, b: Statement) -> frozenset[str]:
+    """What both speak of, be it only that they count it."""
     counted = {q.noun for q in a.quantities} & {q.noun for q in b.quantities} - {""}
-    common = (a.subject & b.subject) | counted
-    return len(common) >= SHARED * len(common | own | other) and bool(specific(common))
+    return (a.subject & b.subject) | counted
 
 
 def _without_sides(
