@@ -107,6 +107,21 @@ ONE = [
     (
         "What does weapon mean?",
         "Weapon means anything used to cause injury.",
+        "Weapon means any weapon, as defined in section 2 of the Arms Act.",
+    ),
+    (
+        "What does pilot mean?",
+        "Pilot means whoever steers a ship.",
+        "Pilotage means the guidance of ships in the harbour.",
+    ),
+    (
+        "What does officer mean?",
+        "Officer means whoever is appointed by the town.",
+        "Office means the house of the harbour master.",
+    ),
+    (
+        "What does weapon mean?",
+        "Weapon means anything used to cause injury.",
         "To carry a weapon means trouble.",
     ),
 ]

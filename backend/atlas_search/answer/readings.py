@@ -13,7 +13,7 @@ from atlas_search.answer.decide import Outcome
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.dates import bounds
-from atlas_search.language.english import any_of, stems
+from atlas_search.language.english import any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import content_terms, fold, sentences, trim, words
 from atlas_search.language.wraps import unwrap
@@ -49,13 +49,15 @@ _DEFINES = re.compile(
     r"(?:means?|is\s+defined\s+as|are\s+defined\s+as|refers?\s+to)\s+(?P<meaning>\S.*)",
     re.DOTALL | re.IGNORECASE,
 )
-_REFERS = re.compile(r"\b(?:same meaning|meaning (?:given|assigned|set out|ascribed))\b")
+_REFERS = re.compile(
+    r"\b(?:same meaning|meaning (?:given|assigned|set out|ascribed)|as defined (?:in|by|under))\b"
+)
 _LAW = re.compile(r"\b(?:Act|Code|Regulations?|Ordinance|Statute|By-?law|Constitution)\b")
 _SENTENCE = re.compile(r"([\s\S]+)")
 _CLAUSE = re.compile(r"\s*(?:\([^()]{1,80}\)\s*)*([^;]+)")
 """Of a list of definitions in one sentence, each with its name in another language behind it."""
 _DIGIT = re.compile(r"\d")
-_AROUND = stems("definition meaning term word expression phrase rule")
+_AROUND = frozenset("definition meaning term word expression phrase".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +198,10 @@ def _parts(passage: Passage, pattern: re.Pattern[str]) -> list[Citation]:
 
 
 def _term_asked(question: str) -> frozenset[str]:
-    """The stems of the term whose meaning is asked; empty if none is."""
+    """The words of the term whose meaning is asked; empty if none is."""
     match = _TERM_ASKED.match(question.strip())
     asked = next((text for text in match.groups() if text), "") if match else ""
-    return _stems(asked) - _AROUND
+    return _singular(asked) - _AROUND
 
 
 def _rule_asked(question: str) -> frozenset[str]:
@@ -212,13 +214,14 @@ def _rule_asked(question: str) -> frozenset[str]:
 def _meaning(term: frozenset[str], sentence: str) -> frozenset[str]:
     """The stems by which a sentence defines the term; empty if it does not, or only refers."""
     match = _DEFINES.match(sentence)
-    if not match or _REFERS.search(sentence) or _stems(match["term"]) - _AROUND != term:
+    if not match or _REFERS.search(sentence) or _singular(match["term"]) - _AROUND != term:
         return frozenset()
     return content_terms(match["meaning"])
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(word.term for word in words(text) if word.informative)
+def _singular(text: str) -> frozenset[str]:
+    """The informative words of a text, not their stems: an office is no officer."""
+    return frozenset(word.folded.removesuffix("s") for word in words(text) if word.informative)
 
 
 def _rule(asked: frozenset[str], sentence: str) -> Statement | None:
