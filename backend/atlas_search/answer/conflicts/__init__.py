@@ -9,7 +9,7 @@ from typing import Literal
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts.differences import difference
 from atlas_search.answer.conflicts.statements import Statement, read
-from atlas_search.answer.conflicts.superseded import is_superseded, took_over
+from atlas_search.answer.superseded import is_superseded, took_over
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.english import AUXILIARIES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE

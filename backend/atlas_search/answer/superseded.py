@@ -12,6 +12,11 @@ def is_superseded(passage: Passage) -> bool:
     return "superseded_by" in passage.metadata
 
 
+def successors_of(passage: Passage) -> str:
+    """What took its place, for people; empty if nothing did."""
+    return ", ".join(_named(passage, "superseded_by"))
+
+
 def took_over(new: Passage, old: Passage) -> bool:
     """Whether the document of `new` took the place of that of `old`: one of them names the other,
     by its id or its title."""
@@ -21,10 +26,14 @@ def took_over(new: Passage, old: Passage) -> bool:
 
 
 def _name_one(passage: Passage, field: str, other: Passage) -> bool:
-    stated = passage.metadata.get(field, "")
-    named = stated if isinstance(stated, tuple) else (str(stated),)
+    named = _named(passage, field)
     ids = (other.document_id, other.document_id.removeprefix(f"{other.corpus}."), other.title)
     return bool({_slug(name) for name in named} & {_slug(name) for name in ids} - {""})
+
+
+def _named(passage: Passage, field: str) -> tuple[str, ...]:
+    stated = passage.metadata.get(field, ())
+    return stated if isinstance(stated, tuple) else (str(stated),)
 
 
 def _slug(name: str) -> str:
