@@ -1,6 +1,7 @@
 /** One asked question as an article that fills as its answer comes about. */
 
 import { comparisonBlocks } from "./comparison.js";
+import { choiceList } from "./choices.js";
 import { conflictList } from "./conflicts.js";
 import { element, placeLine } from "./dom.js";
 import { newDraft } from "./draft.js";
@@ -55,6 +56,7 @@ export function newAnswer(question, page) {
       "done",
       judgeNote(answer),
       struckList(answer),
+      choiceList(answer, page),
       warningList(answer),
       conflictList(answer, page),
       answer.citations.length > 0 ? citationList(answer, page) : null,

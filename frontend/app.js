@@ -24,9 +24,9 @@ function newSession() {
   return { id: newId(), history: [], answers: [], running: null };
 }
 
-async function answerQuestion(asked, { asWritten = false } = {}) {
+async function answerQuestion(asked, { asWritten = false, narrowed = {} } = {}) {
   const asking = session;
-  const body = { ...requestFor(asked, asking), read_follow_ups: !asWritten };
+  const body = { ...requestFor(asked, asking), ...narrowed, read_follow_ups: !asWritten };
   const answer = newAnswer(asked, page);
   const running = begin(answer.article, body.qa_id);
   try {
@@ -43,10 +43,11 @@ async function answerQuestion(asked, { asWritten = false } = {}) {
   }
 }
 
-/** Asks another question, as if it had been typed. */
-function askInstead(asked) {
+/** Asks another question as if it had been typed, or the same of fewer sources. */
+function askInstead(asked, narrowed) {
   question.value = asked;
-  form.requestSubmit();
+  if (narrowed === undefined) form.requestSubmit();
+  else if (session.running === null) answerQuestion(asked, { narrowed: { ...narrowed, mode: "answer" } });
 }
 
 /** Asks a follow-up again, without reading it as anything else. */

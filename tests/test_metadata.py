@@ -56,6 +56,25 @@ def test_field_names_are_lower_case_without_blanks() -> None:
     assert list(typed_metadata(raw)) == ["title", "date_of_birth", "dc:creator", "x-y", "7"]
 
 
+@pytest.mark.parametrize(
+    ("stated", "known"),
+    [
+        ({"replaced_by": "rules-2024"}, ("superseded_by", "rules-2024")),
+        ({"Repealed-By": ["rules-2024", "dogs"]}, ("superseded_by", ("rules-2024", "dogs"))),
+        ({"isReplacedBy": "rules-2024"}, ("superseded_by", "rules-2024")),
+        ({"superseded-by": "409"}, ("superseded_by", "409")),
+        ({"obsoletes": "rules-2019"}, ("supersedes", "rules-2019")),
+        ({"superseded_by": "a", "replaced_by": "b"}, ("superseded_by", "a")),
+    ],
+)
+def test_what_took_its_place_has_one_name(
+    stated: dict[str, object], known: tuple[str, object]
+) -> None:
+    name, value = known
+    assert typed_metadata(stated)[name] == value
+    assert typed_metadata({"title": "Rules"}).keys() == {"title"}
+
+
 @pytest.mark.parametrize("value", [None, "", " \n", [], (), {}, [None, "", []], "\x00", b""])
 def test_empty_values_are_left_out(value: object) -> None:
     assert typed_metadata({"a": value, "tags": value, "date": value}) == {}

@@ -75,6 +75,7 @@ def ask_request(
     *,
     history: Sequence[ChatTurn] = (),
     mode: Mode = "answer",
+    clarify: bool = False,
     session_id: str | None = None,
     qa_id: str | None = None,
     read_follow_ups: bool | None = None,
@@ -94,6 +95,7 @@ def ask_request(
         history=tuple(history),
         mode=mode,
         read_follow_ups=read_follow_ups,
+        clarify=clarify,
     )
 
 

@@ -160,6 +160,7 @@ class Atlas:
         *,
         history: Sequence[ChatTurn] = (),
         mode: Mode = "answer",
+        clarify: bool = False,
         session_id: str | None = None,
         qa_id: str | None = None,
         read_follow_ups: bool | None = None,
@@ -168,14 +169,17 @@ class Atlas:
         """The events of an answer as it comes about, and last of all the answer.
 
         `history` are earlier turns of the conversation, oldest first; `read_follow_ups` says
-        whether a follow-up is searched for as it is read after them; else the target does. Closing
-        the iterator stops the answer, and the language model with it. Raises as `ask` does.
+        whether a follow-up is searched for as it is read after them; else the target does. With
+        `clarify` a question that the sources read in several ways gets its `choices` in place of an
+        answer. Closing the iterator stops the answer, and the language model with it. Raises as
+        `ask` does.
         """
         request = ask_request(
             self.services,
             question,
             history=history,
             mode=mode,
+            clarify=clarify,
             session_id=session_id,
             qa_id=qa_id,
             read_follow_ups=read_follow_ups,

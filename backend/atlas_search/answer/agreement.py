@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.answer.conflicts.statements import difference, may_agree, read, specific
+from atlas_search.answer.conflicts.differences import difference, may_agree
+from atlas_search.answer.conflicts.statements import read, specific
 from atlas_search.core.domain import CheckedSentence, Citation
 
 AGREES = 0.56  # least cosine of two sentences that say the same; below, they did not by eye

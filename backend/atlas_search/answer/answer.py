@@ -9,6 +9,7 @@ from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.quotes.likelihood import Confidence
+from atlas_search.answer.readings import Reading
 from atlas_search.answer.request import AskRequest
 from atlas_search.answer.support import Doubt, Support
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
@@ -142,6 +143,7 @@ class Answer:
     are those between the passages; `stated` is false for one whose other side is not cited.
     `closest` are quotes that come closest to what is asked where the decision is not ANSWER;
     `confidence` says how surely an answer in the sources' own words answers.
+    `choices` are the ways in which the sources read the question, if there are several.
     """
 
     request: AskRequest
@@ -165,6 +167,7 @@ class Answer:
     cache_hit: bool = False
     read_as: str = ""
     support: Support = field(default_factory=Support)
+    choices: tuple[Reading, ...] = ()
 
     def __repr__(self) -> str:  # noqa: D105
         said = self.text or self.outcome.message
@@ -248,6 +251,10 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
             "struck": [_struck(doubt) for doubt in answer.support.struck],
         },
         "conflicts": [_conflict(conflict) for conflict in answer.conflicts],
+        "choices": [
+            _choice(reading, answer.standalone or request.search.question)
+            for reading in answer.choices
+        ],
         "comparison": _comparison(answer.comparison, citations)
         if request.mode == "compare"
         else None,
@@ -324,6 +331,16 @@ def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, A
         ],
         "agreements": points(found.agreements),
         "differences": points(found.differences),
+    }
+
+
+def _choice(reading: Reading, question: str) -> dict[str, Any]:
+    return {
+        "label": reading.label,
+        "question": question,
+        "corpus_filter": list(reading.corpora),
+        "filters": {field: list(values) for field, values in reading.filters.items()},
+        "citation": reading.citation.to_dict(),
     }
 
 

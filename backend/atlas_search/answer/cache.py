@@ -56,6 +56,7 @@ def key_of(request: AskRequest, state: str) -> Hashable:
     return (
         " ".join(search.question.split()),
         request.mode,
+        request.clarify,
         request.target_name,
         request.target,
         state,

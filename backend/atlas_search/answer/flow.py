@@ -15,6 +15,7 @@ from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.compare import compare, search_each, together
 from atlas_search.answer.conflicts import Contradiction, conflicts_between
 from atlas_search.answer.decide import ANSWERED, before_writing
+from atlas_search.answer.readings import Reading, clarify, must_choose, readings
 from atlas_search.answer.run import AnswerRun, Evidence, describe_writer
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.extract import closest_quotes
@@ -35,6 +36,7 @@ class _Found:
     result: SearchResult
     conflicts: tuple[Contradiction, ...] = ()
     comparison: Comparison = field(default_factory=Comparison)
+    choices: tuple[Reading, ...] = ()
 
 
 def answer_question(run: AnswerRun) -> Answer:
@@ -71,9 +73,14 @@ def _answer_once(run: AnswerRun) -> _Found:
     outcome = before_writing(result, run.threshold)
     if outcome is not ANSWERED:
         return _Found(not_written(run, outcome), result.kept_only())
+    choices = readings(run.question, result.valid, run.labels)
+    if must_choose(choices, run.request):
+        written = not_written(run, clarify(choices))
+        return _Found(written, result.kept_only(), choices=choices)
     conflicts = conflicts_between(run.question, result.valid)
     written = write(run, Evidence(result, conflicts))
-    return _Found(written, result.kept_only(), all_conflicts(conflicts, written))
+    listed = all_conflicts(conflicts, written)
+    return _Found(written, result.kept_only(), listed, choices=choices)
 
 
 def _compare_corpora(run: AnswerRun) -> _Found:
@@ -104,6 +111,7 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
         conflicts=found.conflicts,
         comparison=found.comparison,
         support=written.support,
+        choices=found.choices,
         writer=replace(spent, fallback=writer.fallback),
         timings_ms={**found.result.timings_ms, **run.clock.laps},
         closest=_closest(run, found),

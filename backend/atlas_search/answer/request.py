@@ -15,7 +15,9 @@ class AskRequest:
     """A question, who asks it, what was said before, and how it is to be answered.
 
     `mode` is `compare` if every corpus is to answer for itself. `read_follow_ups` says whether a
-    follow-up is searched for as it was read; None leaves it to the target.
+    follow-up is searched for as it was read; None leaves it to the target. With
+    `clarify` a question that the sources read in several ways is not answered; whoever asked is to
+    choose.
     """
 
     search: SearchRequest
@@ -27,6 +29,7 @@ class AskRequest:
     history: tuple[ChatTurn, ...] = field(default=())
     mode: Mode = "answer"
     read_follow_ups: bool | None = None
+    clarify: bool = False
 
     @property
     def reads_follow_ups(self) -> bool:

@@ -66,6 +66,11 @@ class AnswerRun:
         """The model the target writes with."""
         return self.answerer.model_name(self.target)
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """What people call each corpus, by its id."""
+        return {corpus.id: corpus.label for corpus in self.answerer.searcher.store.corpora}
+
     def tell(self, event: Event) -> None:
         """Pass an event on. Raises Cancelled if nobody wants the answer any more."""
         self.stop.check()

@@ -24,7 +24,7 @@ from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.staging import StagedDocument, StagedPassage
 
-VERSION = 4
+VERSION = 5
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _LONGEST = 120  # characters of one part of an id

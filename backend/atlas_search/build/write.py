@@ -14,6 +14,7 @@ from atlas_search.build.statistics import Counter
 from atlas_search.build.vectorise import Known
 from atlas_search.core.errors import SourceError
 from atlas_search.language.text import content_words, words
+from atlas_search.readers.metadata import SUCCESSION_NAMES
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.keywords import Entry, write_keywords
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
@@ -210,7 +211,8 @@ def _match_terms(field: str, value: str | float, language: str) -> list[str]:
     """
     # a question's function words are dropped too: "House of Lords" must match without its "of"
     stems = [word.term for word in content_words(words(str(value), language))]
-    if field in {"title", "url", "source", "superseded_by", "content_type", "record_id"}:
+    unmatched = {"title", "url", "source", "content_type", "record_id", *SUCCESSION_NAMES}
+    if field in unmatched:
         return []
     if field == "date":
         return [stem for stem in stems if re.fullmatch("[0-9]{4}", stem)][:1]

@@ -2,12 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from atlas_search.language.english import MONTHS, NUMBERS, SCALES
 from atlas_search.language.text import FUNCTION_WORDS, words
 
 NEAR = 0.035
 """Share by which two times may differ and be the same: 30 days are a month, four weeks are not."""
+
+Bound = Literal["", "about", "most", "least", "over", "under"]
 
 _SPELT = "|".join(sorted(NUMBERS, key=lambda word: (-len(word), word)))
 _NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_SPELT})\b)"
@@ -27,17 +30,39 @@ _IN_DATE = re.compile(rf"\b(?:{'|'.join(MONTHS)}) (?:\d+,? )?$", re.IGNORECASE)
 _BEFORE_YEAR = re.compile(r"(?:\b(?:in|since|by|of)|\b[A-Z]\w+\.?,?)\s$")
 _AGED = re.compile(r"\bag(?:e|ed|es)(?: of)? $", re.IGNORECASE)
 _NAMED = re.compile(r"(?:\b(?!in|by|since|from|on|until|of)[A-Z][\w’']*\.?,?\s|[(\[])$")
-_VAGUE = re.compile(
-    r"(?:\b(?:about|approximately|around|nearly|almost|roughly|some|circa|an? estimated|at least|"
-    r"(?:more|less|fewer) than|over|under|above|below|minimum|no more than|one of)|~|\bc\.)\s"
-    r"(?:of\s|the\s)?$",
-    re.IGNORECASE,
-)
+_BOUNDS: dict[Bound, str] = {
+    "most": r"\b(?:up to|at (?:the )?most|maximum|(?:not?|never) (?:more|longer|later|greater|over|"
+    r"older)(?: than)?|(?:not|never) exceed(?:ing)?|cannot exceed)",
+    "least": r"\b(?:at least|minimum|not? (?:less|fewer|shorter|earlier) than)",
+    "over": r"\b(?:(?:more|longer|greater) than|over|above|exceed(?:s|ing)?)",
+    "under": r"\b(?:(?:less|fewer|shorter) than|under|below)",
+    "about": r"(?:\b(?:about|approximately|around|nearly|almost|roughly|some|circa|an? estimated|"
+    r"one of)|~|\bc\.)",
+}
+_BEFORE = {
+    bound: re.compile(rf"{before}\s(?:of\s|the\s)?$", re.IGNORECASE)
+    for bound, before in _BOUNDS.items()
+}
+_AFTER: dict[Bound, re.Pattern[str]] = {
+    "least": re.compile(r"\s(?:or|and) (?:more|over|older|longer|above)\b|\sminimum\b"),
+    "most": re.compile(r"\s(?:or|and) (?:less|fewer|under|shorter|below)\b|\smaximum\b"),
+}
 _FOLLOWING = re.compile(r"[\s-]([a-z]+)", re.IGNORECASE)
-_RATE = re.compile(r"(?:\s(?:per|an?|(?:for )?each)\s|/)([a-z]{3,})\b", re.IGNORECASE)
+_RATE = re.compile(r"(?:\s(?:per|an?|(?:for )?(?:each|every))\s|/)([a-z]{3,})\b", re.IGNORECASE)
+_ADVERB = re.compile(r"\s(hourly|daily|weekly|monthly|yearly|annually)\b", re.IGNORECASE)
 _DAYS = {"second": 1 / 86400, "minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0}
 _DAYS |= {"month": 365.25 / 12, "year": 365.25, "decade": 3652.5, "century": 36525.0}
+_ADVERBS = {
+    "hourly": "hour",
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+}
 _PLURAL = frozenset("people men women children".split())
+
+_MEASURES = frozenset({"time", "age", "date"})
 
 Value = float | tuple[int, ...]
 
@@ -45,24 +70,45 @@ Value = float | tuple[int, ...]
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """An amount of a unit, or a date (year, month, day as far as it is told), as it stands at
-    `start` to `end` of a sentence. Times are in days. A `vague` one is about that, or a bound or
-    range."""
+    `start` to `end` of a sentence.
+
+    Times are in days. Amounts for each of a time (`requests/time`) are for a day, and `per` is the
+    days that were named: 5 a minute are 7,200, per 1/1440. A range is `about` itself.
+    """
 
     unit: str
     value: Value
-    vague: bool
+    bound: Bound
     start: int
     end: int
     text: str
+    per: float = 0.0
+
+    @property
+    def noun(self) -> str:
+        """The stem of what is counted: `request`; empty for a measure or a date."""
+        unit = self.unit.split("/")[0]
+        return unit if unit.isalpha() and unit not in _MEASURES else ""
 
     def differs(self, other: "Quantity") -> bool:
-        """Whether both cannot be meant. Nothing differs from what is vague."""
-        if self.vague or other.vague:
-            return False
+        """Whether both cannot be meant where both are exact, or bounds of one kind.
+
+        Of rates for several times, a limit for the longer one is no use where what the shorter
+        allows is less: 5 a minute and 500 an hour, but not 10 a minute and 500 an hour.
+        """
         if isinstance(self.value, tuple) and isinstance(other.value, tuple):
             return any(a != b for a, b in zip(self.value, other.value, strict=False))
         one, two = float(self.value), float(other.value)  # type: ignore[arg-type]
+        if self.per != other.per:
+            short, long = (one, two) if self.per < other.per else (two, one)
+            return short < (1 - NEAR) * long
         return abs(one - two) > (NEAR if self.unit == "time" else 1e-9) * max(one, two)
+
+    def exceeds(self, other: "Quantity") -> bool:
+        """Whether it is an amount greater than the other."""
+        if isinstance(self.value, tuple) or isinstance(other.value, tuple):
+            return False
+        return self.value > other.value
 
 
 def quantities(sentence: str) -> list[Quantity]:
@@ -86,9 +132,8 @@ def _date(sentence: str, match: re.Match[str]) -> Quantity | None:
         day = match["day"] or match["late"]
         month = MONTHS.index(match["month"].lower()) + 1
         parts = (int(match["dated"]), month, *([int(day)] if day else []))
-    vague = bool(_VAGUE.search(sentence[: match.start()]))
     text = "-".join(f"{part:02}" for part in parts)
-    return Quantity("date", parts, vague, *match.span(), text)
+    return Quantity("date", parts, _bound(sentence, *match.span()), *match.span(), text)
 
 
 def _amount(sentence: str, match: re.Match[str]) -> Quantity | None:
@@ -105,13 +150,24 @@ def _amount(sentence: str, match: re.Match[str]) -> Quantity | None:
         return None
     else:
         unit, end, scale = found
-    if rate := _RATE.match(sentence, end):
-        unit, end = f"{unit}/{_singular(rate[1].lower())}", rate.end()
+    per = 0.0
+    if rate := _RATE.match(sentence, end) or _ADVERB.match(sentence, end):
+        each = _singular(_ADVERBS.get(rate[1].lower(), rate[1].lower()))
+        per, end = _DAYS.get(each, 0.0), rate.end()
+        unit = f"{unit}/{'time' if per else each}"
     value = float(number.replace(",", "")) if number[0].isdigit() else float(NUMBERS[number])
     value *= 10.0 ** SCALES.get((match["scale"] or "").strip().lower(), 0)
     start = match.start("money") if match["money"] else match.start("number")
-    vague = bool(match["more"] or _VAGUE.search(sentence[:start]))
-    return Quantity(unit, value * scale, vague, start, end, sentence[start:end])
+    bound = "about" if match["more"] else _bound(sentence, start, end)
+    return Quantity(unit, value * scale / (per or 1.0), bound, start, end, sentence[start:end], per)
+
+
+def _bound(sentence: str, start: int, end: int) -> Bound:
+    """What the words directly before an amount make of it, or those behind it."""
+    for bound, before in _BEFORE.items():
+        if before.search(sentence[:start]):
+            return bound
+    return next((bound for bound, after in _AFTER.items() if after.match(sentence, end)), "")
 
 
 def _unit(sentence: str, end: int) -> tuple[str, int, float] | None:

@@ -148,6 +148,19 @@ class ConflictOut(Sent):
     second: SideOut
 
 
+class ChoiceOut(Sent):
+    """One way to read the question: asked again with these filters it has no other.
+
+    `citation` is what a source says of it.
+    """
+
+    label: str
+    question: str
+    corpus_filter: list[str]
+    filters: dict[str, list[str]] = {}
+    citation: CitationOut
+
+
 class PointOut(Sent):
     """Something several corpora agree or differ about; indices into the answer's citations."""
 
@@ -221,6 +234,9 @@ class AnswerDocument(Sent):
     )
     validation: ValidationOut = ValidationOut()
     conflicts: list[ConflictOut] = []
+    choices: list[ChoiceOut] = Field(
+        default_factory=list, description="How the sources read the question, if in several ways"
+    )
     comparison: ComparisonOut | None = Field(None, description="In the mode `compare` only")
     fallback: FallbackOut | None = None
     scope: ScopeOut | None = Field(

@@ -26,6 +26,13 @@ DATE_NAMES = (
 )
 """Fields that state the date of a document, without `_` and the like, the best first."""
 
+SUCCESSION_NAMES = {
+    "superseded_by": ("supersededby", "replacedby", "isreplacedby", "repealedby", "obsoletedby"),
+    "supersedes": ("replaces", "repeals", "obsoletes"),
+}
+"""Fields that name what took a document's place, or whose place it took, without `_` and the like.
+Each is kept as it is, and its value under the one name that answers know, too."""
+
 _SECONDS = re.compile(r"([1-9]\d{8,9}|[1-9]\d{11,12})(?:\.\d*)?", re.ASCII)
 _DIGITS = 10  # of seconds; milliseconds have more
 _LONGEST_COUNTED = 200  # characters; nobody chooses a longer value from a list
@@ -45,13 +52,13 @@ def typed_metadata(
     Field names are in lower case, their blanks `_`. Dates become ISO text, lists tuples of text
     without repeats, mappings JSON, truth values, NaN and numbers from MAX_NUMBER on text. `date` is
     always text, of a datetime only its day; where there is none, the first of DATE_NAMES that is
-    one stands for it. `tags` and `keywords` given as one text are split at
-    `;`, without one at `,`; an author never is. Empty values are left out; `defaults` fill what is
-    missing then.
+    one stands for it. What took its place is `superseded_by`, too (SUCCESSION_NAMES). `tags` and
+    `keywords` given as one text are split at `;`, without one at `,`; an author never is. Empty
+    values are left out; `defaults` fill what is missing then.
     """
-    own = _with_date(_type_fields(raw))
+    own = _with_date(_with_succession(_type_fields(raw)))
     missing = {name: value for name, value in _type_fields(defaults).items() if name not in own}
-    return _with_date(own | missing)
+    return _with_date(_with_succession(own | missing))
 
 
 def _type_fields(raw: Mapping[str, object]) -> dict[str, MetadataValue]:
@@ -92,9 +99,23 @@ def _with_date(fields: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
     return fields
 
 
+def _with_succession(fields: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+    by_name = _by_plain_name(fields)
+    found = {
+        known: next(by_name[name] for name in names if name in by_name)
+        for known, names in SUCCESSION_NAMES.items()
+        if known not in fields and by_name.keys() & {*names}
+    }
+    return fields | found
+
+
+def _by_plain_name(fields: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+    return {re.sub(r"[\W_]", "", name): value for name, value in fields.items()}
+
+
 def _other_date(fields: Mapping[str, MetadataValue]) -> str:
     """The date that another field states: a day if it is one, else as it is written."""
-    by_name = {re.sub(r"[\W_]", "", name): value for name, value in fields.items()}
+    by_name = _by_plain_name(fields)
     for name in DATE_NAMES:
         written = _date(by_name.get(name))
         if name != "year" and (day := _epoch(written)):

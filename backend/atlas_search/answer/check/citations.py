@@ -15,6 +15,7 @@ from atlas_search.answer.check.lookalikes import lookalikes
 from atlas_search.answer.check.markers import Languages, MarkedSentence, stretches
 from atlas_search.answer.check.placeholders import is_placeholder
 from atlas_search.answer.check.uncited import SourceWords, is_empty_caveat, is_heading
+from atlas_search.answer.superseded import successors_of
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 
@@ -161,8 +162,8 @@ def _warnings(
     if citations:
         found += missing_support(written.text, cited)
     found += [
-        f"cites {citation.passage.title}, which was superseded by {successor}."
+        f"cites {citation.passage.title}, which was superseded by {successors}."
         for citation in citations
-        if (successor := citation.passage.metadata.get("superseded_by"))
+        if (successors := successors_of(citation.passage))
     ]
     return found

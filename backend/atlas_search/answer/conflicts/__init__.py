@@ -7,8 +7,11 @@ from itertools import combinations
 from typing import Literal
 
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts.statements import Statement, difference, read
+from atlas_search.answer.conflicts.differences import difference
+from atlas_search.answer.conflicts.statements import Statement, read
+from atlas_search.answer.superseded import is_superseded, took_over
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
+from atlas_search.language.english import AUXILIARIES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import TextSpan, content_terms, sentences
 from atlas_search.language.wraps import unwrap
@@ -18,7 +21,12 @@ Kind = Literal["polarity", "number", "repealed", "judged"]
 MIN_WORDS = 4  # shorter lines are headings
 MAX_WORDS = 60  # longer sentences say several things
 SHARE_ASKED = 1 / 3  # of the question's words, for a superseded source and its successor
-_SLUG = re.compile(r"[^a-z0-9]+")
+_WHOLE = re.compile(rf"^[`*\"“‘']*(?!{any_of(AUXILIARIES)})(?:[A-Z]|\d)[\s\S]*[.!][\"”’')\]]*$")
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_DRAFT = re.compile(
+    r"\b(?:draft|proposed|proposal|bill|withdrawn|rejected|repealed|dissent(?:ing)?)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +144,11 @@ def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Con
     for item in passages:
         for side in _speaking_sides(item.passage, asked):
             sides.setdefault(_place(side), side)
-    pairs = (_contradiction(a, b) for a, b in combinations(sides.values(), 2))
+    pairs = (
+        _contradiction(a, b)
+        for a, b in combinations(sides.values(), 2)
+        if asked & (_read(a).subject | _read(b).subject)
+    )
     return [conflict for conflict in pairs if conflict]
 
 
@@ -149,19 +161,36 @@ def _contradiction(a: ConflictPlace, b: ConflictPlace) -> Contradiction | None:
         return None
     titles = content_terms(f"{one.title} {other.title}")
     found = difference(first, second, titles)
-    return Contradiction(found.kind, a, b, found.detail) if found else None
+    if not found or _are_apart(one, other):
+        return None
+    return Contradiction(found.kind, a, b, found.detail)
+
+
+def _are_apart(one: Passage, other: Passage) -> bool:
+    """Whether one took the place of the other, or their titles tell of different years."""
+    years = [frozenset(_YEAR.findall(passage.title)) for passage in (one, other)]
+    in_different_years = all(years) and years[0] != years[1]
+    return in_different_years or took_over(one, other) or took_over(other, one)
+
+
+def _is_draft(passage: Passage) -> bool:
+    """Whether its document is not in force, or not yet, or one judge's opinion only."""
+    status = str(passage.metadata.get("status", ""))
+    return bool(_DRAFT.search(f"{passage.title} {passage.section} {status}"))
 
 
 def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[ConflictPlace]:
-    """The sentences of a passage that still holds which share a word with the question."""
-    if passage.language != DEFAULT_LANGUAGE or "superseded_by" in passage.metadata:
+    """The sentences of a passage that still holds which share a word with the question, if only
+    `limit`."""
+    if passage.language != DEFAULT_LANGUAGE or is_superseded(passage) or _is_draft(passage):
         return []
     sides = [_side(passage, span) for span in sentences(passage.text)]
-    return [
-        side
-        for side in sides
-        if MIN_WORDS <= len(side.quote.split()) <= MAX_WORDS and asked & _read(side).subject
-    ]
+    return [side for side in sides if is_sentence(side.quote) and asked & _read(side).terms]
+
+
+def is_sentence(quote: str) -> bool:
+    """Whether it can state something of its own: no heading, no item of a list, no long period."""
+    return MIN_WORDS <= len(quote.split()) <= MAX_WORDS and bool(_WHOLE.search(quote))
 
 
 def _read(side: ConflictPlace) -> Statement:
@@ -183,27 +212,14 @@ def _find_repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Co
         pair = frozenset({one.document_id, other.document_id})
         if len(pair) < 2 or pair in found:
             continue
-        old, new = (one, other) if _took_over(other, one) else (other, one)
-        if not _took_over(new, old):
+        old, new = (one, other) if took_over(other, one) else (other, one)
+        if not took_over(new, old):
             continue
         first, second = _speaking(question, one), _speaking(question, other)
         if first and second:
             detail = f"{old.title} was superseded by {new.title}"
             found[pair] = Contradiction("repealed", first, second, detail)
     return list(found.values())
-
-
-def _took_over(new: Passage, old: Passage) -> bool:
-    """Whether `old` says it was superseded by the document of `new`, by its id or its title."""
-    successor = old.metadata.get("superseded_by")
-    if not isinstance(successor, str) or "superseded_by" in new.metadata:
-        return False
-    ids = (new.document_id, new.document_id.removeprefix(f"{new.corpus}."), new.title)
-    return _slug(successor) in {_slug(name) for name in ids}
-
-
-def _slug(name: str) -> str:
-    return _SLUG.sub("-", name.lower()).strip("-")
 
 
 def _speaking(question: str, passage: Passage) -> ConflictPlace | None:

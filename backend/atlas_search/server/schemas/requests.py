@@ -96,6 +96,10 @@ class AskBody(SearchBody):
     mode: Mode = Field(
         "answer", description="`compare`: every corpus answers for itself, then they are compared"
     )
+    clarify: bool = Field(
+        False,
+        description="Do not answer what the sources read in several ways; give the `choices`",
+    )
     chat_history: list[Turn] = Field(default_factory=list, max_length=MAX_HISTORY)
     read_follow_ups: bool | None = Field(
         None,
@@ -134,6 +138,7 @@ def read_question(body: AskBody, services: Services) -> AskRequest:
         body.question,
         history=[ChatTurn(turn.role, turn.content) for turn in body.chat_history],
         mode=body.mode,
+        clarify=body.clarify,
         session_id=body.session_id,
         qa_id=body.qa_id,
         read_follow_ups=body.read_follow_ups,

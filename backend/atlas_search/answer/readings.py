@@ -1,0 +1,292 @@
+"""Questions that the sources read in several ways: a term or rule, and what each of them says."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from atlas_search.answer.conflicts import is_sentence
+from atlas_search.answer.conflicts.differences import difference, may_agree
+from atlas_search.answer.conflicts.statements import Statement, read, specific
+from atlas_search.answer.decide import Outcome
+from atlas_search.answer.request import AskRequest
+from atlas_search.answer.superseded import is_superseded
+from atlas_search.core.domain import CheckedPassage, Citation, Passage
+from atlas_search.language.dates import bounds
+from atlas_search.language.english import any_of
+from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.language.text import content_terms, fold, sentences, trim, words
+from atlas_search.language.wraps import unwrap
+
+YEARS_APART = 20
+"""From so many years on two documents of one corpus are of different periods."""
+
+SAME_WORDS = 0.6
+"""Share of the words of two definitions, of those of both, from which on they say the same."""
+
+Relation = Literal["same", "other", "unclear"]
+
+_TERM_ASKED = re.compile(
+    r"^(?:what (?:does|do) (?P<a>.+?) mean\b|what is meant by (?P<b>.+)|how (?:is|are) (?P<c>.+?) "
+    r"defined\b|define (?P<d>.+)|what is an? (?P<e>.+)|"
+    r"what(?: is|['’]s) the (?:\w+ )?(?:definition|meaning) of (?P<f>.+))",
+    re.IGNORECASE,
+)
+_RULE_ASKED = re.compile(
+    r"^(?:(?:what|which)(?: (?:is|are|['’]s))?(?: the)? (?:\w+ ){0,3}?(?:rule|limit|fee|age|"
+    r"penalty|fine|period|term|rate|deadline|charge|price|cost|maximum|minimum|quota|threshold|punishment|"
+    r"notice|interest|tax|number|amount|length)s?\b|at what age\b|"
+    r"how (?:much|many|long|old|soon|often|fast|high|large)\b|"
+    r"(?:is|are|may|must|can|do|does|shall)\b)",
+    re.IGNORECASE,
+)
+_HOW = re.compile(r"^how \w+", re.IGNORECASE)
+_NOT_NOW = re.compile(any_of("was were did had been would could might"))
+_PERIOD = re.compile(any_of("now today current currently former formerly previously originally"))
+_DEFINES = re.compile(
+    r"^(?:(?:in|for|under|within)\b[^,]{3,80},\s+)?(?:the\s+(?:term|word|expression)s?\s+)?"
+    r"[\"“‘'*_]*(?P<term>[^\"“”‘*_.,;:]{2,60}?)[\"”’'*_]*,?\s+"
+    r"(?:means?|is\s+defined\s+as|are\s+defined\s+as|refers?\s+to)\s+(?P<meaning>\S.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+_REFERS = re.compile(
+    r"\b(?:same meaning|meaning (?:given|assigned|set out|ascribed)|as defined (?:in|by|under))\b"
+)
+_LAW = re.compile(r"\b(?:Act|Code|Regulations?|Ordinance|Statute|By-?law|Constitution)\b")
+_SENTENCE = re.compile(r"([\s\S]+)")
+_CLAUSE = re.compile(r"\s*(?:\([^()]{1,80}\)\s*)*([^;]+)")
+"""Of a list of definitions in one sentence, each with its name in another language behind it."""
+_DIGIT = re.compile(r"\d")
+_AROUND = frozenset("definition meaning term word expression phrase".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a question: what the sources of a corpus, a period or a law say of it.
+
+    `label` names them for people. `documents` say the same, the best ranked first, and
+    `corpora` hold them. `citation` is the sentence that says it. With `filters` and the corpora
+    the question has this reading alone.
+    """
+
+    label: str
+    corpora: tuple[str, ...]
+    documents: tuple[str, ...]
+    filters: Mapping[str, tuple[str, ...]]
+    citation: Citation
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What one document says: a definition has a `meaning`, a rule a `statement`."""
+
+    citation: Citation
+    meaning: frozenset[str] = frozenset()
+    statement: Statement | None = None
+
+    @property
+    def passage(self) -> Passage:
+        return self.citation.passage
+
+
+def readings(
+    question: str, passages: Sequence[CheckedPassage], labels: Mapping[str, str] | None = None
+) -> tuple[Reading, ...]:
+    """The ways in which the passages read a question, best ranked first; empty unless there are
+    several.
+
+    Only a question counts that asks what a term means or what a rule is, and that names no corpus
+    (by an id or one of the `labels`), law or period itself. Only a sentence counts that holds all
+    informative words of the question, of a passage that is evidence, in English and not
+    superseded. Two corpora, two laws, or two times YEARS_APART can read it differently; where
+    anything else does, the sources contradict each other or speak of several things, and there is
+    no reading. Rather few are found than false ones.
+    """
+    usable = [item.passage for item in passages if item.valid and _is_usable(item.passage)]
+    if _names_its_source(question, usable, labels or {}):
+        return ()
+    groups: list[list[_Said]] = []
+    for said in _said_by_documents(question, usable):
+        relations = [_relation(group[0], said) for group in groups]
+        if "same" in relations:
+            groups[relations.index("same")].append(said)
+        elif all(relation == "other" for relation in relations):
+            groups.append([said])
+    if len(groups) < 2:
+        return ()
+    return tuple(_reading(group, groups, labels or {}) for group in groups)
+
+
+def must_choose(found: Sequence[Reading], request: AskRequest) -> bool:
+    """Whether whoever asked is to choose: they say so, or an answer has no place for all."""
+    several = len(found) > 1
+    return several and (request.clarify or len(found) > request.target.answer_sentences)
+
+
+def clarify(found: Sequence[Reading]) -> Outcome:
+    """That the question must say which reading it means."""
+    named = "; ".join(reading.label for reading in found)
+    return Outcome(
+        "ABSTAIN",
+        "clarify",
+        f"The sources read the question in {len(found)} ways ({named}). Say which is meant.",
+        {"readings": len(found)},
+    )
+
+
+def _is_usable(passage: Passage) -> bool:
+    return passage.language == DEFAULT_LANGUAGE and not is_superseded(passage)
+
+
+def _names_its_source(
+    question: str, passages: Sequence[Passage], labels: Mapping[str, str]
+) -> bool:
+    """Whether a question says where or when: with a name, a number, a period or a corpus."""
+    found = words(question)
+    named = any(
+        question[word.start].isupper() and not question[word.start : word.end].isupper()
+        for word in found[1:]
+    )
+    if named or _DIGIT.search(question) or _PERIOD.search(question) or _NOT_NOW.search(question):
+        return True
+    corpora = {passage.corpus for passage in passages}
+    parts = [content_terms(f"{name} {labels.get(name, '')}".replace("_", " ")) for name in corpora]
+    shared = frozenset.intersection(*parts) if len(parts) > 1 else frozenset()
+    return any((part - shared) & {word.term for word in found} for part in parts)
+
+
+def _said_by_documents(question: str, passages: Sequence[Passage]) -> list[_Said]:
+    """What each document says, in order of rank; a document that says several things is left
+    out."""
+    by_document: dict[str, list[_Said]] = {}
+    for passage in passages:
+        by_document.setdefault(passage.document_id, []).extend(_said_in(question, passage))
+    return [
+        said[0]
+        for said in by_document.values()
+        if said and not any(_compare(said[0], other) == "other" for other in said[1:])
+    ]
+
+
+def _said_in(question: str, passage: Passage) -> list[_Said]:
+    if term := _term_asked(question):
+        found = [(part, _meaning(term, part.quote)) for part in _parts(passage, _CLAUSE)]
+        return [_Said(part, meaning=meaning) for part, meaning in found if meaning]
+    if asked := _rule_asked(question):
+        rules = [(part, _rule(asked, unwrap(part.quote))) for part in _parts(passage, _SENTENCE)]
+        return [_Said(part, statement=rule) for part, rule in rules if rule]
+    return []
+
+
+def _parts(passage: Passage, pattern: re.Pattern[str]) -> list[Citation]:
+    """The sentences of a passage, or their parts that a pattern names, where they stand."""
+    places = [
+        trim(passage.text, *match.span(1))
+        for span in sentences(passage.text)
+        for match in pattern.finditer(passage.text, span.start, span.end)
+    ]
+    return [
+        Citation(
+            passage.marker,
+            passage,
+            passage.start + start,
+            passage.start + end,
+            passage.text[start:end],
+        )
+        for start, end in places
+    ]
+
+
+def _term_asked(question: str) -> frozenset[str]:
+    """The words of the term whose meaning is asked; empty if none is."""
+    match = _TERM_ASKED.match(question.strip())
+    asked = next((text for text in match.groups() if text), "") if match else ""
+    return _singular(asked) - _AROUND
+
+
+def _rule_asked(question: str) -> frozenset[str]:
+    """The stems of what a rule is asked about; empty if none is, or only of common things."""
+    match = _RULE_ASKED.match(question)
+    asked = read(_HOW.sub("", question)).subject if match else frozenset()
+    return asked if specific(asked) else frozenset()
+
+
+def _meaning(term: frozenset[str], sentence: str) -> frozenset[str]:
+    """The stems by which a sentence defines the term; empty if it does not, or only refers."""
+    match = _DEFINES.match(sentence)
+    if not match or _REFERS.search(sentence) or _singular(match["term"]) - _AROUND != term:
+        return frozenset()
+    return content_terms(match["meaning"])
+
+
+def _singular(text: str) -> frozenset[str]:
+    """The informative words of a text, not their stems: an office is no officer."""
+    return frozenset(word.folded.removesuffix("s") for word in words(text) if word.informative)
+
+
+def _rule(asked: frozenset[str], sentence: str) -> Statement | None:
+    """A sentence that states a rule or an amount and holds all that is asked of."""
+    if not is_sentence(sentence):
+        return None
+    said = read(sentence)
+    if not said.free or said.past or not asked <= said.terms:
+        return None
+    return said if said.quantities or said.force else None
+
+
+def _relation(one: _Said, other: _Said) -> Relation:
+    found = _compare(one, other)
+    return found if found != "other" or _are_apart(one.passage, other.passage) else "unclear"
+
+
+def _compare(one: _Said, other: _Said) -> Relation:
+    """Whether two say the same of what was asked, or something else."""
+    if one.statement is None or other.statement is None:
+        if not (one.meaning and other.meaning):
+            return "unclear"
+        shared = len(one.meaning & other.meaning) / len(one.meaning | other.meaning)
+        return "same" if shared >= SAME_WORDS else "other"
+    first, second = _without_names(one.statement), _without_names(other.statement)
+    titles = content_terms(f"{one.passage.title} {other.passage.title}")
+    if difference(first, second, titles):
+        return "other"
+    alike = {q.unit for q in first.quantities} == {q.unit for q in second.quantities}
+    return "same" if alike and may_agree(first, second) else "unclear"
+
+
+def _without_names(statement: Statement) -> Statement:
+    """What is said wherever it holds: names say where."""
+    return replace(
+        statement,
+        subject=statement.subject - statement.names,
+        names=frozenset(),
+        labels=frozenset(),
+    )
+
+
+def _are_apart(one: Passage, other: Passage) -> bool:
+    """Whether each can be right for itself: of two corpora, two laws, or two periods."""
+    if one.corpus != other.corpus:
+        return True
+    if _LAW.search(one.title) and _LAW.search(other.title):
+        return fold(one.title) != fold(other.title)
+    years = [int(days[0][:4]) for p in (one, other) if p.date and (days := bounds(p.date))]
+    return len(years) == 2 and abs(years[0] - years[1]) >= YEARS_APART
+
+
+def _reading(
+    group: Sequence[_Said], groups: Sequence[Sequence[_Said]], labels: Mapping[str, str]
+) -> Reading:
+    corpora = _corpora(group)
+    documents = tuple(said.passage.document_id for said in group)
+    shared = any(set(corpora) & set(_corpora(other)) for other in groups if other is not group)
+    label = "; ".join(labels.get(corpus, corpus) for corpus in corpora)
+    if shared:
+        best = group[0].passage
+        label = f"{best.title} ({best.date})" if best.date else best.title
+    filters = {"document_id": documents} if shared else {}
+    return Reading(label, corpora, documents, filters, group[0].citation)
+
+
+def _corpora(group: Sequence[_Said]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(said.passage.corpus for said in group))
