@@ -96,7 +96,7 @@ def before_quoting(chosen: Chosen, needed: float) -> Outcome:
     best, grounds = chosen.best, chosen.whole.grounds
     if not best.quotes:
         return _abstain("no_answer", "The passages hold no sentence that answers.")
-    if grounds.signs.absent >= SUBJECT:
+    if grounds.share_absent >= SUBJECT:
         names = " or ".join(grounds.absent)
         return _abstain("unknown_name", f"No passage found speaks of {names}.")
     if grounds.figures:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from atlas_search.answer.quotes.change import asks_for_change, ends_in_time
 from atlas_search.answer.quotes.kinds import asked_for, asks_for_current
 from atlas_search.answer.quotes.likelihood import Confidence, Grounds, grounds
+from atlas_search.answer.quotes.names import is_said_by
 from atlas_search.answer.quotes.quotable import Quote, quote_at, quotes_of
 from atlas_search.core.domain import MARKER_LIKE, CheckedPassage
 from atlas_search.language.text import TextSpan, all_terms
@@ -220,7 +221,9 @@ def _read(prompt: Extract) -> Sequence[CheckedPassage]:
     if asks_for_current(prompt.question):
         # a rule that was overruled or repealed is not how things stand
         passages = tuple(p for p in passages if "superseded_by" not in p.passage.metadata)
-    return passages or prompt.passages
+    # of whom it is asked what he said, his own words go before what others say of him
+    spoken = tuple(p for p in passages if is_said_by(p.passage, prompt.question))
+    return spoken or passages or prompt.passages
 
 
 def _evidence(prompt: Extract) -> str:

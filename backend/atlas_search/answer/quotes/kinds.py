@@ -144,12 +144,22 @@ _CURRENT = re.compile(
     r"^(?:is|are|am|does|do|can|may|must|should)\b",
     re.IGNORECASE,
 )
+# "..., and when did it end": a further question, not `the law on how and when`
+_FURTHER = re.compile(r",? and (?=(?:when|where|why|who|how (?:many|much|long|old|often))\b)")
 ANYTHING = AnswerKind("anything", lambda *_: True)
 
 
 def asked_for(question: str) -> AnswerKind:
     """The kind of answer `question` asks for; ANYTHING if no pattern fits."""
     return next((asked for pattern, asked in _KINDS if pattern.search(question)), ANYTHING)
+
+
+def kinds_asked_for(question: str) -> tuple[AnswerKind, ...]:
+    """The kinds that a question and its further ones ask for: `where was it, and when?`"""
+    first, *others = _FURTHER.split(question)
+    found = (asked_for(part) for part in (first, *others))
+    kinds = {kind.name: kind for kind in found if kind is not ANYTHING}
+    return tuple(kinds.values()) or (ANYTHING,)
 
 
 def asks_for_current(question: str) -> bool:

@@ -6,14 +6,16 @@ from dataclasses import asdict, astuple, dataclass
 from math import exp
 from typing import Literal
 
-from atlas_search.answer.quotes.kinds import asked_for, holds_new_name
+from atlas_search.answer.quotes.kinds import holds_new_name, kinds_asked_for
 from atlas_search.answer.quotes.mismatch import figures_missing, mismatch
 from atlas_search.answer.quotes.names import absent_names
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import Passage
 from atlas_search.language.english import AUXILIARIES, any_of
+from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 MOST_TERMS = 15
+QUOTED = 3  # quotes that an answer usually has
 LIKELY = 0.7
 """From here on an answer is called `likely`."""
 
@@ -27,8 +29,10 @@ class Signs:
     `score` is that of the best, from 0 to 1.6; `terms` the number of informative words asked with,
     up to MOST_TERMS, as a share of these; `kind` is 1 if the best holds the kind of thing asked
     for, half if only another does; `name` whether the best holds a name that the question does not;
-    `denial`, `figure` and `opposite` are the mismatches of the best; `yes_or_no` whether nothing in
-    particular is asked for; `absent` the share of the question's names that no passage holds.
+    `denial` and `opposite` are mismatches of the best; `figure` is 1 if no passage holds a year or
+    other figure of the question, half if only others do than those quoted; `yes_or_no` says whether
+    nothing in particular is asked for; `absent` is the share of the question's names that no
+    passage holds, and half that of those that only others hold.
     """
 
     score: float = 0.0
@@ -61,14 +65,15 @@ class Confidence:
 class Grounds:
     """Why quotes are likely to answer, or not.
 
-    `likelihood` is in [0, 1]; `absent` are names of the question that no passage holds, `figures`
-    years and other figures of it that none holds; `asked` is the kind of thing asked for, empty if
+    `likelihood` is in [0, 1]; `absent` are names of the question that no passage holds and
+    `share_absent` their share of its weight, `figures` years and other figures of it that none holds; `asked` is the kind of thing asked for, empty if
     it is nothing in particular or if a quote holds one.
     """
 
     signs: Signs
     likelihood: float
     absent: tuple[str, ...] = ()
+    share_absent: float = 0.0
     figures: tuple[str, ...] = ()
     asked: str = ""
 
@@ -91,26 +96,39 @@ def grounds(
     """What speaks for and against `quotes`, best first, chosen from `passages`."""
     if not quotes:
         return Grounds(Signs(), 0.0)
-    evidence = "\n".join(f"{p.title}\n{p.date}\n{p.text}" for p in passages)
-    best, kind = quotes[0], asked_for(question)
-    english = best.passage.language == "en"
-    wrong = mismatch(question, best.text, best.passage.text, evidence) if english else ""
-    absent, share = absent_names(question, passages, weights) if english else ((), 0.0)
-    held = [kind.held(quote.text, evidence, question) for quote in quotes]
+    best, kinds = quotes[0], kinds_asked_for(question)
+    quoted = tuple({quote.passage.id: quote.passage for quote in quotes[:QUOTED]}.values())
+    evidence, near = _as_text(passages), _as_text(quoted)
+    held = [all(kind.held(quote.text, evidence, question) for kind in kinds) for quote in quotes]
+    lacking = [k for k in kinds if not any(k.held(q.text, evidence, question) for q in quotes)]
+    if best.passage.language != DEFAULT_LANGUAGE:  # the rules below are for English
+        signs = Signs(best.score, _terms(weights), (held[0] + any(held)) / 2)
+        return Grounds(signs, likelihood(signs))
+    wrong = mismatch(question, best.text, best.passage.text, evidence)
+    missing, missing_near = (figures_missing(question, text) for text in (evidence, near))
+    absent, share = absent_names(question, passages, weights)
+    _, share_near = absent_names(question, quoted, weights)
     signs = Signs(
         score=best.score,
-        terms=min(len(weights), MOST_TERMS) / MOST_TERMS,
-        kind=(held[0] + any(held)) / 2,
+        terms=_terms(weights),
+        kind=(held[0] + (not lacking)) / 2,
         name=float(holds_new_name(best.text, question)),
         denial=float(wrong == "denial"),
-        figure=float(wrong == "figure"),
+        figure=(bool(missing) + bool(missing_near)) / 2,
         opposite=float(wrong == "opposite"),
         yes_or_no=float(bool(_YES_OR_NO.match(question))),
-        absent=share,
+        absent=(share + share_near) / 2,
     )
-    figures = figures_missing(question, evidence) if english else ()
-    asked = "" if any(held) else kind.name
-    return Grounds(signs, likelihood(signs), absent, figures, asked)
+    asked = lacking[0].name if lacking else ""
+    return Grounds(signs, likelihood(signs), absent, share, missing, asked)
+
+
+def _as_text(passages: Sequence[Passage]) -> str:
+    return "\n".join(f"{p.title}\n{p.date}\n{p.text}" for p in passages)
+
+
+def _terms(weights: Mapping[str, float]) -> float:
+    return min(len(weights), MOST_TERMS) / MOST_TERMS
 
 
 def likelihood(signs: Signs) -> float:

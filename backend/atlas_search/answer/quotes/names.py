@@ -1,9 +1,12 @@
 """Names in a question that its evidence does not hold."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
+from atlas_search.answer.conflicts.statements import specific
 from atlas_search.core.domain import Passage
-from atlas_search.language.english import MONTHS
+from atlas_search.language.countries import is_country
+from atlas_search.language.english import MONTHS, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import Word, all_terms, fold, words
 
@@ -11,44 +14,78 @@ SUBJECT = 0.2
 """Share of a question's weight from which a name is what it is about."""
 
 _CALENDAR = frozenset(
-    fold(day)
-    for day in (
-        *MONTHS,
-        *"monday tuesday wednesday thursday friday saturday sunday".split(),
-    )
+    map(fold, (*MONTHS, *"monday tuesday wednesday thursday friday saturday sunday".split()))
+)
+_POSSESSIVE = re.compile("['’]s?$")
+_OF_A_NATION = re.compile("(?:ian|ean|ese|ish|can)s?$")
+_SAID = re.compile(
+    rf"{any_of('did does do has have had would')} (?:the )?(?P<who>.+?) "
+    rf"{any_of('say said says tell told state stated argue argued think thought claim claimed')}|"
+    rf"{any_of('according to')} (?P<source>[^,?]+)|{any_of('views opinion position words of')} "
+    r"(?P<holder>[A-Z][^,?]+)"
 )
 
 
 def absent_names(
-    question: str, evidence: Sequence[Passage], weights: Mapping[str, float]
+    question: str, passages: Iterable[Passage], weights: Mapping[str, float]
 ) -> tuple[tuple[str, ...], float]:
-    """Names of an English question that no passage of the evidence holds, and their share of it.
+    """Names of an English question that none of the passages holds, and their share of it.
 
     A name is a word with a capital that does not begin the question. Titles, headings, speakers
-    and metadata hold names too. `weights` are the idf of the question's terms; the share is that of
-    the absent names among all of them, in [0, 1].
+    and metadata hold names too. The name of a country is none here, for a source rarely names its
+    own. `weights` are the idf of the question's terms; the share is that of the absent names among
+    all of them, in [0, 1].
     """
-    wanted = _named(question)
-    if not wanted:
+    named = _names(question)
+    if not named:
         return (), 0.0
-    held = frozenset[str]().union(*(_terms_of(passage) for passage in evidence))
+    held = frozenset[str]().union(*(_terms_of(passage) for passage in passages))
     absent = [
-        word for word in wanted if word.term not in held and not held.intersection(word.parts)
+        [word for word in name if not held.intersection((word.term, *word.parts))] for name in named
     ]
     total = sum(weights.values()) or 1.0
-    share = sum(weights.get(term, 0.0) for term in {word.term for word in absent}) / total
-    return _joined(question, absent), share
+    terms = {word.term for name in absent for word in name}
+    share = sum(weights.get(term, 0.0) for term in terms) / total
+    written = [
+        _written(question, name) for name, lacking in zip(named, absent, strict=True) if lacking
+    ]
+    return tuple(dict.fromkeys(written)), share
 
 
-def _named(question: str) -> list[Word]:
-    """Its capitalised words; none if it capitalises most of what it says."""
+def names_in(question: str) -> tuple[str, ...]:
+    """The names of an English question as they are written, in order."""
+    return tuple(dict.fromkeys(_written(question, name) for name in _names(question)))
+
+
+def speaks_of(passage: Passage, name: str) -> bool:
+    """Whether a passage, or what is known of it, holds every word of a name."""
+    return all_terms(name) <= _terms_of(passage)
+
+
+def is_said_by(passage: Passage, question: str) -> bool:
+    """Whether its speaker, or its title, bears a name of whom the question asks what he said."""
+    said = _SAID.search(question)
+    if not said:
+        return False
+    names = [word for name in _names(question) for word in name]
+    asked = frozenset(w.term for w in names if said.start() <= w.start < said.end())
+    return bool(asked & all_terms(f"{passage.speaker}\n{passage.title}"))
+
+
+def _names(question: str) -> list[list[Word]]:
+    """Its names, each with its words; none if it capitalises most of what it says."""
     informative = [word for word in words(question) if word.informative]
     capitals = [word for word in informative if question[word.start].isupper()]
     if len(capitals) > max(3 * len(informative) // 4, 3):
         return []
-    return [
-        word for word in capitals if _stands_inside(question, word) and word.folded not in _CALENDAR
-    ]
+    joined: list[list[Word]] = []
+    for word in capitals:
+        if joined and question[joined[-1][-1].end : word.start] == " ":
+            joined[-1].append(word)
+        elif _stands_inside(question, word):
+            joined.append([word])
+    named = [name for name in joined if not is_country(_written(question, name))]
+    return [kept for name in named if (kept := [w for w in name if _is_telling(question, w)])]
 
 
 def _stands_inside(question: str, word: Word) -> bool:
@@ -57,18 +94,20 @@ def _stands_inside(question: str, word: Word) -> bool:
     return bool(before) and before[-1] not in ".?!"
 
 
+def _is_telling(question: str, word: Word) -> bool:
+    """Whether it tells one thing from another: no court, no month, no adjective of a nation."""
+    return (
+        word.folded not in _CALENDAR
+        and bool(specific(frozenset({word.term})))
+        and not _OF_A_NATION.search(question[word.start : word.end])
+    )
+
+
+def _written(question: str, name: Sequence[Word]) -> str:
+    return _POSSESSIVE.sub("", question[name[0].start : name[-1].end])
+
+
 def _terms_of(passage: Passage) -> frozenset[str]:
-    about = [passage.title, passage.section, passage.speaker, passage.text]
-    about += [str(value) for value in passage.metadata.values()]
+    about = [passage.title, passage.section, passage.speaker, passage.date, passage.text]
+    about += [passage.corpus.replace("_", " "), *map(str, passage.metadata.values())]
     return all_terms("\n".join(about), passage.language or DEFAULT_LANGUAGE)
-
-
-def _joined(question: str, found: Sequence[Word]) -> tuple[str, ...]:
-    """The names as they are written, neighbours in one."""
-    joined: list[tuple[int, int]] = []
-    for word in found:
-        if joined and question[joined[-1][1] : word.start] == " ":
-            joined[-1] = (joined[-1][0], word.end)
-        else:
-            joined.append((word.start, word.end))
-    return tuple(dict.fromkeys(question[start:end] for start, end in joined))
