@@ -7,6 +7,7 @@ from string import Template
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.decide import DEFAULT_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
+from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.core.targets import Target
 from atlas_search.providers.chat import ChatModel
 from atlas_search.providers.entailment import EntailmentModel
@@ -33,11 +34,20 @@ class Answerer:
         if target.answer_threshold is not None:
             return target.answer_threshold
         calibration = self.searcher.store.manifest.calibration
-        return calibration.threshold if calibration else DEFAULT_THRESHOLD
+        if calibration:
+            return calibration.threshold
+        # of quotes it is known how likely they are to answer
+        return 0.0 if target.llm_provider == self.quotes.name else DEFAULT_THRESHOLD
+
+    def likelihood(self, target: Target) -> float:
+        """How likely quotes must be to answer: the target's, the collection's, or the default."""
+        said = (target.answer_likelihood, self.searcher.store.manifest.answer_likelihood)
+        return next((value for value in said if value is not None), LIKELY)
 
     def state(self, target: Target) -> str:
         """Changes with all that an answer depends on beside the request."""
-        return f"{self.searcher.store.manifest.version} {self.threshold(target)}"
+        manifest = self.searcher.store.manifest
+        return f"{manifest.version} {self.threshold(target)} {self.likelihood(target)}"
 
     def model_name(self, target: Target) -> str:
         """The model a target writes with."""

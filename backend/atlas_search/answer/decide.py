@@ -93,24 +93,24 @@ def before_writing(result: SearchResult, threshold: float) -> Outcome:
 
 def before_quoting(chosen: Chosen, needed: float) -> Outcome:
     """Whether quotes are likely enough to answer, `needed` in [0, 1]; else what they lack."""
-    best, grounds = chosen.best, chosen.whole.grounds
-    if not best.quotes:
+    whole, grounds = chosen.whole, chosen.whole.grounds
+    if chosen.answers(needed):
+        return ANSWERED
+    if not whole.quotes:
         return _abstain("no_answer", "The passages hold no sentence that answers.")
     if grounds.share_absent >= SUBJECT:
         names = " or ".join(grounds.absent)
-        return _abstain("unknown_name", f"No passage found speaks of {names}.")
+        return _abstain("unknown_name", f"No passage that comes close speaks of {names}.")
     if grounds.figures:
         figures = " or ".join(grounds.figures)
-        return _abstain("unknown_figure", f"No passage found speaks of {figures}.")
-    if best.grounds.likelihood < needed:
-        lacking = f" None of them names {KINDS[grounds.asked]}." if grounds.asked else ""
-        return _abstain(
-            "not_held",
-            f"The closest passages are not likely to hold the answer.{lacking}",
-            likelihood=best.grounds.likelihood,
-            needed=needed,
-        )
-    return ANSWERED
+        return _abstain("unknown_figure", f"No passage that comes close speaks of {figures}.")
+    lacking = f" None of them names {KINDS[grounds.asked]}." if grounds.asked else ""
+    return _abstain(
+        "not_held",
+        f"The closest passages are not likely enough to hold the answer.{lacking}",
+        likelihood=grounds.likelihood,
+        needed=needed,
+    )
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,11 @@ class AnswerRun:
         return self.answerer.threshold(self.target)
 
     @property
+    def likelihood(self) -> float:
+        """How likely quotes must be to answer."""
+        return self.answerer.likelihood(self.target)
+
+    @property
     def model(self) -> ChatModel | None:
         """The target's language model; None if it answers in the sources' own sentences."""
         return self.answerer.models.get(self.target.llm_provider)

@@ -50,11 +50,15 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Sources:
-    """The files to read in order of name, files left out with the reason, and corpus labels."""
+    """The files to read in order of name, files left out with the reason, and corpus labels.
+
+    `answer_likelihood` is what quotes from them need to be an answer, None if nothing is said.
+    """
 
     files: tuple[SourceFile, ...]
     left_out: tuple[tuple[str, str], ...]
     labels: Mapping[str, str]
+    answer_likelihood: float | None = None
 
 
 class _Corpus(BaseModel):
@@ -81,6 +85,7 @@ class _Mapping(BaseModel):
     corpus: list[_Corpus] = Field(min_length=1)
     document: list[_Document] = Field(default_factory=list)
     ignore: list[str] = Field(default_factory=list)
+    answer_likelihood: float | None = Field(None, ge=0, le=1)
 
 
 def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) -> Sources:
@@ -143,7 +148,8 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
             metadata = corpus.metadata | _metadata_of(name, corpora.document)
             rule = Rule(corpus.id, "", metadata, corpus.encoding or encoding, corpus.language)
             files.append(SourceFile(path, name, _below(pattern, name), rule))
-    return _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
+    found = _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
+    return replace(found, answer_likelihood=corpora.answer_likelihood)
 
 
 def check_language(language: str, where: str) -> str:

@@ -41,12 +41,14 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a version is to hold: documents, corpus labels, and how each origin is read and cut."""
+    """What a version is to hold: documents, corpus labels, how each origin is read and cut, and
+    what quotes from it need to be an answer, None for the default."""
 
     collection: str
     plan: Plan
     labels: Mapping[str, str]
     origins: Mapping[str, Origin]
+    answer_likelihood: float | None = None
 
     def digest(self, embedder: Embedder) -> str:
         """Equal for equal contents, model and program: what decides whether to build at all."""
@@ -64,6 +66,7 @@ class Contents:
             cuts,
             [(s.origin, s.name, s.fingerprint.hex()) for s in self.plan.sources],
             {corpus: (self.labels.get(corpus, ""), languages[corpus]) for corpus in languages},
+            *([] if self.answer_likelihood is None else [self.answer_likelihood]),
         )
 
 
@@ -171,6 +174,7 @@ def _manifest(
         sizes=sizes(folder),
         files=digests_of_files(folder),
         vector_tombstones=tombstones,
+        answer_likelihood=contents.answer_likelihood,
         calibration=site.live.manifest.calibration if site.live and _same_model(site) else None,
     )
 

@@ -184,14 +184,16 @@ class Target(BaseModel):
         ge=0,
         le=1,
         description="Mean of the best cosine and the best `fused` score needed for an answer; "
-        "empty: the one calibrated for the collection, else 0.334",
+        "empty: the one calibrated for the collection, else 0.334 for a language model, 0 for the "
+        "sources' own sentences",
     )
-    answer_likelihood: Share = Field(
-        0.4,
+    answer_likelihood: Share | None = Field(
+        None,
         ge=0,
         le=1,
         description="Likelihood that quotes hold what is asked, needed for an answer in the "
-        "sources' own sentences",
+        "sources' own sentences; empty: the one that the collection's `corpora.toml` names, else "
+        "0.6",
     )
     strong_evidence: Share = Field(
         0.55,

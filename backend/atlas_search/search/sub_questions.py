@@ -24,6 +24,12 @@ _COMPARED = re.compile(
     r"(?: (?:in|of) (?P<topic>.+?))? between (?P<between>.+)",
     re.IGNORECASE,
 )
+_DIFFER = re.compile(
+    rf"how (?:do|does|did) (?P<one>{_NAME}) and (?P<other>{_NAME}) (?:differ|compare)"
+    r"(?: (?:in|on|about|over|as to) (?P<topic>.+))?|"
+    rf"(?:which|who) (?:of (?:the two|both|them)|one)?,? ?(?P<first>{_NAME}) or "
+    rf"(?P<second>{_NAME}),? (?P<asked>.+)",
+)
 _VERSUS = re.compile(r" versus (?=[a-z])")
 _JOINTS = [
     re.compile(rf",? {joint}")
@@ -55,6 +61,10 @@ def sub_questions(question: str) -> tuple[str, ...]:
         return ()
     if compared := _COMPARED.fullmatch(text):
         parts = _sides(compared["sides"] or compared["between"], compared["topic"] or "")
+    elif differ := _DIFFER.fullmatch(text[:1].lower() + text[1:]):
+        topic = differ["topic"] or differ["asked"] or ""
+        sides = (differ["one"] or differ["first"], differ["other"] or differ["second"])
+        parts = [f"{topic} in {side}".strip() for side in sides]
     elif len(versus := _VERSUS.split(text)) == 2:
         parts = versus
     else:

@@ -133,7 +133,8 @@ class Manifest(_Part):
     """A built collection. Durations are in seconds, sizes in bytes.
 
     `vector_tombstones` counts vectors that were removed from or replaced in the present index
-    since it was last built anew; `files` are SHA-256 digests of the parts that never change.
+    since it was last built anew; `answer_likelihood` is what quotes need to be an answer, None for
+    the default; `files` are SHA-256 digests of the parts that never change.
     """
 
     schema_version: int
@@ -153,6 +154,7 @@ class Manifest(_Part):
     sizes: Mapping[str, int]
     files: Mapping[str, str]
     vector_tombstones: int
+    answer_likelihood: float | None = None
     calibration: Calibration | None = None
 
     @property

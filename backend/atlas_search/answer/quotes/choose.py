@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from atlas_search.answer.quotes.change import asks_for_change, ends_in_time
 from atlas_search.answer.quotes.kinds import asked_for, asks_for_current
 from atlas_search.answer.quotes.likelihood import Confidence, Grounds, grounds
-from atlas_search.answer.quotes.names import is_said_by
+from atlas_search.answer.quotes.names import SUBJECT, is_said_by
 from atlas_search.answer.quotes.quotable import Quote, quote_at, quotes_of
 from atlas_search.core.domain import MARKER_LIKE, CheckedPassage
 from atlas_search.language.text import TextSpan, all_terms
@@ -60,30 +60,43 @@ class Part:
     quotes: tuple[Quote, ...]
     grounds: Grounds
 
+    def answers(self, needed: float) -> bool:
+        """Whether they hold the kind of thing asked for, some passage speaks of every name and
+        figure it is about, and they are likely enough."""
+        grounds = self.grounds
+        spoken_of = grounds.share_absent < SUBJECT and not grounds.figures
+        held = bool(self.quotes) and not grounds.asked
+        return held and spoken_of and grounds.likelihood >= needed
+
 
 @dataclass(frozen=True)
 class Chosen:
-    """The quotes for a whole question, and for each of its parts."""
+    """The quotes for a whole question, and for each of its parts.
+
+    `unread` says why a reader model did not read the passages.
+    """
 
     whole: Part
     parts: tuple[Part, ...] = ()
+    unread: str = ""
 
-    @property
-    def best(self) -> Part:
-        """The likeliest of all, the whole question first."""
-        return max((self.whole, *self.parts), key=lambda part: part.grounds.likelihood)
+    def answers(self, needed: float) -> bool:
+        """Whether the quotes for the whole question or for a part of it do."""
+        return any(part.answers(needed) for part in (self.whole, *self.parts))
 
     @property
     def confidence(self) -> Confidence:
         """How surely the quotes answer."""
-        return Confidence(self.best.grounds.word, round(self.best.grounds.likelihood, 4))
+        best = max((self.whole, *self.parts), key=lambda part: part.grounds.likelihood)
+        return Confidence(best.grounds.word, round(best.grounds.likelihood, 4))
 
     def notes(self, needed: float) -> tuple[str, ...]:
         """What the quotes leave open: parts of the question, and names nobody speaks of."""
-        silent = [part for part in self.parts if part.grounds.likelihood < needed]
+        silent = [part for part in self.parts if not part.answers(needed)]
         return (
             *(f"No quote was found that is likely to answer: {part.question}" for part in silent),
-            *(f"No passage found speaks of {name}." for name in self.whole.grounds.absent),
+            *(f"No passage quoted speaks of {name}." for name in self.whole.grounds.absent),
+            *([self.unread] if self.unread else []),
         )
 
     def quotes(self, prompt: Extract, needed: float) -> list[Quote]:
@@ -99,9 +112,10 @@ class Chosen:
                 return _with_what_is_before(ends)
         said: list[Quote] = []
         for part in self.parts:
-            if part.grounds.likelihood >= needed:
+            if part.answers(needed):
                 said += _unlike(said, part.quotes)[:1]
-        said += _unlike(said, self.whole.quotes)
+        if self.whole.answers(needed) or not said:
+            said += _unlike(said, self.whole.quotes)
         limit = max(prompt.limit, len(self.parts))
         return _with_what_is_before(_with_other_sides(said, prompt, limit))
 
@@ -143,7 +157,9 @@ def _part(
     quotes = _unlike((), best)
     given = [item.passage for item in _read(prompt)]
     return Part(
-        prompt.question, tuple(quotes), grounds(prompt.question, quotes, given, _all(prompt))
+        prompt.question,
+        tuple(quotes),
+        grounds(prompt.question, quotes, given, _all(prompt)),
     )
 
 

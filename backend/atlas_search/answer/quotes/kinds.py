@@ -109,7 +109,9 @@ _KINDS = (
         r"^when\b(?!.*,.*\b(?:what|which|who|how)\b)|"
         r"\b(?:what|which) (?:year|date|day|month|century)\b",
         rf"\b1\d{{3}}s?\b|\b20\d\ds?\b|\b[Ii]n \d{{3}}\b|\d (?:AD|BC)\b|\b(?:{_MONTH})\b|"
-        r"\bcentur(?:y|ies)\b",
+        # a rule says when by what comes before it: `within 90 days of registration`
+        rf"\bcentur(?:y|ies)\b|(?i:(?:\d|\b(?:{_WORDS}))\b[^.;]{{0,12}}\b{_TIMES}\b)|"
+        r"(?i:\b(?:immediately|as soon as|upon|once|until|after|before)\b)",
     ),
     _kind(
         "name",
@@ -121,9 +123,9 @@ _KINDS = (
     ),
     _kind(
         "reason",
-        r"^why\b",
-        r"(?i:\b(?:because|since|so that|reason\w*|grounds?|therefore|in order|owing|due to|"
-        r"for fear|on the basis|thought|feared|found that|held that|"
+        r"^why\b|\b(?:what|which|whose)\b.{0,30}\b(?:reasons?|causes?)\b|\bfor what reason",
+        r"(?i:\b(?:because|causes?|caused|since|so that|reason\w*|grounds?|therefore|in order|"
+        r"owing|due to|for fear|on the basis|thought|feared|found that|held that|"
         r"to (?:avoid|protect|prevent|ensure|give))\b)",
     ),
 )

@@ -8,7 +8,9 @@ from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
 from atlas_search.answer.quotes.choose import Chosen, Extract, Opposed
 from atlas_search.answer.quotes.quotable import Quote
+from atlas_search.answer.quotes.read_by_model import read_by_model
 from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.write.read_spans import read_spans
 from atlas_search.answer.write.relay import Relay
 from atlas_search.answer.written import NOTHING, Written, judge_text
 from atlas_search.core.domain import Citation
@@ -24,12 +26,12 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
     Declined if they are not likely to hold what is asked for.
     """
     prompt = _context(run, evidence)
-    chooser, needed = run.answerer.quotes, run.target.answer_likelihood
+    chooser, needed = run.answerer.quotes, run.likelihood
     by = replace(run.writer(chooser.name, chooser.model, attempts=1), fallback=fallback)
     nobody = replace(by, attempts=0)
     with run.tracer.span("generate", "LLM") as span:
         span.model(chooser.name, chooser.model, [{"role": "user", "content": run.question}])
-        chosen = chooser.choose(prompt)
+        chosen = _read_again(run, prompt, chooser.choose(prompt))
         outcome = before_quoting(chosen, needed)
         _describe(span, chosen)
         if outcome is not ANSWERED:
@@ -57,6 +59,16 @@ def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
         relay.add(f"{quote.text} {quote.passage.marker}\n")
     relay.finish()
     return relay
+
+
+def _read_again(run: AnswerRun, prompt: Extract, chosen: Chosen) -> Chosen:
+    """What the target's reader model finds in the passages, if it has one and it could read all."""
+    if run.reader is None:
+        return chosen
+    found = read_spans(run.reader, prompt.question, prompt.passages, run.target, run.tracer)
+    if found.note:
+        return replace(chosen, unread=found.note)
+    return read_by_model(chosen, prompt, found.spans, run.target.reader_threshold, run.likelihood)
 
 
 def _cite(quotes: Sequence[Quote]) -> tuple[Citation, ...]:
