@@ -179,6 +179,9 @@ class CorpusAnswerOut(Sent):
     provider: str | None = Field(None, description="Who wrote it; null if nobody did")
     model: str | None = None
     fallback: FallbackOut | None = None
+    confidence: ConfidenceOut | None = Field(
+        None, description="Of an answer in the sources' own sentences"
+    )
 
 
 class ComparisonOut(Sent):
