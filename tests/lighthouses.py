@@ -33,6 +33,18 @@ SOURCES = {
         "The lamp of the Marram lighthouse burns gas. Its tower is painted in red and white, and "
         "visitors who climb it pay the keeper.\n"
     ),
+    # a corpus of one passage holds every word alike; among several, a missing name weighs less
+    **{
+        f"north/{month.lower()}.txt": f"The tide of {month} left {wreck} on the northern sands.\n"
+        for month, wreck in {
+            "January": "an anchor",
+            "March": "two barrels of herring",
+            "May": "a broken mast",
+            "July": "nothing but weed",
+            "September": "the hull of a brig",
+            "November": "ropes and a compass",
+        }.items()
+    },
 }
 TARGETS = {"usual": "", "strict": "ANSWER_LIKELIHOOD=1", "lenient": "ANSWER_LIKELIHOOD=0"}
 
