@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from rich.console import Console
 
 from atlas_search.answer.answer import Answer
+from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.atlas import Atlas
 from atlas_search.cli.client import print_answer
 from atlas_search.core.unsure import CLOSEST, CONFIDENCE
@@ -191,3 +192,13 @@ def test_the_page_and_the_description_of_the_api_use_the_same_words(client: Flas
     assert f'"{CLOSEST}"' in page["closest.js"]
     for word, said in CONFIDENCE.items():
         assert f'{word}: "{said}"' in page["confidence.js"]
+
+
+def test_the_page_says_of_each_word_what_the_documentation_says() -> None:
+    script = (ROOT / "frontend" / "confidence.js").read_text(encoding="utf-8")
+    documented = (ROOT / "docs" / "answers.md").read_text(encoding="utf-8")
+    meanings = re.findall(r'(\w+): "(Of answers .*)"', script)
+    assert [word for word, _ in meanings] == list(CONFIDENCE)
+    for word, meaning in meanings:
+        since = f"from {LIKELY} on" if word == "likely" else "below"
+        assert f"| `{word}` | {since} | {meaning} |" in documented
