@@ -78,7 +78,8 @@ def _answer_once(run: AnswerRun) -> _Found:
         written = not_written(run, clarify(choices))
         return _Found(written, result.kept_only(), choices=choices)
     conflicts = conflicts_between(run.question, result.valid)
-    written = write(run, Evidence(result, conflicts))
+    places = tuple(reading.citation for reading in choices)
+    written = write(run, Evidence(result, conflicts, places))
     listed = all_conflicts(conflicts, written)
     return _Found(written, result.kept_only(), listed, choices=choices)
 
