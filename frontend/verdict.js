@@ -29,11 +29,15 @@ function rounded(value) {
 }
 
 /** Who should have written, and why the sources' own sentences stand there instead, or null. */
-export function fallbackNotice({ fallback, target, usage }, page) {
+export function fallbackNotice({ decision, fallback, target, usage }, page) {
   if (fallback === null) return null;
   // of a comparison a model may have written some answers before it failed
   const how = usage.provider === "extractive" ? "In" : "In part in";
-  const lead = `${how} the sources’ own sentences, in place of an answer by ${page.writer(target)}.`;
+  const model = page.writer(target);
+  const lead =
+    decision === "ANSWER"
+      ? `${how} the sources’ own sentences, in place of an answer by ${model}.`
+      : `Neither ${model} nor the sources’ own sentences answer.`;
   return element("p", { class: "notice" }, element("strong", {}, lead), ` ${fallback.message}`);
 }
 

@@ -46,7 +46,13 @@ SOURCES = {
         }.items()
     },
 }
-TARGETS = {"usual": "", "strict": "ANSWER_LIKELIHOOD=1", "lenient": "ANSWER_LIKELIHOOD=0"}
+TARGETS = {
+    "usual": "",
+    "strict": "ANSWER_LIKELIHOOD=1",
+    "lenient": "ANSWER_LIKELIHOOD=0",
+    # without a key
+    "replaced": "LLM_PROVIDER=mistral\nLLM_FALLBACK=extractive\nANSWER_LIKELIHOOD=1",
+}
 
 
 @contextmanager

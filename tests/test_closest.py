@@ -19,6 +19,8 @@ from atlas_search.output.bundle import RunBundle, bundle_of
 from atlas_search.output.formats import FORMATS, Format
 from atlas_search.output.replay import replay
 from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.services import Services
+from tests.answering import answered_by, asked
 from tests.exporting import LINK, answer, bibtex_entries, citation, csl_items, refused, rows, text
 from tests.harbours import FEE, harbours
 from tests.lighthouses import LIT, NOT_HELD, WHEN, WHEN_FROM_DUNEDIN, lighthouses
@@ -173,6 +175,19 @@ def test_the_terminal_prints_the_word_below_the_quotes(coast: Atlas) -> None:
     assert compared[0].startswith(f"north: {LIT}")
     assert compared[1] == "  Likely an answer"
     assert compared[2].startswith("south: ")
+
+
+def test_sentences_that_stand_in_for_a_model_and_do_not_answer_are_not_said_to(
+    services: Services,
+) -> None:
+    with answered_by("openai", services) as (own, server):
+        server.says("NO ANSWER")
+        declined, _ = asked(
+            own, "Who dissented in Plessy v. Ferguson?", strong_evidence=0.0, answer_likelihood=1.0
+        )
+    assert (declined.outcome.code, len(declined.closest) > 0) == ("not_held", True)
+    (note,) = [line for line in printed(declined) if "own sentences" in line]
+    assert note.startswith("  Note: Neither a language model nor the sources' own sentences answer")
 
 
 def test_a_notebook_shows_closest_quotes_as_such_and_the_word(coast: Atlas) -> None:

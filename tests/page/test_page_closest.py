@@ -107,6 +107,14 @@ def test_what_quotes_leave_open_stands_above_them_and_is_not_folded(coast: Page)
     assert "Dunedin." in text_before(answer, ".answer-text")
 
 
+def test_sentences_that_stand_in_for_a_model_and_do_not_answer_are_not_said_to(coast: Page) -> None:
+    answer = ask_of(coast, "replaced", WHEN)
+    expect(answer.locator(".notice").first).to_contain_text(
+        re.compile(r"^Neither mistral.* nor the sources’ own sentences answer\. .*MISTRAL_API_KEY")
+    )
+    expect(answer.locator(".closest blockquote").first).to_have_text(LIT)
+
+
 def test_in_a_comparison_each_corpus_says_how_surely_it_answers_or_why_not(coast: Page) -> None:
     coast.get_by_label("Compare the corpora").check()
     answer = ask_of(coast, "usual", WHEN)

@@ -112,7 +112,12 @@ def print_answer(console: Console, answer: Document) -> None:
 
 def _about_writer(answer: Document) -> Iterator[str]:
     """That the sources' own sentences stand in for a model's, if so; in part in a comparison."""
-    if answer["fallback"]:
+    if answer["fallback"] and answer["decision"] != "ANSWER":
+        yield (
+            "Neither a language model nor the sources' own sentences answer: "
+            f"{answer['fallback']['message']}"
+        )
+    elif answer["fallback"]:
         in_part = "In part in" if answer["usage"]["provider"] != "extractive" else "In"
         yield (
             f"{in_part} the sources' own sentences, in place of a language model's answer: "
