@@ -104,7 +104,7 @@ def before_quoting(chosen: Chosen, needed: float) -> Outcome:
     if grounds.figures:
         figures = " or ".join(grounds.figures)
         return _abstain("unknown_figure", f"No passage that comes close speaks of {figures}.")
-    lacking = f" None of them names {KINDS[grounds.asked]}." if grounds.asked else ""
+    lacking = f" None of them gives {KINDS[grounds.asked]}." if grounds.asked else ""
     return _abstain(
         "not_held",
         f"The closest passages are not likely enough to hold the answer.{lacking}",

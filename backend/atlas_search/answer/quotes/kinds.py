@@ -7,6 +7,7 @@ coarse; a question that fits none of them asks for nothing in particular and any
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from atlas_search.language.english import MONTHS, NUMBERS, SCALES
 from atlas_search.language.text import fold, words
@@ -24,6 +25,11 @@ _ROLE = re.compile(
     rf"\bwho (?:was|were|is|are) the (?:[a-z]+ )?([a-z]+){_END}|"
     rf"\bnames? of (?:the )?(?:\S+ ){{0,2}}?([a-z]+){_END}",
     re.IGNORECASE,
+)
+
+_PLACED = re.compile(
+    r"\b(?:in|at|on|near|under|beside|between|over|behind|inside|outside|from|to)\s+"
+    r"(?:(?:the|an?|its|his|her|their|this|that)\s+)?(?P<place>\w+(?:\s+\w+)?)"
 )
 
 Held = Callable[[str, str, str], bool]
@@ -50,7 +56,30 @@ def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
         (wanted,) = words(next(filter(None, role.groups())))
         if not any(word.term == wanted.term for word in words(evidence)):
             return False
-    return holds_new_name(sentence, question)
+    return (
+        holds_new_name(sentence, question)
+        or (question[:3].lower() == "who" and _holds_new_agent(sentence, question))
+        or (question[:5].lower() == "where" and _holds_new_place(sentence, question))
+    )
+
+
+def _holds_new_agent(sentence: str, question: str) -> bool:
+    """`The second keeper rings the bell`: a new word stands before one of the question."""
+    known = {word.term for word in words(question) if word.informative}
+    return any(
+        one.informative and one.term not in known and other.term in known
+        for one, other in pairwise(words(sentence))
+    )
+
+
+def _holds_new_place(sentence: str, question: str) -> bool:
+    """`It is kept in the tower`: a new word stands behind where something is."""
+    known = {word.term for word in words(question)}
+    return any(
+        word.informative and word.term not in known
+        for place in _PLACED.finditer(sentence)
+        for word in words(place["place"])
+    )
 
 
 def holds_new_name(sentence: str, question: str) -> bool:

@@ -15,6 +15,7 @@ from atlas_search.language.english import AUXILIARIES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 MOST_TERMS = 15
+FULL_SCORE = 1.2
 QUOTED = 3  # quotes that an answer usually has
 LIKELY = 0.6
 """From here on an answer is called `likely`; with less it is one only where a target or a
@@ -27,11 +28,11 @@ _YES_OR_NO = re.compile(rf"^{any_of(AUXILIARIES)}")
 class Signs:
     """What is seen of the quotes for a question, each a number.
 
-    `score` is that of the best, from 0 to 1.6; `terms` the number of informative words asked with,
-    up to MOST_TERMS, as a share of these; `name` whether the best holds a name that the question
-    does not;
-    `denial` and `opposite` are mismatches of the best; `yes_or_no` says whether nothing in
-    particular is asked for.
+    `score` is that of the best, from 0 to 1.6. `terms` is the number of informative words asked
+    with, up to MOST_TERMS, as a share of these, times what the score lacks to FULL_SCORE: the more
+    words, the less of them a right quote has; of a full score they say nothing. `name` says whether
+    the best holds a name that the question does not, `yes_or_no` whether nothing in particular is
+    asked for; `denial` and `opposite` are mismatches of the best.
     """
 
     score: float = 0.0
@@ -42,8 +43,8 @@ class Signs:
     yes_or_no: float = 0.0
 
 
-WEIGHTS = Signs(score=3.5, terms=2.0, name=0.4, denial=-3.5, opposite=-3.3, yes_or_no=2.1)
-INTERCEPT = -4.5
+WEIGHTS = Signs(score=6.0, terms=5.2, name=0.3, denial=-3.7, opposite=-3.4, yes_or_no=2.0)
+INTERCEPT = -6.5
 """A logistic regression, fitted on the development halves of the sets of `tests.benchmarks.truth`,
 which prints the weights that are best today."""
 
@@ -101,13 +102,13 @@ def grounds(
     evidence = _as_text(passages)
     lacking = [k for k in kinds if not any(k.held(q.text, evidence, question) for q in quotes)]
     if best.passage.language != DEFAULT_LANGUAGE:  # the rules below are for English
-        signs = Signs(best.score, _terms(weights))
+        signs = Signs(best.score, _terms(weights, best.score))
         return Grounds(signs, likelihood(signs), asked=lacking[0].name if lacking else "")
     wrong = mismatch(question, best.text, best.passage.text, evidence)
     absent, share = absent_names(question, quoted, weights)
     signs = Signs(
         score=best.score,
-        terms=_terms(weights),
+        terms=_terms(weights, best.score),
         name=float(holds_new_name(best.text, question)),
         denial=float(wrong == "denial"),
         opposite=float(wrong == "opposite"),
@@ -122,8 +123,9 @@ def _as_text(passages: Sequence[Passage]) -> str:
     return "\n".join(f"{p.title}\n{p.date}\n{p.text}" for p in passages)
 
 
-def _terms(weights: Mapping[str, float]) -> float:
-    return min(len(weights), MOST_TERMS) / MOST_TERMS
+def _terms(weights: Mapping[str, float], score: float) -> float:
+    share = min(len(weights), MOST_TERMS) / MOST_TERMS
+    return share * max(0.0, FULL_SCORE - score)
 
 
 def likelihood(signs: Signs) -> float:
