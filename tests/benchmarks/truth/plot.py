@@ -28,7 +28,8 @@ def _draw(found: Sequence[Figures]) -> Figure:
     for figures in found:
         points = [point for point in zip(*figures.curve, strict=True) if point[0] >= LEAST]
         together = figures.section == "together"
-        label = f"{figures.name} ({figures.area.mean:.3f})" if figures.area else figures.name
+        name = f"together, {figures.name}" if together else figures.name
+        label = f"{name} ({figures.area.mean:.3f})" if figures.area else name
         style = {"color": "black", "linewidth": 2.5} if together else {"linewidth": 1.5}
         axes.plot(*zip(*points, strict=True), label=label, **style)
     axes.set(
