@@ -22,7 +22,7 @@ PDF_DEMO = data/pdf_demo
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check install install-test serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-tricks browser eval clean
+.PHONY: help run test check install install-test serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-truth browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -102,8 +102,8 @@ bench-search: install-test ## Measure what a search costs; STORE=folder of a bui
 bench-answers: install-test store ## Measure what answers cost beside the model, and put them under load
 	$(BIN)/python -m tests.benchmarks.answer_load
 
-bench-tricks: install-test ## Measure answers to trick questions; DATA=folder of public test sets
-	$(BIN)/python -m tests.benchmarks.trick_questions --data $(DATA)
+bench-truth: install-test ## Measure whether answers are right; DATA=folder of public test sets
+	$(BIN)/python -m tests.benchmarks.truth --data $(DATA)
 
 bench-calibration: install-test ## Measure when to abstain; DATA=folder of public test sets
 	$(BIN)/python -m tests.benchmarks.calibration --data $(DATA)

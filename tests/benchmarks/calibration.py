@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, evidence_of
-from atlas_search.evaluation.beir_labels import BenchmarkQuery, read_queries
+from atlas_search.evaluation.beir_labels import BenchmarkQuery
 from atlas_search.evaluation.calibration import choose
 from atlas_search.evaluation.questions import make_questions
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
@@ -114,7 +114,10 @@ def _numbers(
             for query in own
             if split_of(query) == "test" and not places[0]
         ],
-        unjudged=[ask(_asked(test_set, query)) for query in _unjudged(test_set)[:count]],
+        unjudged=[
+            ask(_asked(test_set, query))
+            for query in sampled(test_set.unjudged(), 0, "test")[:count]
+        ],
     )
 
 
@@ -137,11 +140,8 @@ def _evidence(collection: Collection, asked: Asked) -> float:
 
 
 def _asked(test_set: TestSet, query: BenchmarkQuery) -> Asked:
-    """A question where it is asked: in one document if the set puts it to several."""
-    texts = {query.text for query in test_set.queries}
-    if 2 * len(texts) > len(test_set.queries):
-        return query.text, {}
-    return query.text, {name: (str(query.metadata[name]),) for name in test_set.filter_fields}
+    """A question, and where it is asked."""
+    return query.text, test_set.place(query)
 
 
 def _different(queries: Iterable[BenchmarkQuery], test_set: TestSet) -> list[BenchmarkQuery]:
@@ -157,15 +157,6 @@ def _without_answer(test_set: TestSet, query: BenchmarkQuery) -> Place:
         if not answering & {record.key for record in group.records}
     ]
     return {"record_id": tuple(others)}
-
-
-def _unjudged(test_set: TestSet) -> list[BenchmarkQuery]:
-    judged = {query.id for query in test_set.queries}
-    return [
-        query
-        for query in sampled(read_queries(test_set.path.parent), 0, "test")
-        if query.id not in judged
-    ]
 
 
 def _below(values: Sequence[float], threshold: float) -> str:

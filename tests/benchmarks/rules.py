@@ -33,15 +33,13 @@ from rich.progress import track
 from rich.table import Table
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.write.answer_kind import ANYTHING
+from atlas_search.answer.quotes.kinds import ANYTHING
 from atlas_search.atlas import Atlas
 from atlas_search.core.places import bundled_folder
-from atlas_search.evaluation.beir_labels import read_queries
 from atlas_search.evaluation.labelset import load_labels
 from atlas_search.evaluation.metrics import token_f1
 from atlas_search.evaluation.runner import without_markers
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.search.conditions import Filter
 from tests.benchmarks.quality.collection import (
     COLLECTION,
@@ -49,6 +47,7 @@ from tests.benchmarks.quality.collection import (
     open_collection,
     record_id,
 )
+from tests.benchmarks.quality.embedder import Remembering
 from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
 
@@ -57,10 +56,19 @@ MEASURES = ("decided", "gold", "F1", "grounded", "conflicts", "ms")
 WIDTH = 130
 
 GROUPS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
-    "answer kinds": {"atlas_search.answer.write.extractive.asked_for": lambda _: ANYTHING},
-    "mismatch": {"atlas_search.answer.write.extractive.mismatch": lambda *_: ""},
-    "superseded": {"atlas_search.answer.write.extractive.asks_for_current": lambda _: False},
-    "unknown names": {"atlas_search.search.summary.unknown_names": lambda *_: ()},
+    "answer kinds": {
+        "atlas_search.answer.quotes.choose.asked_for": lambda _: ANYTHING,
+        "atlas_search.answer.quotes.likelihood.asked_for": lambda _: ANYTHING,
+    },
+    "mismatch": {
+        "atlas_search.answer.quotes.likelihood.mismatch": lambda *_: "",
+        "atlas_search.answer.quotes.likelihood.figures_missing": lambda *_: (),
+    },
+    "superseded": {"atlas_search.answer.quotes.choose.asks_for_current": lambda _: False},
+    "unknown names": {
+        "atlas_search.search.summary.unknown_names": lambda *_: (),
+        "atlas_search.answer.quotes.likelihood.absent_names": lambda *_: ((), 0.0),
+    },
     "multi-hop": {"atlas_search.search.find_candidates.sub_questions": lambda _: ()},
     "conflicts": {"atlas_search.answer.flow.conflicts_between": lambda *_: ()},
 }
@@ -86,26 +94,6 @@ class Questions:
     cases: Sequence[Case]
     atlas: Atlas
     source_of: Callable[[int], str]
-
-
-class Remembering(LocalEmbedder):
-    """Embeds each text once: all groups read the same sentences."""
-
-    def __init__(self, model: str):
-        super().__init__(model)
-        self._known: dict[str, NDArray[np.float32]] = {}
-        self.seconds = 0.0
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        started = time.perf_counter()
-        self._known |= dict(zip(new, super().embed(new), strict=True)) if new else {}
-        self.seconds += time.perf_counter() - started
-        return np.array([self._known[text] for text in texts], dtype=np.float32)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self.embed([text])[0]
-        return vector
 
 
 def main(
@@ -153,25 +141,16 @@ def _public(
 
 def _cases(test_set: TestSet, count: int) -> Iterator[Case]:
     """Judged questions, and as many that are known to have no answer."""
-    judged = {query.id for query in test_set.queries}
-    every = read_queries(test_set.path.parent)
-    unjudged = [query for query in every if query.id not in judged]
-    texts = {query.text for query in test_set.queries}
-    repeated = 2 * len(texts) <= len(test_set.queries)  # put to each document: asked within it
-    worded = not repeated
-    for query in (*sampled(test_set.queries, count, "all"), *sampled(unjudged, count, "all")):
-        filters: dict[str, Filter] = (
-            {name: (str(query.metadata[name]),) for name in test_set.filter_fields}
-            if repeated
-            else {}
-        )
+    unjudged = sampled(test_set.unjudged(), count, "all")
+    for query in (*sampled(test_set.queries, count, "all"), *unjudged):
+        place = test_set.place(query)
         gold = test_set.qrels.get(query.id, {})
         yield Case(
             query.text,
             test_set.name,
-            filters,
+            place,
             frozenset(record_id(test_set.name, record) for record in gold),
-            query.answers if worded and gold else (),
+            query.answers if gold and not place else (),
         )
 
 

@@ -62,11 +62,14 @@ def build_collection(
 
 @contextmanager
 def open_collection(
-    store: Path, sets: Sequence[TestSet], embedder: Embedder
+    store: Path, sets: Sequence[TestSet], embedder: Embedder, served: Sequence[str] = ()
 ) -> Iterator[Collection]:
-    """The built collection. Raises SourceError if its passages are not the records of `sets`."""
+    """The built collection, of which "all" means the sets `served`; without names, every one.
+
+    Raises SourceError if its passages are not the records of `sets`.
+    """
     asking = RememberedQuestions(embedder)
-    settings = {"multi_corpus_metadata": "", "phoenix_collector_endpoint": ""}
+    settings = {"multi_corpus_metadata": ",".join(served), "phoenix_collector_endpoint": ""}
     with Atlas.open(store / COLLECTION, embedder=asking, **settings) as atlas:
         opened = atlas.services.store
         groups = _rows_by_group(opened)

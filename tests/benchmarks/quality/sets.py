@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.beir_labels import BenchmarkQuery, Qrels, read_qrels, read_queries
 from atlas_search.readers.beir import CORPUS_FILES
+from atlas_search.search.conditions import Filter
 from tests.benchmarks.quality.records import Group, read_groups
 
 Split = Literal["dev", "test", "all"]
@@ -35,6 +37,24 @@ class TestSet:
     def records(self) -> int:
         """How many records it has."""
         return sum(len(group.records) for group in self.groups)
+
+    def place(self, query: BenchmarkQuery) -> dict[str, Filter]:
+        """The filter under which a question is asked.
+
+        It is the question's own document if the set puts the same questions to each of several.
+        """
+        if not self._is_repeated:
+            return {}
+        return {name: (str(query.metadata[name]),) for name in self.filter_fields}
+
+    def unjudged(self) -> list[BenchmarkQuery]:
+        """Its questions that no record answers, by id."""
+        judged = {query.id for query in self.queries}
+        return [query for query in read_queries(self.path.parent) if query.id not in judged]
+
+    @cached_property
+    def _is_repeated(self) -> bool:
+        return 2 * len({query.text for query in self.queries}) <= len(self.queries)
 
 
 def read_sets(folder: Path) -> list[TestSet]:
