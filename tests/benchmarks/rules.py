@@ -27,13 +27,13 @@ from unittest.mock import patch
 
 import numpy as np
 import typer
+from atlas_search.answer.write.answer_kind import ANYTHING
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.write.answer_kind import ANYTHING
 from atlas_search.atlas import Atlas
 from atlas_search.core.places import bundled_folder
 from atlas_search.evaluation.beir_labels import read_queries

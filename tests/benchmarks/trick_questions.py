@@ -25,13 +25,13 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from atlas_search.answer.write.answer_kind import asked_for
+from atlas_search.answer.write.extractive import Extract, ExtractiveWriter
+from atlas_search.answer.write.mismatch import mismatch
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from atlas_search.answer.write.answer_kind import asked_for
-from atlas_search.answer.write.extractive import Extract, ExtractiveWriter
-from atlas_search.answer.write.mismatch import mismatch
 from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
 from atlas_search.evaluation.beir_labels import BenchmarkQuery, read_queries
 from atlas_search.language.text import all_terms, content_terms, sentences
