@@ -32,7 +32,7 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
     with run.tracer.span("generate", "LLM") as span:
         span.model(chooser.name, chooser.model, [{"role": "user", "content": run.question}])
         chosen = _read_again(run, prompt, chooser.choose(prompt))
-        outcome = before_quoting(chosen, needed)
+        outcome = before_quoting(chosen, needed, evidence.result.unknown_names)
         _describe(span, chosen)
         if outcome is not ANSWERED:
             span.output(outcome.message)
