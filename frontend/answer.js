@@ -2,17 +2,19 @@
 
 import { comparisonBlocks } from "./comparison.js";
 import { choiceList } from "./choices.js";
+import { citationList } from "./citations.js";
+import { closestSection } from "./closest.js";
+import { confidenceNote } from "./confidence.js";
 import { conflictList } from "./conflicts.js";
-import { element, placeLine } from "./dom.js";
+import { element } from "./dom.js";
 import { newDraft } from "./draft.js";
 import { answerExport } from "./exports.js";
-import { passageList, statusBadge } from "./passages.js";
-import { fullPlace } from "./places.js";
+import { passageList } from "./passages.js";
 import { readAs } from "./read_as.js";
 import { retrievalSummary } from "./retrieval.js";
-import { paragraphs, placeOf } from "./sentences.js";
+import { paragraphs } from "./sentences.js";
 import { judgeNote, struckList } from "./support.js";
-import { fallbackNotice, noAnswer, warningList } from "./verdict.js";
+import { fallbackNotice, noAnswer, warningList, warningNotice } from "./verdict.js";
 import { markWithout, scopeLine, wordingNotice } from "./wording.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
@@ -48,12 +50,15 @@ export function newAnswer(question, page) {
       readAs(answer, page),
       wordingNotice(answer, page.ask),
       fallbackNotice(answer, page),
+      confidenceNote(answer),
+      warningNotice(answer),
     ];
     text.before(...before.filter((node) => node !== null));
     text.replaceChildren(...bodyOf(answer, page));
     markWithout(sources, answer);
     end(
       "done",
+      closestSection(answer, page),
       judgeNote(answer),
       struckList(answer),
       choiceList(answer, page),
@@ -86,36 +91,4 @@ function bodyOf(answer, page) {
   if (answer.comparison !== null) return comparisonBlocks(answer, page);
   if (answer.decision !== "ANSWER") return [noAnswer(answer)];
   return paragraphs(answer, answer.citations, page);
-}
-
-function citationList(answer, page) {
-  const items = answer.citations.map((citation) => citationItem(citation, answer, page));
-  return element("ol", { class: "citations", "aria-label": "Citations" }, ...items);
-}
-
-function citationItem(citation, { sentences }, page) {
-  const place = [
-    page.label(citation.corpus),
-    citation.date,
-    fullPlace(citation),
-    citation.section,
-    citation.speaker,
-  ];
-  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };
-  // an extractive answer is its quotes; said once is enough
-  const quote = oneLine(citation.quote);
-  const quoted = sentences.some(({ text }) => oneLine(text).includes(quote));
-  return element(
-    "li",
-    {},
-    element("button", open, citation.title),
-    statusBadge(citation.metadata),
-    placeLine(place, citation.url, citation.title),
-    quoted ? null : element("blockquote", {}, citation.quote),
-  );
-}
-
-/** A text whose lines may have been broken by hand, on one line. */
-function oneLine(text) {
-  return text.replaceAll(/\s+/g, " ");
 }

@@ -1,5 +1,6 @@
 /** Every corpus' own answer, then what they agree and differ about. */
 
+import { confidenceNote } from "./confidence.js";
 import { element } from "./dom.js";
 import { withoutMarkers } from "./markers.js";
 import { chips, paragraphs } from "./sentences.js";
@@ -24,6 +25,7 @@ function corpusBlock(part, citations, page) {
     "section",
     { class: "compared", "data-corpus": part.corpus },
     element("h3", {}, page.label(part.corpus)),
+    confidenceNote(part),
     ...(answered ? paragraphs(part, citations, page) : [whyNot(part)]),
   );
 }

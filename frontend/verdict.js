@@ -29,21 +29,40 @@ function rounded(value) {
 }
 
 /** Who should have written, and why the sources' own sentences stand there instead, or null. */
-export function fallbackNotice({ fallback, target, usage }, page) {
+export function fallbackNotice({ decision, fallback, target, usage }, page) {
   if (fallback === null) return null;
   // of a comparison a model may have written some answers before it failed
   const how = usage.provider === "extractive" ? "In" : "In part in";
-  const lead = `${how} the sources’ own sentences, in place of an answer by ${page.writer(target)}.`;
+  const model = page.writer(target);
+  const lead =
+    decision === "ANSWER"
+      ? `${how} the sources’ own sentences, in place of an answer by ${model}.`
+      : `Neither ${model} nor the sources’ own sentences answer.`;
   return element("p", { class: "notice" }, element("strong", {}, lead), ` ${fallback.message}`);
 }
 
-/** What the verification doubts without rejecting it, or null. */
-export function warningList({ validation: { warnings } }) {
-  if (warnings.length === 0) return null;
+/** What quotes leave open, for above them, or null: read alone they would seem to say all. */
+export function warningNotice(answer) {
+  const { warnings } = answer.validation;
+  if (!hasQuotes(answer) || warnings.length === 0) return null;
+  const lines = warnings.map((warning) => element("p", {}, warning));
+  return element("div", { class: "notice open-points" }, ...lines);
+}
+
+/** What the verification of a model's text doubts without rejecting it, or null. */
+export function warningList(answer) {
+  const { warnings } = answer.validation;
+  if (hasQuotes(answer) || warnings.length === 0) return null;
   return element(
     "details",
     { class: "notes", ...(warnings.length <= FEW ? { open: "" } : {}) },
     element("summary", {}, counted(warnings.length, "warning")),
     element("ul", {}, ...warnings.map((warning) => element("li", {}, warning))),
   );
+}
+
+/** Whether the sources' own sentences answer, in a comparison for one corpus at least. */
+function hasQuotes({ confidence, comparison }) {
+  const parts = comparison?.answers ?? [];
+  return confidence !== null || parts.some((part) => part.confidence !== null);
 }

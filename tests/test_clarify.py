@@ -39,6 +39,11 @@ def test_an_answer_has_its_readings_beside_it(atlas: Atlas) -> None:
     )
 
 
+def test_an_answer_in_the_sources_words_quotes_each_reading(atlas: Atlas) -> None:
+    answer = atlas.ask(FEE)
+    assert sorted(sentence.text for sentence in answer.verification.sentences) == [NORTH, SOUTH]
+
+
 def test_what_an_answer_has_no_place_for_is_left_to_who_asks(atlas: Atlas) -> None:
     assert atlas.ask(FEE, target="one").outcome.code == "clarify"
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 def test_corpora_are_compared_and_say_what_they_agree_and_differ_about(page: Page) -> None:
     page.get_by_label("Compare the corpora").check()
     with page.expect_request("**/api/ask/stream") as sent:
-        ask(page, "What are the rights of a person under arrest?")
+        ask(page, "Which grounds make marriage between two people of the same sex lawful?")
     assert sent.value.post_data_json["mode"] == "compare"
     blocks = latest(page).locator("[data-corpus]")
     expect(blocks.locator("h3")).to_have_text(["Legal UK", "Legal US", "Legislation NZ"])

@@ -13,7 +13,8 @@ from atlas_search.answer.readings import Reading
 from atlas_search.answer.request import AskRequest
 from atlas_search.answer.support import Doubt, Support
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
-from atlas_search.core.notebook import footer_html, frame, html_with_citations
+from atlas_search.core.notebook import closest_html, footer_html, frame, html_with_citations
+from atlas_search.core.unsure import CONFIDENCE
 from atlas_search.providers.chat import Message, Usage
 from atlas_search.search.extent.extent import Extent
 from atlas_search.search.result import SearchResult
@@ -122,6 +123,7 @@ class CorpusAnswer:
     text: str
     verification: Verification
     writer: Writer
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True)
@@ -206,14 +208,19 @@ class Answer:
         )
 
     def _repr_html_(self) -> str:
-        """The answer with its quotes, or why there is none; what was searched, and counts."""
+        """The answer with its quotes, or why there is none and what comes closest.
+
+        Below it what was searched, and counts.
+        """
         said = self.to_dict()
         counts = (
             f"{corpus}: {of['cited']} cited, {of['kept']} kept"
             for corpus, of in said["retrieval"]["per_corpus"].items()
         )
         text = self.text or f"{self.outcome.decision}: {self.outcome.message}"
-        shown = html_with_citations(text, said["citations"])
+        shown = html_with_citations(text, said["citations"]) + closest_html(said["closest"])
+        if self.confidence:
+            shown += footer_html([CONFIDENCE[self.confidence.word]])
         return shown + footer_html([self.scope.sentence]) + footer_html(counts)
 
 
@@ -240,7 +247,7 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         "sentences": _sentences(answer.outcome, checked, citations),
         "citations": [citation.to_dict() for citation in citations],
         "closest": [citation.to_dict() for citation in answer.closest],
-        "confidence": asdict(answer.confidence) if answer.confidence else None,
+        "confidence": _confidence(answer.confidence),
         "validation": {
             "citation_valid": checked.valid,
             "errors": list(checked.errors),
@@ -275,6 +282,10 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         },
         "cache_hit": answer.cache_hit,
     }
+
+
+def _confidence(found: Confidence | None) -> dict[str, Any] | None:
+    return asdict(found) if found else None
 
 
 def _fallback(writer: Writer) -> dict[str, str] | None:
@@ -326,6 +337,7 @@ def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, A
                 "provider": part.writer.provider if part.writer.attempts else None,
                 "model": part.writer.model if part.writer.attempts else None,
                 "fallback": _fallback(part.writer),
+                "confidence": _confidence(part.confidence),
             }
             for part in found.answers
         ],

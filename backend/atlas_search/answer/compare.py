@@ -98,16 +98,18 @@ def compare(run: AnswerRun, results: Mapping[str, SearchResult]) -> tuple[Writte
     The context holds the prompts of all corpora, one after the other.
     """
     written = {corpus: _corpus_answer(run, corpus, result) for corpus, result in results.items()}
-    answers = tuple(
-        CorpusAnswer(corpus, part.outcome, part.text, part.verification, part.writer)
-        for corpus, part in written.items()
-    )
+    answers = tuple(_answer_of(corpus, part) for corpus, part in written.items())
     spoken = {a.corpus: a.verification.sentences for a in answers if a.outcome is ANSWERED}
     stand_in = next(filter(None, (part.writer.fallback for part in written.values())), None)
     stated = _state_points(run, spoken, stand_in)
     parts = list(written.values())
     joint = _joint(run, answers, results, parts, stated)
     return joint, Comparison(answers, stated.agreements, stated.differences)
+
+
+def _answer_of(corpus: str, part: Written) -> CorpusAnswer:
+    confidence = part.confidence if part.outcome is ANSWERED else None
+    return CorpusAnswer(corpus, part.outcome, part.text, part.verification, part.writer, confidence)
 
 
 def _joint(
@@ -128,6 +130,7 @@ def _joint(
         outcome=ANSWERED if text else no_corpus_answers({a.corpus: a.outcome for a in answers}),
         writer=_joint_writer(run, parts, stated.stand_in),
         context=_joint_context([part.context for part in parts]),
+        notes=_joint_notes(answers, parts),
         support=join_support([p.support for p in parts if p.text or not text], stated.support),
     )
 
@@ -156,6 +159,16 @@ def _joint_writer(run: AnswerRun, parts: Sequence[Written], stand_in: Fallback |
     model = " + ".join(dict.fromkeys(writer.model for writer in wrote))
     attempts = max(part.writer.attempts for part in parts)
     return replace(run.writer(provider, model, attempts), fallback=stand_in)
+
+
+def _joint_notes(answers: Sequence[CorpusAnswer], parts: Sequence[Written]) -> tuple[str, ...]:
+    """What the quotes of each corpus leave open: another may speak of it."""
+    return tuple(
+        f"{answer.corpus}: {note}"
+        for answer, part in zip(answers, parts, strict=True)
+        for note in part.notes
+        if answer.text
+    )
 
 
 def _joint_context(parts: Sequence[Context]) -> Context:

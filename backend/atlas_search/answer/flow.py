@@ -78,7 +78,8 @@ def _answer_once(run: AnswerRun) -> _Found:
         written = not_written(run, clarify(choices))
         return _Found(written, result.kept_only(), choices=choices)
     conflicts = conflicts_between(run.question, result.valid)
-    written = write(run, Evidence(result, conflicts))
+    places = tuple(reading.citation for reading in choices)
+    written = write(run, Evidence(result, conflicts, places))
     listed = all_conflicts(conflicts, written)
     return _Found(written, result.kept_only(), listed, choices=choices)
 
@@ -115,7 +116,7 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
         writer=replace(spent, fallback=writer.fallback),
         timings_ms={**found.result.timings_ms, **run.clock.laps},
         closest=_closest(run, found),
-        confidence=written.confidence,
+        confidence=written.confidence if written.outcome is ANSWERED else None,
         collection=run.answerer.searcher.store.manifest.collection,
         collection_version=run.answerer.searcher.store.manifest.version,
     )
@@ -128,8 +129,9 @@ def _with_notes(written: Written) -> Verification:
 
 
 def _closest(run: AnswerRun, found: _Found) -> tuple[Citation, ...]:
-    """What comes closest to a question that is not answered."""
-    if found.written.outcome is ANSWERED or not found.result.passages:
+    """What comes closest to a question that is not answered; readings to choose are closer."""
+    told = found.written.outcome is ANSWERED or found.written.outcome.code == "clarify"
+    if told or not found.result.passages:
         return ()
     return found.written.closest or closest_quotes(run, found.result)
 

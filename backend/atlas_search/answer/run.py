@@ -6,7 +6,7 @@ from atlas_search.answer.answer import Emit, Event, Writer
 from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.request import AskRequest
-from atlas_search.core.domain import Passage
+from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Span, Tracer
@@ -106,10 +106,12 @@ def describe_writer(span: Span, writer: Writer) -> None:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one text is to be written from: what was found, and its contradictions."""
+    """What one text is to be written from: what was found, its contradictions, and a place for
+    each of several ways in which the sources read the question."""
 
     result: SearchResult
     conflicts: tuple[Contradiction, ...]
+    readings: tuple[Citation, ...] = ()
 
     @property
     def passages(self) -> list[Passage]:

@@ -1,6 +1,6 @@
 """Asking a running server from the terminal."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -9,6 +9,7 @@ from rich.text import Text
 from atlas_search.core.errors import AtlasError, RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.settings import Settings
+from atlas_search.core.unsure import CLOSEST, CONFIDENCE
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -82,7 +83,7 @@ def filters_of(conditions: Iterable[str]) -> dict[str, object]:
 
 
 def print_answer(console: Console, answer: Document) -> None:
-    """The answer, its sources, and what is doubtful about it."""
+    """The answer, its sources, and what is doubtful about it; or why none, and what is closest."""
 
     def say(text: str) -> None:
         console.print(text, markup=False, soft_wrap=not console.is_terminal)
@@ -93,6 +94,8 @@ def print_answer(console: Console, answer: Document) -> None:
         _print_comparison(say, answer["comparison"])
     else:
         say(answer["answer"] or f"No answer: {answer['reason']['message']}")
+    _print_confidence(say, answer)
+    _print_closest(console, answer["closest"])
     for line in dict.fromkeys(_source_line(citation) for citation in answer["citations"]):
         console.print(f"  {line}", markup=False, soft_wrap=True)
     notes = [
@@ -109,7 +112,12 @@ def print_answer(console: Console, answer: Document) -> None:
 
 def _about_writer(answer: Document) -> Iterator[str]:
     """That the sources' own sentences stand in for a model's, if so; in part in a comparison."""
-    if answer["fallback"]:
+    if answer["fallback"] and answer["decision"] != "ANSWER":
+        yield (
+            "Neither a language model nor the sources' own sentences answer: "
+            f"{answer['fallback']['message']}"
+        )
+    elif answer["fallback"]:
         in_part = "In part in" if answer["usage"]["provider"] != "extractive" else "In"
         yield (
             f"{in_part} the sources' own sentences, in place of a language model's answer: "
@@ -122,9 +130,24 @@ def _about_struck(struck: Iterable[Document]) -> Iterator[str]:
         yield f"Struck, as {said['verdict'].replace('_', ' ')}: {said['sentence']} {said['reason']}"
 
 
+def _print_confidence(say: Callable[[str], None], answer: Document) -> None:
+    if answer["confidence"]:
+        say(f"  {CONFIDENCE[answer['confidence']['word']]}")
+
+
+def _print_closest(console: Console, closest: Sequence[Document]) -> None:
+    if closest:
+        console.print(f"{CLOSEST}:", markup=False)
+    for quoted in closest:
+        console.print(f"  {_source_line(quoted)}", markup=False, soft_wrap=True)
+        quote = " ".join(quoted["quote"].split())
+        console.print(f"    “{quote}”", markup=False, soft_wrap=True)
+
+
 def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:
     for part in comparison["answers"]:
         say(f"{part['corpus']}: {part['answer'] or part['reason']['message']}")
+        _print_confidence(say, part)
     for heading, points in (
         ("They agree", comparison["agreements"]),
         ("They differ", comparison["differences"]),

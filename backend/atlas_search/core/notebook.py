@@ -5,6 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.unsure import CLOSEST
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -40,6 +41,15 @@ def html_with_citations(text: str, citations: Sequence[Mapping[str, Any]]) -> st
         for c in citations
     )
     return f"{paragraphs}<ul>{quotes}</ul>"
+
+
+def closest_html(closest: Sequence[Mapping[str, Any]]) -> str:
+    """Quotes that do not answer, below a heading that says so; empty without any."""
+    quotes = "".join(
+        f"<li>{escape(c['title'])}<blockquote>{escape(c['quote'])}</blockquote></li>"
+        for c in closest
+    )
+    return f"<h4>{CLOSEST}</h4><ul>{quotes}</ul>" if quotes else ""
 
 
 def footer_html(lines: Iterable[str]) -> str:

@@ -73,7 +73,7 @@ class ValidationOut(Sent):
     struck: list[StruckOut] = []
 
 
-class ConfidenceOut(Sent):
+class AnswerConfidenceOut(Sent):
     """How surely quotes answer: a word, and the likelihood it stands for."""
 
     word: Literal["likely", "possible"]
@@ -179,6 +179,9 @@ class CorpusAnswerOut(Sent):
     provider: str | None = Field(None, description="Who wrote it; null if nobody did")
     model: str | None = None
     fallback: FallbackOut | None = None
+    confidence: AnswerConfidenceOut | None = Field(
+        None, description="Of an answer in the sources' own sentences"
+    )
 
 
 class ComparisonOut(Sent):
@@ -229,7 +232,7 @@ class AnswerDocument(Sent):
     closest: list[CitationOut] = Field(
         default=[], description="Quotes that come closest where there is no answer; none is one"
     )
-    confidence: ConfidenceOut | None = Field(
+    confidence: AnswerConfidenceOut | None = Field(
         None, description="Of an answer in the sources' own sentences"
     )
     validation: ValidationOut = ValidationOut()

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from atlas_search.core.domain import MARKER
+from atlas_search.core.unsure import CLOSEST, CONFIDENCE
 from atlas_search.output.answer_document import (
     AnswerDocument,
     CitationOut,
@@ -53,6 +54,7 @@ def _answer(answer: AnswerDocument, base_url: str) -> str:
         *_question_lines(answer),
         *_text(answer, numbers),
         *_comparison(answer, numbers),
+        *_closest(answer, base_url),
         *_scope(answer),
         *_struck(answer),
         *_conflicts(answer, base_url),
@@ -77,6 +79,10 @@ def _question_lines(answer: AnswerDocument) -> Iterator[str]:
     yield f"**{answer.decision}**: {escape_line(answer.reason.message)} (`{code}`)"
     if answer.fallback:
         yield f"Note: {escape_line(answer.fallback.message)}"
+    if answer.confidence:
+        yield f"{CONFIDENCE[answer.confidence.word]}."
+    for warning in answer.validation.warnings:
+        yield f"Note: {escape_line(warning)}"
 
 
 def _text(answer: AnswerDocument, numbers: Numbers) -> Iterator[str]:
@@ -102,6 +108,13 @@ def _points(heading: str, points: Sequence[PointOut], numbers: Numbers) -> Itera
         yield f"## {heading}"
         texts = ((_MARKER.sub("", point.text), point.citations) for point in points)
         yield "\n".join(f"- {_cite(*said, numbers)}" for said in texts)
+
+
+def _closest(answer: AnswerDocument, base_url: str) -> Iterator[str]:
+    if answer.closest:
+        yield f"## {CLOSEST}"
+    for quoted in answer.closest:
+        yield _quote(quoted, base_url)
 
 
 def _scope(answer: AnswerDocument) -> Iterator[str]:
@@ -140,10 +153,11 @@ def _sources(answer: AnswerDocument, numbers: Numbers, base_url: str) -> Iterato
     if numbers:
         yield "## Sources"
     for index, number in numbers.items():
-        yield _source(number, answer.citations[index], base_url)
+        yield f"[{number}] {_quote(answer.citations[index], base_url)}"
 
 
-def _source(number: int, cited: CitationOut, base_url: str) -> str:
+def _quote(cited: CitationOut, base_url: str) -> str:
+    """Where a quote is from, the quote, and links."""
     facts = [cited.title, cited.date, place_of(cited), cited.section, cited.speaker]
     links = [f"[passage]({_link(permalink(base_url, cited.passage_id))})"]
     if cited.url:
@@ -151,7 +165,7 @@ def _source(number: int, cited: CitationOut, base_url: str) -> str:
         is_web = cited.url.lower().startswith(("https://", "http://"))
         links.append(f"[original]({_link(cited.url)})" if is_web else escape_line(cited.url))
     return (
-        f"[{number}] {', '.join(escape_line(fact) for fact in facts if fact)}\n\n"
+        f"{', '.join(escape_line(fact) for fact in facts if fact)}\n\n"
         f"> {escape_line(cited.quote)}\n\n{' · '.join(links)}"
     )
 

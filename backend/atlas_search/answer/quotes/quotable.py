@@ -15,6 +15,8 @@ MOST_WORDS = 90  # of a sentence with the items of its list
 _ENDED = re.compile(r"[.?!…。؟।][\"'”’»)\]]*$")
 _UNFINISHED = re.compile(r"(?:[:,;—–-]|\b(?:and|or|if|that|the|a|an|of|to|by|who|which))$")
 _ITEM = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2}|[A-Z])(?:\.\d+)?\)\s")
+# `(b) if access is given`; a sub-section begins with a capital and stands alone
+_LEANING_ITEM = re.compile(rf"{_ITEM.pattern}(?=[a-z])")
 _REFERENCE = re.compile(r"sources?:", re.IGNORECASE)
 _WORD_OF_PROSE = re.compile(r"\b[^\W\d_]{2,}\b(?!\.)")
 _SALUTATION = re.compile(
@@ -164,7 +166,7 @@ def _with_what_is_before(found: Sequence[Quote]) -> list[Quote]:
     """The same quotes, those with `before` that lean on the one before them."""
     leaning = [
         Quote(q.text, q.start, q.end, q.terms, q.passage, q.rank, before)
-        if _BACKWARDS.match(q.text) or _ITEM.match(q.text)
+        if _BACKWARDS.match(q.text) or _LEANING_ITEM.match(q.text)
         else q
         for before, q in pairwise(found)
     ]

@@ -23,9 +23,11 @@ def context_of(
     history: Sequence[ChatTurn],
     rules: Template,
     target: Target,
+    absent: Sequence[str] = (),
 ) -> Context:
     """What a model is given: the best passages within `context_tokens` (the first in any case),
-    and the newest turns within `chat_memory_tokens`."""
+    and the newest turns within `chat_memory_tokens`. It is told what of the question is `absent`
+    from all passages."""
     blocks = [render(passage) for passage in passages]
     used = list(accumulate(count_tokens(blocks)))
     fitting = max(1, sum(tokens <= target.context_tokens for tokens in used))
@@ -34,7 +36,7 @@ def context_of(
         messages=(
             Message("system", rules.substitute(citation_limit=target.citation_limit)),
             *(Message(turn.role, turn.content) for turn in memory.turns),
-            Message("user", _user(question, passages[:fitting], blocks[:fitting])),
+            Message("user", _user(question, passages[:fitting], blocks[:fitting], absent)),
         ),
         passages=len(blocks[:fitting]),
         passages_dropped=len(blocks[fitting:]),
@@ -68,9 +70,13 @@ def tokens_of(passages: Sequence[Passage]) -> str:
     return " ".join(dict.fromkeys(passage.marker for passage in passages))
 
 
-def _user(question: str, passages: Sequence[Passage], blocks: Sequence[str]) -> str:
+def _user(
+    question: str, passages: Sequence[Passage], blocks: Sequence[str], absent: Sequence[str]
+) -> str:
     quoted = "\n\n".join(blocks)
-    return f"{quoted}\n\nCitation tokens: {tokens_of(passages)}\n\nQuestion: {question}"
+    said = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
+    parts = (quoted, f"Citation tokens: {tokens_of(passages)}", said, f"Question: {question}")
+    return "\n\n".join(filter(None, parts))
 
 
 def _attribute(value: str) -> str:

@@ -7,7 +7,7 @@ from atlas_search.answer.answer import Fallback
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
 from atlas_search.answer.quotes.choose import Chosen, Extract, Opposed
-from atlas_search.answer.quotes.quotable import Quote
+from atlas_search.answer.quotes.quotable import Quote, quote_at
 from atlas_search.answer.quotes.read_by_model import read_by_model
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.read_spans import read_spans
@@ -15,6 +15,7 @@ from atlas_search.answer.write.relay import Relay
 from atlas_search.answer.written import NOTHING, Written, judge_text
 from atlas_search.core.domain import Citation
 from atlas_search.core.tracing import Span
+from atlas_search.language.text import TextSpan
 from atlas_search.search.result import SearchResult
 
 MOST_CLOSEST = 3
@@ -23,7 +24,8 @@ MOST_CLOSEST = 3
 def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None) -> Written:
     """The best quotes, each with its token; `fallback` says why they stand in for a model's text.
 
-    Declined if they are not likely to hold what is asked for.
+    Declined if they are not likely to hold what is asked for. Where the sources read the question
+    in several ways, each reading is quoted.
     """
     prompt = _context(run, evidence)
     chooser, needed = run.answerer.quotes, run.likelihood
@@ -32,12 +34,14 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
     with run.tracer.span("generate", "LLM") as span:
         span.model(chooser.name, chooser.model, [{"role": "user", "content": run.question}])
         chosen = _read_again(run, prompt, chooser.choose(prompt))
-        outcome = before_quoting(chosen, needed, evidence.result.unknown_names)
+        readings = [_quote(place) for place in evidence.readings]
+        unknown = evidence.result.unknown_names
+        outcome = ANSWERED if readings else before_quoting(chosen, needed, unknown)
         _describe(span, chosen)
         if outcome is not ANSWERED:
             span.output(outcome.message)
             return Written("", NOTHING, outcome, nobody, closest=_cite(chosen.whole.quotes))
-        relay = _say(run, evidence, chosen.quotes(prompt, needed))
+        relay = _say(run, evidence, readings or chosen.quotes(prompt, needed))
         span.output(relay.text)
     written = judge_text(run, evidence, relay, by)
     return replace(written, confidence=chosen.confidence, notes=chosen.notes(needed))
@@ -69,6 +73,12 @@ def _read_again(run: AnswerRun, prompt: Extract, chosen: Chosen) -> Chosen:
     if found.note:
         return replace(chosen, unread=found.note)
     return read_by_model(chosen, prompt, found.spans, run.target.reader_threshold, run.likelihood)
+
+
+def _quote(place: Citation) -> Quote:
+    """A place as a quote."""
+    at = place.passage.start
+    return quote_at(place.passage, TextSpan(place.start - at, place.end - at), 0)
 
 
 def _cite(quotes: Sequence[Quote]) -> tuple[Citation, ...]:

@@ -9,6 +9,7 @@ from atlas_search.answer.decide import TextFault, evidence_of, refuse
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.support.open import judge_of
 from atlas_search.answer.support.strike import strike_doubtful
+from atlas_search.answer.write.absent import absent_from, asserts_of_absent
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.context import context_of, repair
 from atlas_search.answer.write.extract import extract
@@ -31,7 +32,8 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
 
     Raises ModelRefused and ModelUnavailable.
     """
-    context = _context(run, evidence)
+    absent = absent_from(run.question, evidence.passages, evidence.result.term_weights)
+    context = _context(run, evidence, absent)
     given = evidence.passages[: context.passages]
     messages = context.messages
     for attempt in range(1, ATTEMPTS + 1):
@@ -41,21 +43,22 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         if is_refusal(relay.text):
             return replace(_overrule_or_refuse(run, evidence, relay, writer), context=context)
         relay.finish()
-        fault = _FAULTS.get(done.ended.reason)
+        fault = _FAULTS.get(done.ended.reason) or asserts_of_absent(absent, relay.verification)
         written = judge_text(run, evidence, relay, writer, fault, judge_of(run, model))
         problems = [*([fault.message] if fault else []), *_problems(evidence, written)]
         if not problems or attempt == ATTEMPTS:
             break
         run.tell(Restart("repair"))
         messages = repair(context.messages, relay.text, problems, given)
-    return replace(strike_doubtful(run, evidence, written, given), context=context)
+    notes = tuple(f"No passage found speaks of {name}." for name in absent)
+    return replace(strike_doubtful(run, evidence, written, given), context=context, notes=notes)
 
 
-def _context(run: AnswerRun, evidence: Evidence) -> Context:
+def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Context:
     with run.tracer.span("context", "CHAIN") as span:
         rules = run.answerer.rules[run.target.system_prompt]
         context = context_of(
-            run.question, evidence.passages, run.request.history, rules, run.target
+            run.question, evidence.passages, run.request.history, rules, run.target, absent
         )
         span.set(
             passages=context.passages,
