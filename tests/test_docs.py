@@ -22,6 +22,7 @@ from typer.main import get_command
 
 import atlas_search
 from atlas_search.answer import decide
+from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.build.chunking import Splitter
 from atlas_search.cli.client import print_answer
 from atlas_search.cli.main import app
@@ -171,12 +172,13 @@ def test_the_pages_list_every_type_splitter_reranker_and_format() -> None:
     assert SPAN.findall(formats[1]) == list(FORMATS)
 
 
-def test_the_answers_page_lists_reasons_that_are_given() -> None:
+def test_the_answers_page_lists_reasons_that_are_given_and_when_an_answer_is_likely() -> None:
     listed = set(names_in(row[1] for row in table("docs/answers.md", "Reasons")))
     given = Path(decide.__file__).read_text(encoding="utf-8")
     abstains = set(re.findall(r'_abstain\(\s*"(\w+)"', given))
     assert abstains
     assert abstains <= listed
+    assert f"| `likely` | from {LIKELY} on |" in text_of("docs/answers.md")
     written = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.glob("answer/**/*.py"))
     assert [code for code in listed if f'"{code}"' not in written] == []
 

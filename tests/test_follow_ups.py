@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.answer.follow_up.reading import LONGEST, Reading, read_follow_up
+from atlas_search.answer.follow_up.read import LONGEST, FollowUp, read_follow_up
 from atlas_search.core.domain import ChatTurn
 
 HOLT = "Who was Harold Holt?"
@@ -173,7 +173,7 @@ def test_what_points_back_is_replaced_by_what_it_points_to(
     ],
 )
 def test_a_question_that_points_to_nothing_said_is_left_alone(before: str, question: str) -> None:
-    assert read_follow_up(question, said(before)) == Reading()
+    assert read_follow_up(question, said(before)) == FollowUp()
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_citation_token_of_the_history_does_not_come_into_the_question() -> No
 
 def test_a_long_text_tells_what_it_is_about() -> None:
     told = "He drove. " * LONGEST
-    assert read_follow_up(f"{told} Is he liable?", said(HOLT)) == Reading()
+    assert read_follow_up(f"{told} Is he liable?", said(HOLT)) == FollowUp()
 
 
 def test_what_was_said_long_ago_and_at_length_takes_no_time() -> None:

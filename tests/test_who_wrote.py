@@ -81,11 +81,11 @@ def test_of_a_model_that_is_down_the_trace_names_who_stood_in(
     down(server)
     answer, _ = asked(services, QUESTION, llm_fallback="extractive")
     told = root(spans)
-    extractive = services.answerer.extractive
-    assert (told["llm_provider"], told["llm_model"]) == (extractive.name, extractive.model)
+    quotes = services.answerer.quotes
+    assert (told["llm_provider"], told["llm_model"]) == (quotes.name, quotes.model)
     assert (told["target_llm_provider"], told["target_llm_model"]) == ("openai", ASKED_MODEL)
     usage = answer.to_dict()["usage"]
-    assert (usage["provider"], usage["model"]) == (extractive.name, extractive.model)
+    assert (usage["provider"], usage["model"]) == (quotes.name, quotes.model)
 
 
 def test_where_nobody_wrote_the_trace_names_nobody(both: Both, spans: InMemorySpanExporter) -> None:

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from atlas_search.answer.check.checks import Reading, best_place
+from atlas_search.answer.check.checks import ReadPassage, best_place
 from atlas_search.build.chunking import chunking, passage_spans
 from atlas_search.language.text import sentences
 from atlas_search.language.wraps import fill, unwrap
@@ -282,7 +282,7 @@ def test_a_paragraph_too_long_is_cut_at_its_sentences_not_at_its_lines() -> None
 
 def test_a_quotation_is_found_over_the_ends_of_lines() -> None:
     text = textwrap.fill(" ".join(PROSE), 60)
-    reading = Reading(passage(text, 0, len(text)))
+    read = ReadPassage(passage(text, 0, len(text)))
     for sentence in PROSE:
-        _, span = best_place(sentence, [reading])
+        _, span = best_place(sentence, [read])
         assert unwrap(text[span.start : span.end]) == sentence

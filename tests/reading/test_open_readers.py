@@ -10,7 +10,7 @@ from atlas_search.core.errors import ConfigurationError, MissingModel
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
-from atlas_search.providers.reading import AnswerSpan, ReaderModel, Reading
+from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
 from atlas_search.providers.reading import open as opening
 from atlas_search.providers.reading.open import READER_MODELS, find_readers
 from atlas_search.providers.reading.question_answering import QuestionAnsweringModel
@@ -31,9 +31,9 @@ class FirstWord:
     def load(self) -> None:
         """There is nothing to load."""
 
-    def read(self, question: str, texts: Sequence[str], seconds: float) -> Reading:
+    def read(self, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
         ends = [len(text.split(" ")[0]) for text in texts]
-        return Reading([AnswerSpan(0, end, float(end > 0)) for end in ends], "")
+        return AnswerSpans([AnswerSpan(0, end, float(end > 0)) for end in ends], "")
 
 
 class TestQuestionAnswering(ReaderModelContract):

@@ -1,12 +1,13 @@
 """Whether to answer: each outcome with a reason a program and a person can read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.quotes.choose import Chosen
 from atlas_search.answer.quotes.kinds import KINDS
+from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.answer.quotes.names import SUBJECT
 from atlas_search.core.domain import Decision
 from atlas_search.search.result import SearchResult
@@ -91,11 +92,25 @@ def before_writing(result: SearchResult, threshold: float) -> Outcome:
     return ANSWERED
 
 
-def before_quoting(chosen: Chosen, needed: float) -> Outcome:
-    """Whether quotes are likely enough to answer, `needed` in [0, 1]; else what they lack."""
+def before_quoting(chosen: Chosen, needed: float, unknown_names: Sequence[str]) -> Outcome:
+    """Whether quotes are likely enough to answer, `needed` in [0, 1]; else what they lack.
+
+    Where `unknown_names` of the question are in no source, an answer must be `likely`: the parties
+    of `Alder v. Birch` may stand in two passages on two other cases. On the bundled development
+    labels this declines two unanswerable questions more, and no other.
+    """
     whole, grounds = chosen.whole, chosen.whole.grounds
+    needed = max(needed, LIKELY) if unknown_names else needed
     if chosen.answers(needed):
         return ANSWERED
+    if unknown_names:
+        names = " or ".join(unknown_names)
+        return _abstain(
+            "unknown_name",
+            f"No passage found speaks of {names}.",
+            likelihood=grounds.likelihood,
+            needed=needed,
+        )
     if not whole.quotes:
         return _abstain("no_answer", "The passages hold no sentence that answers.")
     if grounds.share_absent >= SUBJECT:

@@ -24,7 +24,7 @@ _GAP = re.compile(r"…|\.\s?\.\s?\.|\[[^\[\]]*\]")
 _ITEM = re.compile(r"\s*(?:[-*•+–—#>]+|\d{1,3}[.)])\s+")
 
 
-class Reading:
+class ReadPassage:
     """A passage as the checks read it; each part once, when it is first needed."""
 
     def __init__(self, passage: Passage):
@@ -62,27 +62,27 @@ class Reading:
         return [(span, content_terms(text[span.start : span.end], language)) for span in spans]
 
 
-def best_place(sentence: str, cited: Sequence[Reading]) -> tuple[Passage, TextSpan]:
+def best_place(sentence: str, cited: Sequence[ReadPassage]) -> tuple[Passage, TextSpan]:
     """The place in one of `cited` that says it in the same words, else shares most; the first.
 
     Likeness is the Jaccard similarity of informative stems.
     """
-    for reading in cited:
-        if span := _verbatim(sentence, reading):
-            return reading.passage, span
+    for read in cited:
+        if span := _verbatim(sentence, read):
+            return read.passage, span
     best, found = -1.0, (cited[0].passage, TextSpan(0, 0))
-    for reading in cited:
-        asked = content_terms(sentence, reading.passage.language)
-        for span, held in reading.places:
+    for read in cited:
+        asked = content_terms(sentence, read.passage.language)
+        for span, held in read.places:
             likeness = len(asked & held) / max(len(asked | held), 1)
             if likeness > best:
-                best, found = likeness, (reading.passage, span)
+                best, found = likeness, (read.passage, span)
     return found
 
 
-def missing_support(sentence: str, cited: Sequence[Reading]) -> list[str]:
+def missing_support(sentence: str, cited: Sequence[ReadPassage]) -> list[str]:
     """Warnings, as predicates of the sentence, about what `cited` do not hold."""
-    known = frozenset[str]().union(*(reading.numbers for reading in cited))
+    known = frozenset[str]().union(*(read.numbers for read in cited))
     found = [
         f"says {_shorten(number)}, which is in no cited passage."
         for number in numbers_missing(sentence, known)
@@ -90,16 +90,16 @@ def missing_support(sentence: str, cited: Sequence[Reading]) -> list[str]:
     found += [
         f"quotes “{_shorten(quote)}”, which is in no cited passage."
         for quote in _quotes(sentence)
-        if not any(_holds(reading, quote) for reading in cited)
+        if not any(_holds(read, quote) for read in cited)
     ]
-    if not any(_shares_a_word(sentence, reading) for reading in cited):
+    if not any(_shares_a_word(sentence, read) for read in cited):
         found.append("shares no word with what it cites.")
     return found
 
 
-def stands_in(sentence: str, cited: Sequence[Reading]) -> bool:
+def stands_in(sentence: str, cited: Sequence[ReadPassage]) -> bool:
     """Whether one of `cited` says it in the same words."""
-    return any(_verbatim(sentence, reading) for reading in cited)
+    return any(_verbatim(sentence, read) for read in cited)
 
 
 def shorten_token(token: str) -> str:
@@ -111,14 +111,14 @@ def _shorten(written: str, most: int = _SHOWN) -> str:
     return written if len(written) <= most else f"{written[:_SHOWN]}…"
 
 
-def _verbatim(sentence: str, reading: Reading) -> TextSpan | None:
+def _verbatim(sentence: str, read: ReadPassage) -> TextSpan | None:
     """Where a passage says it in the same words; the mark of a list item or heading is none.
 
     Where its lines end does not matter.
     """
     item = _ITEM.match(sentence)
     for said in (sentence, sentence[item.end() :].strip("*_ ") if item else ""):
-        if said and (span := _find(said, reading.passage.text) or _find_letters(said, reading)):
+        if said and (span := _find(said, read.passage.text) or _find_letters(said, read)):
             return span
     return None
 
@@ -132,16 +132,16 @@ def _find(said: str, text: str) -> TextSpan | None:
     return None
 
 
-def _find_letters(said: str, reading: Reading) -> TextSpan | None:
+def _find_letters(said: str, read: ReadPassage) -> TextSpan | None:
     """Where a passage that has several lines says it, whatever blanks are between."""
-    if "\n" not in reading.passage.text:
+    if "\n" not in read.passage.text:
         return None
-    letters, places = reading.letters
+    letters, places = read.letters
     wanted = "".join(filter(_is_said, said))
     at = letters.find(wanted) if wanted else -1
     while at >= 0:
         start, end = places[at], places[at + len(wanted) - 1] + 1
-        if _stands_alone(reading.passage.text, start, end):
+        if _stands_alone(read.passage.text, start, end):
             return TextSpan(start, end)
         at = letters.find(wanted, at + 1)
     return None
@@ -163,12 +163,12 @@ def _quotes(sentence: str) -> list[str]:
     return found + [quote for quote in single if len(quote.split()) >= _WORDS_OF_SINGLE]
 
 
-def _holds(reading: Reading, quote: str) -> bool:
+def _holds(read: ReadPassage, quote: str) -> bool:
     """Whether a passage holds every part of a quote, in order."""
     at = 0
     for part in _GAP.split(_CHANGED.sub(r"\1", quote)):
-        wanted = _fold_words(part, reading.passage.language)
-        found = reading.folded.find(wanted, at) if wanted.strip() else at
+        wanted = _fold_words(part, read.passage.language)
+        found = read.folded.find(wanted, at) if wanted.strip() else at
         if found < 0:
             return False
         # the blank behind a part may be the one before the next
@@ -180,5 +180,5 @@ def _fold_words(text: str, language: str) -> str:
     return f" {' '.join(word.folded for word in words(text, language))} "
 
 
-def _shares_a_word(sentence: str, reading: Reading) -> bool:
-    return bool(content_terms(sentence, reading.passage.language) & reading.terms)
+def _shares_a_word(sentence: str, read: ReadPassage) -> bool:
+    return bool(content_terms(sentence, read.passage.language) & read.terms)

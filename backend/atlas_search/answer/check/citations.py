@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atlas_search.answer.check.checks import (
-    Reading,
+    ReadPassage,
     best_place,
     missing_support,
     shorten_token,
@@ -68,10 +68,10 @@ class Checker:
         self.languages = Languages({p.marker: p.language for p in given}, usual)
         self._limit = citation_limit
         self._document_ids = frozenset(passage.document_id for passage in given)
-        self._readings: dict[str, list[Reading]] = {}
+        self._read: dict[str, list[ReadPassage]] = {}
         for passage in given:
-            self._readings.setdefault(passage.marker, []).append(Reading(passage))
-        self._sources = SourceWords([r for found in self._readings.values() for r in found], usual)
+            self._read.setdefault(passage.marker, []).append(ReadPassage(passage))
+        self._sources = SourceWords([r for found in self._read.values() for r in found], usual)
         # overlapping passages share a place
         self._places: dict[tuple[str, int, int], Citation] = {}
 
@@ -79,9 +79,9 @@ class Checker:
         """The sentence with its citations; its errors and warnings are predicates of it."""
         text = written.text
         markers = tuple(dict.fromkeys(written.markers))
-        cited = [reading for marker in markers for reading in self._readings.get(marker, ())]
+        cited = [read for marker in markers for read in self._read.get(marker, ())]
         before = len(self._places)
-        citations = tuple(self._citation(m, text) for m in markers if m in self._readings)
+        citations = tuple(self._citation(m, text) for m in markers if m in self._read)
         errors = self._faults(text, markers, cited)
         caveat = not markers and not errors and is_empty_caveat(text, self._sources)
         excused = caveat or (not markers and not errors and is_heading(text, self._sources))
@@ -98,22 +98,22 @@ class Checker:
             warnings=tuple(_warnings(written, citations, cited, excused=excused)),
         )
 
-    def _faults(self, text: str, markers: Sequence[str], cited: Sequence[Reading]) -> list[str]:
+    def _faults(self, text: str, markers: Sequence[str], cited: Sequence[ReadPassage]) -> list[str]:
         """What is wrong with what it writes."""
-        sources = [reading.passage.text for reading in cited]
+        sources = [read.passage.text for read in cited]
         fakes = lookalikes(text, self._document_ids, sources)
         found = [f"writes {shorten_token(fake)}, which is not a citation token." for fake in fakes]
         found += [
             f"cites {shorten_token(marker)}, which was not retrieved."
             for marker in markers
-            if marker not in self._readings
+            if marker not in self._read
         ]
         if is_placeholder(text) and not stands_in(text, cited):
             found.append("is not about the sources.")
         return found
 
     def _citation(self, marker: str, text: str) -> Citation:
-        passage, span = best_place(text, self._readings[marker])
+        passage, span = best_place(text, self._read[marker])
         start, end = passage.start + span.start, passage.start + span.end
         quote = passage.text[span.start : span.end]
         found = Citation(marker=marker, passage=passage, start=start, end=end, quote=quote)
@@ -150,7 +150,7 @@ def _name_sentence(number: int, predicates: Sequence[str]) -> list[str]:
 def _warnings(
     written: MarkedSentence,
     citations: Sequence[Citation],
-    cited: Sequence[Reading],
+    cited: Sequence[ReadPassage],
     *,
     excused: bool,
 ) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from atlas_search.answer.check.checks import Reading
+from atlas_search.answer.check.checks import ReadPassage
 from atlas_search.answer.check.numbers import numbers_missing
 from atlas_search.answer.check.refusals import is_caveat
 from atlas_search.language.text import content_terms, words
@@ -29,8 +29,8 @@ _ANNOUNCING = frozenset(
 class SourceWords:
     """All passages that an answer was written from, as one body of words and numbers."""
 
-    def __init__(self, readings: Sequence[Reading], language: str):
-        self._readings = readings
+    def __init__(self, given: Sequence[ReadPassage], language: str):
+        self._given = given
         self._language = language
 
     def hold(self, said: str) -> bool:
@@ -53,16 +53,16 @@ class SourceWords:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
-        return frozenset[str]().union(*(reading.numbers for reading in self._readings))
+        return frozenset[str]().union(*(read.numbers for read in self._given))
 
     @cached_property
     def _terms(self) -> dict[str, frozenset[str]]:
         """The stems of each language; those of a title and a section are theirs, too."""
         found: dict[str, set[str]] = {self._language: set()}
-        for reading in self._readings:
-            passage = reading.passage
+        for read in self._given:
+            passage = read.passage
             named = content_terms(f"{passage.title}\n{passage.section}", passage.language)
-            found.setdefault(passage.language, set()).update(reading.terms, named)
+            found.setdefault(passage.language, set()).update(read.terms, named)
         return {language: frozenset(terms) for language, terms in found.items()}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from atlas_search.answer.check.checks import Reading, best_place
+from atlas_search.answer.check.checks import ReadPassage, best_place
 from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.prompts import prompt
 from atlas_search.answer.run import AnswerRun
@@ -132,7 +132,7 @@ def _contradictions(pairs: Sequence[_Pair], claims: Sequence[Claim]) -> tuple[Co
 
 def _side(detail: str, passages: Mapping[str, Passage]) -> ConflictPlace:
     """The place of what a token names that speaks most of it."""
-    passage, span = best_place(detail, [Reading(passage) for passage in passages.values()])
+    passage, span = best_place(detail, [ReadPassage(passage) for passage in passages.values()])
     start, end = passage.start + span.start, passage.start + span.end
     return ConflictPlace(passage, start, end, passage.text[span.start : span.end])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.follow_up.invented import invention
-from atlas_search.answer.follow_up.reading import Reading, read_follow_up
+from atlas_search.answer.follow_up.read import FollowUp, read_follow_up
 from atlas_search.answer.prompts import prompt
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.write.call_model import call_model
@@ -39,33 +39,33 @@ def condense(run: AnswerRun) -> Standalone:
 
     Whatever goes wrong leaves the question as it was asked, with a note.
     """
-    reading = read_follow_up(run.question, run.request.history)
+    follow_up = read_follow_up(run.question, run.request.history)
     if not run.request.history:
-        return Standalone(note=_unsaid(reading))
-    offered = _check(reading.question, run).question if reading.question else ""
+        return Standalone(note=_unsaid(follow_up))
+    offered = _check(follow_up.question, run).question if follow_up.question else ""
     if not run.request.reads_follow_ups:
         return Standalone(read_as=offered)
     with run.tracer.span("condense", "CHAIN") as span:
         span.input(run.question)
         model = run.model if run.target.condense_followups else None
-        found = _by_model(run, model) if model else _by_rule(reading, offered)
+        found = _by_model(run, model) if model else _by_rule(follow_up, offered)
         span.output(found.question or run.question)
         if found.note:
             span.warn(found.note)
         return replace(found, read_as=offered)
 
 
-def _unsaid(reading: Reading) -> str:
-    if not reading.pointer:
+def _unsaid(follow_up: FollowUp) -> str:
+    if not follow_up.pointer:
         return ""
-    return f"The question was not rewritten: “{reading.pointer}” points to something not said."
+    return f"The question was not rewritten: “{follow_up.pointer}” points to something not said."
 
 
-def _by_rule(reading: Reading, offered: str) -> Standalone:
+def _by_rule(follow_up: FollowUp, offered: str) -> Standalone:
     if offered:
         return Standalone(offered)
-    if reading.pointer:
-        unclear = f"it is not clear what “{reading.pointer}” points to."
+    if follow_up.pointer:
+        unclear = f"it is not clear what “{follow_up.pointer}” points to."
         return Standalone(note=f"The question was not rewritten: {unclear}")
     return Standalone()
 

@@ -35,7 +35,8 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
         span.model(chooser.name, chooser.model, [{"role": "user", "content": run.question}])
         chosen = _read_again(run, prompt, chooser.choose(prompt))
         readings = [_quote(place) for place in evidence.readings]
-        outcome = ANSWERED if readings else before_quoting(chosen, needed)
+        unknown = evidence.result.unknown_names
+        outcome = ANSWERED if readings else before_quoting(chosen, needed, unknown)
         _describe(span, chosen)
         if outcome is not ANSWERED:
             span.output(outcome.message)

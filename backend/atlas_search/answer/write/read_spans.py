@@ -7,7 +7,7 @@ from atlas_search.core.domain import CheckedPassage
 from atlas_search.core.errors import ReaderUnavailable
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Span, TracedDocument, Tracer
-from atlas_search.providers.reading import AnswerSpan, ReaderModel, Reading
+from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
 
 
 class PassageSpans(NamedTuple):
@@ -45,11 +45,11 @@ def read_spans(
         return found
 
 
-def _read(model: ReaderModel, question: str, texts: Sequence[str], seconds: float) -> Reading:
+def _read(model: ReaderModel, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
     try:
         return model.read(question, texts, seconds)
     except ReaderUnavailable as error:
-        return Reading((), f"No passage was searched for the words that answer. {error}")
+        return AnswerSpans((), f"No passage was searched for the words that answer. {error}")
 
 
 def _describe(

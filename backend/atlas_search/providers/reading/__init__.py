@@ -16,7 +16,7 @@ class AnswerSpan(NamedTuple):
     score: float
 
 
-class Reading(NamedTuple):
+class AnswerSpans(NamedTuple):
     """The best span of each of the first texts, as many as were read. `note` says why some were
     not, and is empty if all were."""
 
@@ -37,7 +37,7 @@ class ReaderModel(Protocol):
     def load(self) -> None:
         """Make it ready, so that a server can do so before it serves. Raises MissingModel."""
 
-    def read(self, question: str, texts: Sequence[str], seconds: float) -> Reading:
+    def read(self, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
         """The words of each of `texts`, best first, that answer, as far as `seconds` suffice.
 
         Raises ReaderUnavailable.

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from atlas_search.providers.embedding import Device
-from atlas_search.providers.reading import Reading
+from atlas_search.providers.reading import AnswerSpans
 from atlas_search.providers.reading.best_span import WindowSpan, best_in_window, best_of_texts
 from atlas_search.providers.reading.loading import LoadedReader, find_reader, load_reader
 from atlas_search.providers.reading.windows import Window
@@ -45,7 +45,7 @@ class QuestionAnsweringModel:
         """See ReaderModel."""
         self._model()
 
-    def read(self, question: str, texts: Sequence[str], seconds: float) -> Reading:
+    def read(self, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
         """See ReaderModel. Loading the model does not count as time."""
         model = self._model()
         deadline = self._clock() + seconds
@@ -53,7 +53,7 @@ class QuestionAnsweringModel:
             windows = model.cut(question, texts)
         found = self._read(model, windows, deadline)
         spans = best_of_texts(windows, found, len(texts))
-        return Reading(spans, self._note(len(spans), len(texts), seconds))
+        return AnswerSpans(spans, self._note(len(spans), len(texts), seconds))
 
     def _model(self) -> LoadedReader:
         with self._loading:

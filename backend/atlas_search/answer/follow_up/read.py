@@ -23,7 +23,7 @@ _PLACED = re.compile(
 
 
 @dataclass(frozen=True)
-class Reading:
+class FollowUp:
     """The `question` a follow-up was read as, empty if none is sure.
 
     `pointer` is the first word that points back to what is not known, empty if none does.
@@ -33,7 +33,7 @@ class Reading:
     pointer: str = ""
 
 
-def read_follow_up(question: str, history: Sequence[ChatTurn]) -> Reading:
+def read_follow_up(question: str, history: Sequence[ChatTurn]) -> FollowUp:
     """Read a question after `history`, oldest turn first. Whatever is in doubt is left as it is."""
     return _read(question, _conversation(history[-_TURNS:]))
 
@@ -52,28 +52,28 @@ def _conversation(history: Sequence[ChatTurn]) -> Conversation:
     return said
 
 
-def _read(question: str, said: Conversation) -> Reading:
+def _read(question: str, said: Conversation) -> FollowUp:
     question = " ".join(question.split())
     if len(question) > LONGEST:
-        return Reading()
+        return FollowUp()
     if is_fragment(question):
         previous = said.questions[-1] if said.questions else ""
         whole = complete(question, previous, said.answer)
         if whole or not pointers(question):
-            return Reading(whole, "" if whole else question)
+            return FollowUp(whole, "" if whole else question)
     return _with_names(question, said)
 
 
-def _with_names(question: str, said: Conversation) -> Reading:
+def _with_names(question: str, said: Conversation) -> FollowUp:
     found = [(p, antecedent(p, question, said)) for p in pointers(question)]
     strong = [(pointer, name) for pointer, name in found if name or not pointer.weak]
     unknown = [pointer for pointer, name in strong if not name]
     if unknown:
-        return Reading(pointer=question[unknown[0].start : unknown[0].end])
+        return FollowUp(pointer=question[unknown[0].start : unknown[0].end])
     written = question
     for pointer, name in reversed(strong):
         written = _put(written, pointer, name)
-    return Reading(_as_question(written)) if strong else Reading()
+    return FollowUp(_as_question(written)) if strong else FollowUp()
 
 
 def _put(question: str, pointer: Pointer, name: str) -> str:
