@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 import typer
 
-from atlas_search.answer.quotes.likelihood import Signs
+from atlas_search.answer.quotes.likelihood import LIKELY, Signs
 from atlas_search.build.build import BuildReport
 from atlas_search.core.errors import SourceError
-from atlas_search.core.targets import Target
 from atlas_search.providers.embedding.local import LocalEmbedder
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import GroupReader
@@ -210,7 +209,7 @@ def test_the_score_is_the_likelihood_that_the_product_gives(
             assert answer.confidence.likelihood == round(each.score, 4)
             assert [c.quote for c in answer.citations] == [*each.texts]
         else:
-            assert each.score < Target().answer_likelihood
+            assert each.score < LIKELY
     assert answered >= len(HELD)
     assert {each.question.text for each in given if each.score < 0} == {*NOWHERE}
 
@@ -266,7 +265,7 @@ def test_the_fit_finds_the_sign_that_tells_right_from_wrong() -> None:
     assert weights.score > 1
     assert intercept < 0
     assert -intercept / weights.score == pytest.approx(0.5, abs=0.05)
-    assert weights.absent == 0
+    assert weights.denial == 0
 
 
 def test_the_fit_prints_its_weights_beside_those_in_use(

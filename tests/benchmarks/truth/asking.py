@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from atlas_search.answer.decide import ANSWERED, before_quoting, before_writing, evidence_of
-from atlas_search.answer.quotes.choose import Chosen, Extract
+from atlas_search.answer.quotes.choose import Chosen
 from atlas_search.answer.quotes.likelihood import Signs
+from atlas_search.answer.write.extract import prompt_of
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.search.result import SearchResult
@@ -45,35 +46,22 @@ def _reply(
     atlas: Atlas, question: Question, corpora: str | Sequence[str], source_of: SourceOf
 ) -> Reply:
     result = atlas.search(question.text, corpora=corpora, filters=question.place, as_of=TODAY)
-    prompt, target = _prompt(result), result.target
-    chosen = atlas.services.answerer.quotes.choose(prompt)
-    quotes = chosen.quotes(prompt, target.answer_likelihood)[: target.citation_limit]
-    likelihood = chosen.best.grounds.likelihood
+    prompt, answerer = prompt_of(result, ()), atlas.services.answerer
+    chosen = answerer.quotes.choose(prompt)
+    needed = answerer.likelihood(result.target)
+    quotes = chosen.quotes(prompt, needed)[: result.target.citation_limit]
     return Reply(
         question=question,
         texts=tuple(quote.text for quote in quotes),
         sources=frozenset(source_of(quote.passage) for quote in quotes),
         evidence=evidence_of(result),
-        score=likelihood - _is_declined(atlas, result, chosen),
-        signs=chosen.best.grounds.signs,
-    )
-
-
-def _prompt(result: SearchResult) -> Extract:
-    """What an answer is quoted from, as `answer.write.extract` puts it; contradictions left out."""
-    target = result.target
-    return Extract(
-        question=result.searched_as or result.question,
-        question_vector=result.vector,
-        passages=result.valid or result.passages,
-        term_weights=result.term_weights,
-        limit=min(target.answer_sentences, target.citation_limit),
-        parts=result.sub_questions,
+        score=chosen.confidence.likelihood - _is_declined(atlas, result, chosen),
+        signs=chosen.whole.grounds.signs,
     )
 
 
 def _is_declined(atlas: Atlas, result: SearchResult, chosen: Chosen) -> bool:
     """Whether it is for another reason than the likelihood."""
     threshold = atlas.services.answerer.threshold(result.target)
-    outcomes = before_writing(result, threshold), before_quoting(chosen, 0.0)
+    outcomes = before_writing(result, threshold), before_quoting(chosen, 0.0, result.unknown_names)
     return any(outcome is not ANSWERED for outcome in outcomes)

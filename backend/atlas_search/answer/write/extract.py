@@ -51,7 +51,7 @@ def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]
     """What comes closest to the question, best first, though it does not answer."""
     if not result.query.has_subject:
         return ()
-    return _cite(run.answerer.quotes.choose(_prompt(run, Evidence(result, ()))).whole.quotes)
+    return _cite(run.answerer.quotes.choose(prompt_of(result, ())).whole.quotes)
 
 
 def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
@@ -98,7 +98,7 @@ def _cite(quotes: Sequence[Quote]) -> tuple[Citation, ...]:
 
 def _context(run: AnswerRun, evidence: Evidence) -> Extract:
     with run.tracer.span("context", "CHAIN") as span:
-        prompt = _prompt(run, evidence)
+        prompt = prompt_of(evidence.result, evidence.conflicts)
         span.set(
             passages=len(prompt.passages),
             sentence_limit=prompt.limit,
@@ -109,14 +109,15 @@ def _context(run: AnswerRun, evidence: Evidence) -> Extract:
         return prompt
 
 
-def _prompt(run: AnswerRun, evidence: Evidence) -> Extract:
-    result, target = evidence.result, run.target
+def prompt_of(result: SearchResult, conflicts: Sequence[Contradiction]) -> Extract:
+    """What is to be quoted from: the passages that passed the check, else all that were found."""
+    target = result.target
     return Extract(
         question=result.searched_as or result.question,
         passages=result.valid or result.passages,
         term_weights=result.term_weights,
         limit=min(target.answer_sentences, target.citation_limit),
-        opposed=tuple(_oppose(c) for c in evidence.conflicts if c.kind != "repealed"),
+        opposed=tuple(_oppose(c) for c in conflicts if c.kind != "repealed"),
         parts=result.sub_questions,
         question_vector=result.vector,
     )
