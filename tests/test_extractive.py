@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from atlas_search.answer.quotes.choose import Extract, Opposed, QuoteChooser
+from atlas_search.answer.quotes.beside import Opposed
+from atlas_search.answer.quotes.choose import Extract, QuoteChooser
 from atlas_search.answer.quotes.likelihood import Grounds
 from atlas_search.core.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
 from tests.hash_embedder import HashEmbedder

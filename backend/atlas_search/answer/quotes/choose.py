@@ -9,29 +9,28 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from atlas_search.answer.quotes.beside import Opposed, with_other_sides, with_what_is_before
 from atlas_search.answer.quotes.change import asks_for_change, ends_in_time
 from atlas_search.answer.quotes.kinds import asked_for, asks_for_current
 from atlas_search.answer.quotes.likelihood import Confidence, Grounds, grounds
-from atlas_search.answer.quotes.names import SUBJECT, is_said_by
-from atlas_search.answer.quotes.quotable import Quote, quote_at, quotes_of
-from atlas_search.core.domain import MARKER_LIKE, CheckedPassage
-from atlas_search.language.text import TextSpan, all_terms
+from atlas_search.answer.quotes.names import (
+    SUBJECT,
+    is_said_by,
+    on_the_named,
+    speakers_in,
+    speaks_of,
+)
+from atlas_search.answer.quotes.quotable import Quote, quotes_of
+from atlas_search.answer.quotes.unlike import unlike
+from atlas_search.core.domain import CheckedPassage
+from atlas_search.language.text import all_terms
 from atlas_search.providers.embedding import Embedder
 from atlas_search.search.rerankers.fused import OWN_WEIGHTS
 
 COMPARED = 8  # quotes, by meaning; comparing 12 or all moved no figure by more than 0.005
 SHARE_OF_BEST = 0.7  # a further quote must score this share of the best one
-SAME_WORDS = 0.6  # Jaccard similarity from which two quotes say the same
 PASSAGE = 0.5  # weight of what is known of the passage
 KIND = 0.1  # weight of a quote's holding what kind of thing is asked for
-
-
-@dataclass(frozen=True, slots=True)
-class Opposed:
-    """Two places that contradict each other, each a document's id, start and end."""
-
-    first: tuple[str, int, int]
-    second: tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,8 @@ class Extract:
 
     `question_vector` is of unit length, `passages` are best first, `term_weights` the idf of the
     question's terms. `limit` is the most quotes wanted, or one for each of the question's `parts`
-    if those are more; each of these comes with its vector.
+    if those are more; each of these comes with its vector. `most` counts too what must be read
+    before a quote.
     """
 
     question: str
@@ -50,6 +50,7 @@ class Extract:
     limit: int
     opposed: tuple[Opposed, ...] = ()
     parts: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    most: int = 100
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,28 @@ class Chosen:
         silent = [part for part in self.parts if not part.answers(needed)]
         return (
             *(f"No quote was found that is likely to answer: {part.question}" for part in silent),
-            *(f"No passage quoted speaks of {name}." for name in self.whole.grounds.absent),
+            *(f"No passage quoted speaks of {name}." for name in self._unspoken(needed)),
+            *self._others_words(),
             *([self.unread] if self.unread else []),
         )
+
+    def _others_words(self) -> list[str]:
+        """Of whom it is asked what he said, if others say all that is quoted."""
+        passages = [quote.passage for quote in self.whole.quotes]
+        question = self.whole.question
+        others = [p for p in passages if p.speaker and not is_said_by(p, question)]
+        whom = " or ".join(speakers_in(question))
+        own = not whom or len(others) < len(passages)
+        return [] if own else [f"No passage quoted is by {whom}: others speak."]
+
+    def _unspoken(self, needed: float) -> list[str]:
+        """The names of the whole question that no quote for a part of it speaks of either."""
+        said = [part.quotes[0].passage for part in self.parts if part.answers(needed)]
+        return [
+            name
+            for name in self.whole.grounds.absent
+            if not any(speaks_of(passage, name) for passage in said)
+        ]
 
     def quotes(self, prompt: Extract, needed: float) -> list[Quote]:
         """What to say, in the order to say it.
@@ -109,15 +129,16 @@ class Chosen:
         if asks_for_change(prompt.question):
             ends = ends_in_time(self.whole.quotes)
             if ends:
-                return _with_what_is_before(ends)
+                return with_what_is_before(ends, prompt.most)
         said: list[Quote] = []
         for part in self.parts:
             if part.answers(needed):
-                said += _unlike(said, part.quotes)[:1]
+                said += unlike(said, part.quotes)[:1]
         if self.whole.answers(needed) or not said:
-            said += _unlike(said, self.whole.quotes)
-        limit = max(prompt.limit, len(self.parts))
-        return _with_what_is_before(_with_other_sides(said, prompt, limit))
+            said += unlike(said, self.whole.quotes)
+        limit = min(max(prompt.limit, len(self.parts)), prompt.most)
+        told = with_other_sides(said, _read(prompt), prompt.opposed, limit)
+        return with_what_is_before(told, prompt.most)
 
 
 class QuoteChooser:
@@ -154,7 +175,7 @@ def _part(
 ) -> Part:
     scored = sorted(_score(prompt, found, vectors), key=lambda quote: quote.order)
     best = [q for q in scored if q.score >= SHARE_OF_BEST * scored[0].score]
-    quotes = _unlike((), best)
+    quotes = on_the_named(prompt.question, unlike((), best))
     given = [item.passage for item in _read(prompt)]
     return Part(
         prompt.question,
@@ -246,66 +267,3 @@ def _evidence(prompt: Extract) -> str:
     return "\n".join(
         f"{item.passage.title}\n{item.passage.date}\n{item.passage.text}" for item in _read(prompt)
     )
-
-
-def _unlike(chosen: Sequence[Quote], found: Sequence[Quote]) -> list[Quote]:
-    """Those of `found`, in order, that say something the ones before them do not."""
-    new: list[Quote] = []
-    for quote in found:
-        if not any(_similar(quote.terms, other.terms) for other in (*chosen, *new)):
-            new.append(quote)
-    return new
-
-
-def _similar(a: frozenset[str], b: frozenset[str]) -> bool:
-    return len(a & b) >= SAME_WORDS * len(a | b)
-
-
-def _with_other_sides(chosen: Sequence[Quote], prompt: Extract, limit: int) -> list[Quote]:
-    """The chosen ones within the limit, each followed by what contradicts it.
-
-    One whose other side finds no room is left out, unless it is the first.
-    """
-    said: list[Quote] = []
-    for quote in chosen:
-        if any(quote.within(other.place) for other in said):
-            continue
-        told = [q for q in _against(quote, prompt) if not any(q.place == o.place for o in said)]
-        if not said or len(said) + 1 + len(told) <= limit:
-            said += [quote, *told]
-    return said[:limit]
-
-
-def _against(quote: Quote, prompt: Extract) -> list[Quote]:
-    """What other sources say against a quote, in the order of `opposed`."""
-    places = [
-        other
-        for pair in prompt.opposed
-        for one, other in ((pair.first, pair.second), (pair.second, pair.first))
-        if quote.within(one)
-    ]
-    return [found for place in places for found in _standing_at(place, prompt)[:1]]
-
-
-def _standing_at(place: tuple[str, int, int], prompt: Extract) -> list[Quote]:
-    """The text of a place, once for each passage that holds all of it."""
-    document, start, end = place
-    found = []
-    for rank, item in enumerate(_read(prompt)):
-        passage = item.passage
-        if passage.document_id == document and passage.start <= start and end <= passage.end:
-            quote = quote_at(passage, TextSpan(start - passage.start, end - passage.start), rank)
-            if not MARKER_LIKE.search(quote.text):
-                found.append(quote)
-    return found
-
-
-def _with_what_is_before(chosen: Sequence[Quote]) -> list[Quote]:
-    """Each quote that cannot be understood alone follows the one it leans on."""
-    said: list[Quote] = []
-    for quote in chosen:
-        before = quote.before
-        if before and not any(before.within(other.place) for other in (*said, *chosen)):
-            said.append(before)
-        said.append(quote)
-    return said

@@ -109,7 +109,8 @@ _KINDS = (
     _kind(
         "money",
         r"\bhow (?:much|many (?:dollars|pounds|cents))\b.*\b(?:pay|paid|cost|fees?|award\w*|fined?|"
-        r"damages|owe\w*|price|compensation)\b|\bwhat (?:sum|amount)\b|\btotal amount\b",
+        r"damages|owe\w*|price|compensation|income|profits?|revenues?|earn\w*)\b|"
+        r"\bwhat (?:sum|amount)\b|\btotal amount\b",
         r"[$£€¥]|\b(?:dollars?|pounds?|cents?|pence|guineas?|shillings?)\b",
     ),
     _kind(

@@ -8,7 +8,7 @@ from typing import Literal
 
 from atlas_search.answer.quotes.kinds import holds_new_name, kinds_asked_for
 from atlas_search.answer.quotes.mismatch import figures_missing, mismatch
-from atlas_search.answer.quotes.names import absent_names
+from atlas_search.answer.quotes.names import absent_names, passages_beside, speaks_of_any
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import Passage
 from atlas_search.language.english import AUXILIARIES, any_of
@@ -105,7 +105,10 @@ def grounds(
         signs = Signs(best.score, _terms(weights, best.score))
         return Grounds(signs, likelihood(signs), asked=lacking[0].name if lacking else "")
     wrong = mismatch(question, best.text, best.passage.text, evidence)
-    absent, share = absent_names(question, quoted, weights)
+    # a figure is not that of the company asked for because another source names this company
+    own = passages_beside(best, quotes[:QUOTED])
+    named = quoted if speaks_of_any(own, question) else own
+    absent, share = absent_names(question, named, weights)
     signs = Signs(
         score=best.score,
         terms=_terms(weights, best.score),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from atlas_search.answer.conflicts.statements import specific
+from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import Passage
 from atlas_search.language.countries import is_country
 from atlas_search.language.english import MONTHS, any_of
@@ -62,14 +63,43 @@ def speaks_of(passage: Passage, name: str) -> bool:
     return all_terms(name) <= _terms_of(passage)
 
 
+def speaks_of_any(passages: Iterable[Passage], question: str) -> bool:
+    """Whether one of the passages speaks of a name in the question; so if there is no name."""
+    named = names_in(question)
+    return not named or any(speaks_of(passage, name) for passage in passages for name in named)
+
+
+def on_the_named(question: str, quotes: Sequence[Quote]) -> list[Quote]:
+    """Those of `quotes`, best first, whose documents speak of somebody the question names, if the
+    document of the best one does: beside it, the others speak of somebody else."""
+    if not quotes or quotes[0].passage.language != DEFAULT_LANGUAGE:
+        return list(quotes)
+    named = [q for q in quotes if speaks_of_any(passages_beside(q, quotes), question)]
+    return named if quotes[0] in named else list(quotes)
+
+
+def passages_beside(quote: Quote, quotes: Sequence[Quote]) -> list[Passage]:
+    """The passages of `quotes` that are of the same document as a quote."""
+    return [q.passage for q in quotes if q.passage.document_id == quote.passage.document_id]
+
+
 def is_said_by(passage: Passage, question: str) -> bool:
-    """Whether its speaker, or its title, bears a name of whom the question asks what he said."""
+    """Whether its speaker is one of whom the question asks what he said; or its title names him,
+    where it has no speaker. Two who share a title or a first name are not the same."""
+    surnames = {name[-1].term for name in _speakers(question)}
+    return bool(surnames & all_terms(passage.speaker or passage.title))
+
+
+def speakers_in(question: str) -> tuple[str, ...]:
+    """Of whom an English question asks what they said, as it writes their names."""
+    return tuple(dict.fromkeys(_written(question, name) for name in _speakers(question)))
+
+
+def _speakers(question: str) -> list[list[Word]]:
     said = _SAID.search(question)
     if not said:
-        return False
-    names = [word for name in _names(question) for word in name]
-    asked = frozenset(w.term for w in names if said.start() <= w.start < said.end())
-    return bool(asked & all_terms(f"{passage.speaker}\n{passage.title}"))
+        return []
+    return [name for name in _names(question) if said.start() <= name[0].start < said.end()]
 
 
 def _names(question: str) -> list[list[Word]]:

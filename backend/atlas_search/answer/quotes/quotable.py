@@ -24,11 +24,15 @@ _SALUTATION = re.compile(
     r"(?:mr|mrs|ms|madam|sir)\.? (?:deputy )?(?:speaker|president|chair\w*))\b[^.?]{0,40}$",
     re.IGNORECASE,
 )
+_TITLED = r"(?:(?:the|an) )?(?:senator|mr|mrs|ms|miss|dr|sir|dame|lord|lady|the|hon|an)\b\.?"
+_NAMED = r"(?:[^.?!:()]|\([^()]*\))"
+_TIME_OF_DAY = r"\(\s*\d{1,2}[.:]\d\d(?:\s*[ap]\.?\s?m\.?)?\s*\)"
 _ADDRESSED = re.compile(
-    r"(?:senator|mr|mrs|ms|miss|dr|sir|dame|lord|lady|the|hon|an)\b\.?[^.?!:]{0,80}?"
-    r"(?:\([^()]*\)[^.?!:]{0,40}?)?\s?(?:[—–]|\s-|:)\s*",
-    re.IGNORECASE,
+    rf"{_TITLED}{_NAMED}{{0,80}}?(?:\.?\s?(?:[—–]|\s-|:)\s*|(?<=[m.]\))\s+)", re.IGNORECASE
 )
+# the time of day ends in what looks like the end of a sentence: `Senator X (3.15 p.m.) — `
+_ADDRESS_ALONE = re.compile(rf"{_TITLED}{_NAMED}{{0,80}}{_TIME_OF_DAY}[.:]?", re.IGNORECASE)
+_DASH = re.compile(r"[—–-]+(?=\s|[^\W\d])\s*")
 _TITLES = re.compile(
     r"(?i:senator|mr|mrs|ms|miss|dr|sir|dame|lord|lady|hon)\b|"
     r"(?i:the|an) (?:[A-Z]{3,}|(?i:hon|deputy|acting|temporary|speaker|president|chair))"
@@ -37,7 +41,8 @@ _TITLES = re.compile(
 _BACKWARDS = re.compile(
     r"(?:he|she|it|they|his|her|its|their|this|that|these|those|such|both|the (?:former|latter|"
     r"same)|(?:also|but|however|moreover|nevertheless|therefore|thus|hence|then|so|instead)\b,?"
-    r"(?: (?:he|she|it|they|this|these))?)\b(?! is (?:lawful|unlawful|necessary|possible|clear)\b)",
+    r"(?: (?:he|she|it|they|this|these))?)\b"
+    r"(?! (?:is|was|shall be)(?: not)? (?:an offence|lawful|unlawful|necessary|possible|clear)\b)",
     re.IGNORECASE,
 )
 
@@ -103,9 +108,9 @@ def quote_at(passage: Passage, span: TextSpan, rank: int) -> Quote:
 def _statements(text: str, spans: Sequence[TextSpan], speaker: str) -> Iterator[TextSpan]:
     """Sentences, and lists joined to what introduces them, without who speaks and what is none."""
     for span in _join_lists(text, spans):
-        said = trim(
-            text, span.start + _speaker_ends(text[span.start : span.end], speaker), span.end
-        )
+        opening = _speaker_ends(text[span.start : span.end], speaker)
+        dash = _DASH.match(text, span.start + opening, span.end)
+        said = trim(text, dash.end() if dash else span.start + opening, span.end)
         if _is_statement(unwrap(text[said.start : said.end])):
             yield said
 
@@ -142,6 +147,8 @@ def _speaker_ends(said: str, speaker: str) -> int:
         return 0
     opening = addressed.group()
     surname = speaker.replace(",", " ").split()[:1]
+    if said[addressed.end() :][:1].islower():  # `Mr X - who kept bees - sold wax.`
+        return 0
     named = bool(surname) and surname[0].casefold() in opening.casefold()
     return addressed.end() if named or _TITLES.match(opening) else 0
 
@@ -153,6 +160,7 @@ def _is_statement(said: str) -> bool:
         and len(prose) >= MIN_WORDS - 1
         and not _REFERENCE.match(said)
         and not _SALUTATION.match(said)
+        and not _ADDRESS_ALONE.fullmatch(said)
     )
 
 

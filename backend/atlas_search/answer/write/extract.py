@@ -6,7 +6,8 @@ from dataclasses import replace
 from atlas_search.answer.answer import Fallback
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
-from atlas_search.answer.quotes.choose import Chosen, Extract, Opposed
+from atlas_search.answer.quotes.beside import Opposed
+from atlas_search.answer.quotes.choose import Chosen, Extract
 from atlas_search.answer.quotes.quotable import Quote, quote_at
 from atlas_search.answer.quotes.read_by_model import read_by_model
 from atlas_search.answer.run import AnswerRun, Evidence
@@ -55,10 +56,10 @@ def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]
 
 
 def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
-    """All quotes within the citation limit, passed on one by one."""
+    """All quotes, passed on one by one."""
     limit = run.target.citation_limit
     relay = Relay(run.tell, evidence.passages, limit, may_refuse=False)
-    for quote in quotes[:limit]:
+    for quote in quotes:
         run.stop.check()
         relay.add(f"{quote.text} {quote.passage.marker}\n")
     relay.finish()
@@ -116,7 +117,8 @@ def prompt_of(result: SearchResult, conflicts: Sequence[Contradiction]) -> Extra
         question=result.searched_as or result.question,
         passages=result.valid or result.passages,
         term_weights=result.term_weights,
-        limit=min(target.answer_sentences, target.citation_limit),
+        limit=target.answer_sentences,
+        most=target.citation_limit,
         opposed=tuple(_oppose(c) for c in conflicts if c.kind != "repealed"),
         parts=result.sub_questions,
         question_vector=result.vector,

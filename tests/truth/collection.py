@@ -1,0 +1,56 @@
+"""Small collections that are asked: built from a few invented texts, and open."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from atlas_search import Atlas
+from atlas_search.answer.answer import Answer
+from atlas_search.core.domain import Citation
+from atlas_search.providers.embedding import Embedder
+from tests.tiny import write_sources
+
+
+@contextmanager
+def collection(
+    folder: Path, embedder: Embedder, files: Mapping[str, str], target: str = "", **settings: Any
+) -> Iterator[Atlas]:
+    """The collection of these files, built below `folder` and open.
+
+    `target` are lines of the one target there is, as `KEY=value`.
+    """
+    sources = write_sources(folder / "sources", files)
+    targets = folder / "targets"
+    targets.mkdir()
+    (targets / "plain.txt").write_text(target)
+    Atlas.build(sources, folder / "stores" / "small", embedder=embedder)
+    with Atlas.open(
+        folder / "stores" / "small",
+        embedder=embedder,
+        targets_directory=targets,
+        test_target="plain",
+        **settings,
+    ) as opened:
+        yield opened
+
+
+def said(answer: Answer) -> list[str]:
+    """The sentences of an answer, in order."""
+    return [sentence.text for sentence in answer.verification.sentences] if answer.text else []
+
+
+def warnings(answer: Answer) -> str:
+    """All that an answer says beside itself."""
+    return "\n".join(answer.verification.warnings)
+
+
+def closest(answer: Answer) -> list[str]:
+    """What comes closest where there is no answer, best first."""
+    return [citation.quote for citation in answer.closest]
+
+
+def is_verbatim(atlas: Atlas, citation: Citation) -> bool:
+    """Whether a quote is what stands at its place in its document."""
+    document = atlas.document(citation.passage.document_id)
+    return document.text[citation.start : citation.end] == citation.quote

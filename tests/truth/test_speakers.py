@@ -1,0 +1,133 @@
+"""What somebody said is quoted from his own words, and another's are not given as his."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from atlas_search import Atlas
+from atlas_search.answer.quotes.names import is_said_by
+from atlas_search.providers.embedding import Embedder
+from tests.truth.collection import closest, collection, said, warnings
+from tests.truth.passages import passage
+
+REID = "The tariff protects nobody but the makers of hats."
+GRAY = "The tariff gives work to the sugar towns."
+SPEECHES = {
+    "reid": (
+        "Reid, Sir George",
+        f"Senator REID (New South Wales) (3.15 p.m.) — {REID} A tariff is a tax upon every "
+        "household in the land.",
+    ),
+    "gray": (
+        "Gray, John",
+        f"Senator GRAY (Queensland) (4.05 p.m.) — {GRAY} Senator Reid is wrong: tariffs have "
+        "built our mills.",
+    ),
+    "wells": (
+        "Wells, Amos",
+        "Senator WELLS (Tasmania) — The railway to the north must be built before the mills are.",
+    ),
+}
+EAGER = "ANSWER_LIKELIHOOD=0.05\n"
+
+
+def speeches(*names: str) -> dict[str, str]:
+    """A debate of these speeches."""
+    records = [
+        {
+            "id": name,
+            "title": "Tariff debate",
+            "date": "1901-05-21",
+            "speaker": SPEECHES[name][0],
+            "text": SPEECHES[name][1],
+        }
+        for name in names
+    ]
+    return {"senate/debate.jsonl": "".join(json.dumps(record) + "\n" for record in records)}
+
+
+@pytest.fixture(scope="module")
+def senate(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Atlas]:
+    folder = tmp_path_factory.mktemp("senate")
+    with collection(folder, embedder, speeches("reid", "gray", "wells"), EAGER) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("name", "words"), [("Reid", REID), ("Gray", GRAY)])
+def test_who_said_it_is_quoted_in_his_own_words(senate: Atlas, name: str, words: str) -> None:
+    answer = senate.ask(f"What did Senator {name} say about the tariff?")
+    assert answer.outcome.decision == "ANSWER"
+    assert words in said(answer)
+    assert {citation.passage.speaker.split(",")[0] for citation in answer.citations} == {name}
+
+
+def test_who_speaks_is_no_part_of_what_he_says(senate: Atlas) -> None:
+    answer = senate.ask("What did Senator Reid say about the tariff?")
+    assert "Senator REID" not in answer.text
+    assert not any(sentence.startswith("—") for sentence in said(answer))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did Senator Reid say about Mabo?",
+        "What did Senator Gray say about the Mabo decision?",
+    ],
+)
+def test_words_on_a_subject_that_no_source_holds_are_none(senate: Atlas, question: str) -> None:
+    answer = senate.ask(question)
+    assert (answer.outcome.decision, answer.text) == ("ABSTAIN", "")
+    assert (answer.outcome.code, answer.outcome.message) == (
+        "unknown_name",
+        "No passage that comes close speaks of Mabo.",
+    )
+
+
+@pytest.mark.parametrize("likelihood", ["", EAGER])
+def test_another_s_words_are_not_given_for_one_who_did_not_speak(
+    tmp_path: Path, embedder: Embedder, likelihood: str
+) -> None:
+    with collection(tmp_path, embedder, speeches("gray", "wells"), likelihood) as atlas:
+        answer = atlas.ask("What did Senator Turner say about the tariff?")
+    assert answer.outcome.decision == "ABSTAIN"
+    assert "Turner" in answer.outcome.message
+    assert GRAY in closest(answer)
+
+
+def test_what_another_says_of_him_is_not_what_he_said(tmp_path: Path, embedder: Embedder) -> None:
+    """Gray names Reid, and nothing that Reid himself said is held."""
+    with collection(tmp_path, embedder, speeches("gray", "wells"), EAGER) as atlas:
+        answer = atlas.ask("What did Senator Reid say about the tariff?")
+    assert {citation.passage.speaker for citation in answer.citations} <= {"Gray, John"}
+    assert "No passage quoted is by Senator Reid: others speak." in warnings(answer)
+
+
+def test_who_spoke_of_other_things_is_not_given_the_words_of_those_who_did(senate: Atlas) -> None:
+    answer = senate.ask("What did Senator Wells say about the tariff?")
+    assert not {REID, GRAY} & set(said(answer))
+
+
+@pytest.mark.parametrize(
+    ("speaker", "asked"),
+    [
+        ("Reid, Sir George", "Senator Reid"),
+        ("Senator Reid", "Senator Reid"),
+        ("George Reid", "George Reid"),
+    ],
+)
+def test_a_speaker_is_known_by_his_surname(speaker: str, asked: str) -> None:
+    assert is_said_by(passage(REID, speaker=speaker), f"What did {asked} say about the tariff?")
+
+
+@pytest.mark.parametrize(
+    ("speaker", "asked"),
+    [
+        ("Senator Gray", "Senator Reid"),
+        ("George Gray", "George Reid"),
+        ("Sir George Gray", "Sir George Reid"),
+    ],
+)
+def test_a_title_or_a_first_name_makes_nobody_the_speaker(speaker: str, asked: str) -> None:
+    assert not is_said_by(passage(GRAY, speaker=speaker), f"What did {asked} say about the tariff?")
