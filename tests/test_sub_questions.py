@@ -35,6 +35,15 @@ QUESTIONS = st.text(max_size=80) | st.lists(
             "Can you compare the Police and Criminal Evidence Act with the Fourth Amendment?",
             ("the Police and Criminal Evidence Act", "the Fourth Amendment"),
         ),
+        (
+            "Compare the law of theft in Wales with that in Jersey.",
+            ("the law of theft in Wales", "the law of theft in Jersey"),
+        ),
+        ("Compare Wales with Jersey on theft.", ("theft in Wales", "theft in Jersey")),
+        (
+            "How do the laws of Wales and Jersey differ on theft?",
+            ("theft in the laws of Wales", "theft in the laws of Jersey"),
+        ),
         ("Compare and contrast murder and manslaughter", ("murder", "manslaughter")),
         (
             "What is the difference between murder and manslaughter in New Zealand?",

@@ -22,7 +22,7 @@ def collection(
     """
     sources = write_sources(folder / "sources", files)
     targets = folder / "targets"
-    targets.mkdir()
+    targets.mkdir(parents=True)
     (targets / "plain.txt").write_text(target)
     Atlas.build(sources, folder / "stores" / "small", embedder=embedder)
     with Atlas.open(

@@ -25,11 +25,14 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _DIFFER = re.compile(
-    rf"how (?:do|does|did) (?P<one>{_NAME}) and (?P<other>{_NAME}) (?:differ|compare)"
+    rf"how (?:do|does|did) (?P<of>the [a-z ]+? (?:of|in|at) )?(?P<one>{_NAME}) and "
+    rf"(?P<other>{_NAME}) (?:differ|compare)"
     r"(?: (?:in|on|about|over|as to) (?P<topic>.+))?|"
     rf"(?:which|who) (?:of (?:the two|both|them)|one)?,? ?(?P<first>{_NAME}) or "
     rf"(?P<second>{_NAME}),? (?P<asked>.+)",
 )
+# "the law in Wales with that in Jersey"
+_STANDS_FOR_LEFT = re.compile(rf"^(?:those|that|the ones?) (?={_PREPOSITION})")
 _VERSUS = re.compile(r" versus (?=[a-z])")
 _JOINTS = [
     re.compile(rf",? {joint}")
@@ -64,7 +67,8 @@ def sub_questions(question: str) -> tuple[str, ...]:
     elif differ := _DIFFER.fullmatch(text[:1].lower() + text[1:]):
         topic = differ["topic"] or differ["asked"] or ""
         sides = (differ["one"] or differ["first"], differ["other"] or differ["second"])
-        parts = [f"{topic} in {side}".strip() for side in sides]
+        places = [(differ["of"] or "") + side for side in sides]
+        parts = [f"{topic} in {place}" if topic else place for place in places]
     elif len(versus := _VERSUS.split(text)) == 2:
         parts = versus
     else:
@@ -102,6 +106,10 @@ def _sides(text: str, topic: str) -> list[str]:
     left, right = text[: joints[0].start()], text[joints[0].end() :]
     if topic:
         return [f"{topic} in {left}", f"{topic} in {right}"]
+    named = re.fullmatch(rf"(?P<name>{_NAME}) (?:on|about|as to) (?P<topic>.+)", right)
+    if named and re.fullmatch(_NAME, left):
+        return [f"{named['topic']} in {left}", f"{named['topic']} in {named['name']}"]
+    right = _STANDS_FOR_LEFT.sub("", right)
     if leading := re.match(_PREPOSITION, right):
         head = left.rpartition(f" {leading.group()} ")[0]
         return [left, f"{head} {right}"] if head else []

@@ -55,18 +55,22 @@ class Extract:
 
 @dataclass(frozen=True)
 class Part:
-    """What the quotes for one question are worth, best first."""
+    """What the quotes for one question are worth, best first.
+
+    `read` is false if a reader model found no words in the passages that answer.
+    """
 
     question: str
     quotes: tuple[Quote, ...]
     grounds: Grounds
+    read: bool = True
 
     def answers(self, needed: float) -> bool:
         """Whether they hold the kind of thing asked for, some passage speaks of every name and
         figure it is about, and they are likely enough."""
         grounds = self.grounds
         spoken_of = grounds.share_absent < SUBJECT and not grounds.figures
-        held = bool(self.quotes) and not grounds.asked
+        held = bool(self.quotes) and not grounds.asked and self.read
         return held and spoken_of and grounds.likelihood >= needed
 
 
@@ -137,7 +141,7 @@ class Chosen:
         if self.whole.answers(needed) or not said:
             said += unlike(said, self.whole.quotes)
         limit = min(max(prompt.limit, len(self.parts)), prompt.most)
-        told = with_other_sides(said, _read(prompt), prompt.opposed, limit)
+        told = with_other_sides(said, passages_to_quote(prompt), prompt.opposed, limit)
         return with_what_is_before(told, prompt.most)
 
 
@@ -176,7 +180,7 @@ def _part(
     scored = sorted(_score(prompt, found, vectors), key=lambda quote: quote.order)
     best = [q for q in scored if q.score >= SHARE_OF_BEST * scored[0].score]
     quotes = on_the_named(prompt.question, unlike((), best))
-    given = [item.passage for item in _read(prompt)]
+    given = [item.passage for item in passages_to_quote(prompt)]
     return Part(
         prompt.question,
         tuple(quotes),
@@ -224,7 +228,7 @@ def _most_covering(prompt: Extract) -> list[Quote]:
     statement before it too.
     """
     found: dict[str, tuple[float, Quote]] = {}
-    for rank, item in enumerate(_read(prompt)):
+    for rank, item in enumerate(passages_to_quote(prompt)):
         passage = item.passage
         weights = _weights(prompt, passage.language)
         total = sum(weights.values()) or 1.0
@@ -252,8 +256,9 @@ def _weights(prompt: Extract, language: str) -> Mapping[str, float]:
     return {term: weight for term, weight in prompt.term_weights.items() if term in terms}
 
 
-def _read(prompt: Extract) -> Sequence[CheckedPassage]:
-    """The passages quotes are taken from."""
+def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
+    """The passages quotes are taken from: not what was superseded, if asked how things stand now,
+    and of whom it is asked what he said, his own words."""
     passages = prompt.passages
     if asks_for_current(prompt.question):
         # a rule that was overruled or repealed is not how things stand
@@ -265,5 +270,6 @@ def _read(prompt: Extract) -> Sequence[CheckedPassage]:
 
 def _evidence(prompt: Extract) -> str:
     return "\n".join(
-        f"{item.passage.title}\n{item.passage.date}\n{item.passage.text}" for item in _read(prompt)
+        f"{item.passage.title}\n{item.passage.date}\n{item.passage.text}"
+        for item in passages_to_quote(prompt)
     )

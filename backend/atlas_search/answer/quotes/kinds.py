@@ -32,6 +32,12 @@ _PLACED = re.compile(
     r"(?:(?:the|an?|its|his|her|their|this|that)\s+)?(?P<place>\w+(?:\s+\w+)?)"
 )
 
+_COUNT = re.compile(rf"\d|(?i:\b(?:{_WORDS})\b)")
+_DATED = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b(?!,\d)|"
+    r"(?<![\d,.$£€])(?:1[5-9]|20)\d\d(?:[-–/]\d\d)?\b(?![,.]\d)"
+)
+
 Held = Callable[[str, str, str], bool]
 
 
@@ -80,6 +86,11 @@ def _holds_new_place(sentence: str, question: str) -> bool:
         for place in _PLACED.finditer(sentence)
         for word in words(place["place"])
     )
+
+
+def _holds_count(sentence: str, *_: str) -> bool:
+    """A number that is no year and no day of a month."""
+    return bool(_COUNT.search(_DATED.sub(" ", sentence)))
 
 
 def holds_new_name(sentence: str, question: str) -> bool:
@@ -132,7 +143,7 @@ _KINDS = (
     _kind(
         "number",
         r"\bhow (?:many|long|far|often)\b|\b(?:what|which) (?:percentage|proportion|number)\b",
-        rf"\d|(?i:\b(?:{_WORDS})\b)",
+        _holds_count,
     ),
     _kind(
         "date",

@@ -54,7 +54,7 @@ def mismatch(question: str, sentence: str, passage: str, evidence: str) -> Misma
     opposite    the question has a word that the `passage` lacks, and its sentence the opposite
 
     Of a question of several sentences the last is compared: those before it tell what it is about.
-    `tests.benchmarks.trick_questions` says how often this is right.
+    `tests.benchmarks.truth` says how often this is right.
     """
     if figures_missing(question, evidence):
         return "figure"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from atlas_search.answer.quotes.choose import Chosen, Extract, Part
+from atlas_search.answer.quotes.choose import Chosen, Extract, Part, passages_to_quote
 from atlas_search.answer.quotes.likelihood import Grounds
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.core.domain import CheckedPassage
@@ -25,7 +25,7 @@ def read_by_model(
     """
     found = [
         (spans[item.passage.id].score, quote)
-        for rank, item in enumerate(prompt.passages)
+        for rank, item in enumerate(passages_to_quote(prompt))
         if item.passage.id in spans
         for quote in _around(item, rank, spans[item.passage.id])
     ]
@@ -33,7 +33,7 @@ def read_by_model(
     best = found[0][0] if found else 0.0
     if best < threshold:
         grounds = replace(chosen.whole.grounds, likelihood=min(best, needed * threshold))
-        return Chosen(replace(chosen.whole, grounds=grounds))
+        return Chosen(replace(chosen.whole, grounds=grounds, read=False))
     quotes = tuple(quote for score, quote in found if score >= threshold)
     grounds = Grounds(chosen.whole.grounds.signs, max(best, needed))
     return Chosen(Part(prompt.question, quotes, grounds))

@@ -41,7 +41,9 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
         _describe(span, chosen)
         if outcome is not ANSWERED:
             span.output(outcome.message)
-            return Written("", NOTHING, outcome, nobody, closest=_cite(chosen.whole.quotes))
+            notes = (chosen.unread,) if chosen.unread else ()
+            near = _cite(chosen.whole.quotes)
+            return Written("", NOTHING, outcome, nobody, closest=near, notes=notes)
         relay = _say(run, evidence, readings or chosen.quotes(prompt, needed))
         span.output(relay.text)
     written = judge_text(run, evidence, relay, by)

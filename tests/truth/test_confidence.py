@@ -1,0 +1,138 @@
+"""How surely quotes answer, and what kind of thing they must hold."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from atlas_search import Atlas
+from atlas_search.answer.quotes.kinds import KINDS
+from atlas_search.answer.quotes.likelihood import LIKELY
+from atlas_search.providers.embedding import Embedder
+from tests.truth.collection import closest, collection, said
+
+HEAD = "---\ntitle: The pier of Norport\n---\n"
+MATCH = (
+    f"{HEAD}The crew of Norport won the rowing match of 1904 by two lengths. The cup was given by "
+    "the mayor. Fishing boats with sails are allowed in the inner basin during the match.\n"
+)
+ALL = "ANSWER_LIKELIHOOD=0\n"
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Atlas]:
+    folder = tmp_path_factory.mktemp("match")
+    with collection(folder, embedder, {"town/match.txt": MATCH}, ALL) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("plain", "other"),
+    [
+        ("Who won the rowing match of 1904?", "Who lost the rowing match of 1904?"),
+        (
+            "Which boats are allowed in the inner basin during the match?",
+            "Which boats are not allowed in the inner basin during the match?",
+        ),
+    ],
+    ids=["opposite", "denied"],
+)
+def test_an_opposite_and_a_denied_question_are_less_likely_answered(
+    match: Atlas, plain: str, other: str
+) -> None:
+    answer, turned = match.ask(plain), match.ask(other)
+    assert said(answer)[0] == said(turned)[0]
+    assert answer.confidence
+    assert turned.confidence
+    assert (answer.confidence.word, turned.confidence.word) == ("likely", "possible")
+    assert turned.confidence.likelihood < 0.2 < LIKELY <= answer.confidence.likelihood
+
+
+def test_what_is_too_unlikely_is_declined(tmp_path: Path, embedder: Embedder) -> None:
+    with collection(tmp_path, embedder, {"town/match.txt": MATCH}) as atlas:
+        answer = atlas.ask("Who lost the rowing match of 1904?")
+    assert (answer.outcome.code, answer.confidence) == ("not_held", None)
+    assert answer.outcome.numbers["likelihood"] < answer.outcome.numbers["needed"] == LIKELY
+    assert closest(answer)[0] == "The crew of Norport won the rowing match of 1904 by two lengths."
+
+
+# the kind, a question, a sentence that holds what is asked for, and one that only is about it
+HELD = [
+    (
+        "date",
+        "When was the pier of Norport opened?",
+        "The pier of Norport was opened on 3 May 1880.",
+        "The pier of Norport was opened by the mayor in rain.",
+    ),
+    (
+        "name",
+        "Where was the keel of the brig laid?",
+        "The keel of the brig was laid at Sudhaven.",
+        "The keel of the brig was laid with much noise.",
+    ),
+    (
+        "name",
+        "Who built the pier?",
+        "The pier was built by Amos Tyler.",
+        "The pier was built in haste by a carpenter of the town.",
+    ),
+    (
+        "time",
+        "How long did the repair of the pier last?",
+        "The repair of the pier lasted fourteen months.",
+        "The repair of the pier lasted and was a burden to all.",
+    ),
+    (
+        "money",
+        "How much did the pier cost?",
+        "The pier cost 900 pounds.",
+        "The pier cost more than anybody had thought.",
+    ),
+    (
+        "money",
+        "How much was the income of the ferry?",
+        "The income of the ferry was $1,200.",
+        "The income of the ferry was a wonder to all.",
+    ),
+    (
+        "number",
+        "How many boats were lost in the storm?",
+        "In the storm eleven boats were lost.",
+        "In the storm the boats of the widow were lost.",
+    ),
+    (
+        "share",
+        "What percentage of the catch goes to the owner of the boat?",
+        "Of the catch, 40 per cent goes to the owner of the boat.",
+        "Of the catch, the larger part goes to the owner of the boat.",
+    ),
+    (
+        "age",
+        "How old must a pilot be?",
+        "A pilot must be at least 21 years of age.",
+        "A pilot must be known to the harbour master.",
+    ),
+    (
+        "reason",
+        "Why was the pier closed?",
+        "The pier was closed because its planks were rotten.",
+        "The pier was closed and the boats went elsewhere.",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "holds", "lacks"), HELD, ids=[question for _, question, *_ in HELD]
+)
+def test_an_answer_holds_the_kind_of_thing_asked_for(
+    tmp_path: Path, embedder: Embedder, kind: str, question: str, holds: str, lacks: str
+) -> None:
+    files = {"town/pier.txt": f"{HEAD}{holds} The bell is rung in fog.\n"}
+    with collection(tmp_path / "holds", embedder, files, ALL) as atlas:
+        assert said(atlas.ask(question))[0] == holds
+    files = {"town/pier.txt": f"{HEAD}{lacks} The bell is rung in fog.\n"}
+    with collection(tmp_path / "lacks", embedder, files, ALL) as atlas:
+        answer = atlas.ask(question)
+    assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "not_held")
+    assert answer.outcome.message.endswith(f"None of them names {KINDS[kind]}.")
+    assert closest(answer)[0] == lacks
