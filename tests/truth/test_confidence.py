@@ -134,5 +134,5 @@ def test_an_answer_holds_the_kind_of_thing_asked_for(
     with collection(tmp_path / "lacks", embedder, files, ALL) as atlas:
         answer = atlas.ask(question)
     assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "not_held")
-    assert answer.outcome.message.endswith(f"None of them names {KINDS[kind]}.")
+    assert answer.outcome.message.endswith(f"None of them gives {KINDS[kind]}.")
     assert closest(answer)[0] == lacks
