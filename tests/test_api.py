@@ -323,7 +323,10 @@ def test_a_year_can_be_given_as_a_number_or_a_text(client: FlaskClient, year: ob
 def test_a_question_about_now_is_not_answered_from_superseded_sources(
     client: FlaskClient,
 ) -> None:
-    now = ask(client, question="What is the current test for dishonesty in English law?")
+    tried = "test of dishonesty in criminal proceedings in England and Wales?"
+    ever = ask(client, question=f"What is the {tried}")
+    assert "legal_uk.r-v-ghosh-1982" in {c["document_id"] for c in ever["citations"]}
+    now = ask(client, question=f"What is the current {tried}")
     assert now["citations"]
     assert "legal_uk.r-v-ghosh-1982" not in {c["document_id"] for c in now["citations"]}
     then = ask(client, question="What two-stage test of dishonesty did R v Ghosh lay down?")

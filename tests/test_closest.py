@@ -92,7 +92,7 @@ def test_a_comparison_has_closest_quotes_only_if_no_corpus_answers(coast: Atlas)
 
 def test_what_quotes_of_a_corpus_leave_open_is_said_of_that_corpus(coast: Atlas) -> None:
     warnings = coast.compare(WHEN_FROM_DUNEDIN).verification.warnings
-    assert warnings == ("north: No passage found speaks of Dunedin.",)
+    assert warnings == ("north: No passage quoted speaks of Dunedin.",)
 
 
 # documents, bundles and exports
@@ -130,11 +130,11 @@ def test_markdown_shows_closest_quotes_below_a_heading_with_place_and_link() -> 
 
 
 def test_markdown_says_how_surely_quotes_answer_and_what_they_leave_open() -> None:
-    warned = {"warnings": ["No passage found speaks of [Dunedin]."]}
+    warned = {"warnings": ["No passage quoted speaks of [Dunedin]."]}
     written = text("markdown", answer(citation(), confidence=UNSURE, validation=warned))
     assert (
         "(`answered`)\n\nPossibly an answer.\n\n"
-        "Note: No passage found speaks of \\[Dunedin\\].\n\nHe can. [1]\n\n"
+        "Note: No passage quoted speaks of \\[Dunedin\\].\n\nHe can. [1]\n\n"
     ) in written
 
 
@@ -160,7 +160,7 @@ def test_what_was_declined_can_be_exported(coast: Atlas, format: Format) -> None
 def test_the_terminal_prints_closest_quotes_below_the_reason(coast: Atlas) -> None:
     lines = printed(coast.ask(WHEN, target="strict"))
     assert lines[:4] == [
-        "No answer: The closest passages are not likely to hold the answer.",
+        "No answer: The closest passages are not likely enough to hold the answer.",
         f"{CLOSEST}:",
         "  [north.skerry p1]  The Skerry lighthouse  1891-05-02",
         f"    “{LIT}”",

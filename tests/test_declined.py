@@ -25,7 +25,7 @@ SOURCES = {
     "their arrival.\n",
 }
 HELD = "Can the board close a quay without notice?"
-NEAR = "What do boats do at the quay?"  # said in other words, so neither sure nor unlikely
+NEAR = "What do boats do?"  # so short that its words are no sure sign
 
 
 @pytest.fixture(scope="module")

@@ -40,13 +40,13 @@ def test_unanswerable_questions_get_no_answer_eight_times_in_ten(
 def test_answerable_questions_are_mostly_answered(outcomes: list[LabelScore]) -> None:
     answered = summarise(outcomes).answered
     assert answered is not None
-    assert answered >= 0.86
+    assert answered >= 0.88
 
 
 def test_answers_cite_documents_that_hold_the_answer(outcomes: list[LabelScore]) -> None:
     cites_gold = summarise(outcomes).cites_gold
     assert cites_gold is not None
-    assert cites_gold >= 0.86
+    assert cites_gold >= 0.88
 
 
 def test_most_questions_are_rightly_answered_or_rightly_declined(
@@ -54,16 +54,16 @@ def test_most_questions_are_rightly_answered_or_rightly_declined(
 ) -> None:
     decided = summarise(outcomes).decided
     assert decided is not None
-    assert decided >= 0.85
+    assert decided >= 0.87
 
 
-def test_questions_in_other_words_than_the_sources_are_answered_one_in_two(
+def test_questions_in_other_words_than_the_sources_are_mostly_answered(
     outcomes: list[LabelScore],
 ) -> None:
     asked = [outcome for outcome in outcomes if outcome.label.category == "paraphrase"]
     answered = summarise(asked).answered
     assert answered is not None
-    assert answered >= 0.5
+    assert answered >= 0.6
 
 
 def test_the_fused_reranker_finds_more_than_the_lexical_table(
