@@ -4,8 +4,8 @@ import { element } from "./dom.js";
 
 // of all pages only `docs/answers.md` says the same; a test holds the two together
 const MEANINGS = {
-  likely: "Of answers called likely, N in 10 were right on public test sets.",
-  possible: "Of answers called possible, N in 10 were right on public test sets.",
+  likely: "Of answers called likely, 8 in 10 were right on public test sets.",
+  possible: "Of answers called possible, 4 in 10 were right on public test sets.",
 };
 
 const WORDS = { likely: "Likely an answer", possible: "Possibly an answer" };
