@@ -46,8 +46,8 @@ class Signs:
 WEIGHTS = Signs(score=6.0, terms=5.2, name=0.3, denial=-3.7, opposite=-3.4, yes_or_no=0.8)
 INTERCEPT = -6.5
 """Rounded from a logistic regression on the development halves of two public sets, alone and among
-others, on the bundled labels and on 40 questions about 671 real documents. There questions for yes or
-no were answered wrongly too often, so `yes_or_no` was lowered from 2.0.
+others, on the bundled labels and on 40 questions about 671 real documents. On others about these,
+questions for yes or no were answered wrongly too often, so `yes_or_no` was lowered from 2.0.
 `tests.benchmarks.truth.fit` prints what the public sets and the labels alone would give."""
 
 
