@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from atlas_search.answer.quotes.beside import Opposed
 from atlas_search.answer.quotes.choose import Extract, QuoteChooser
 from atlas_search.answer.quotes.likelihood import Grounds
+from atlas_search.answer.quotes.read_by_model import read_by_model
 from atlas_search.core.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
+from atlas_search.providers.reading import AnswerSpan
 from tests.hash_embedder import HashEmbedder
 
 EMBEDDER = HashEmbedder()
@@ -170,3 +172,16 @@ def test_each_part_of_a_question_has_its_best_sentence_first() -> None:
 def test_a_sentence_that_serves_two_parts_is_said_once() -> None:
     answer = written(passage("farm.sheep", COARSE), parts=("sheep wool", "the wool"))
     assert answer == f"{COARSE} [farm.sheep p1]\n"
+
+
+def test_what_a_reader_model_finds_must_stand_where_the_year_asked_for_does() -> None:
+    source = passage("farm.sheep", "In 1954 the sheep gave wool that is coarse.")
+    spans = {source.passage.id: AnswerSpan(start=8, end=20, score=0.99)}
+
+    def is_answered(question: str) -> bool:
+        prompt = extract(source, question=question)
+        chosen = QuoteChooser(EMBEDDER).choose(prompt)
+        return read_by_model(chosen, prompt, spans, 0.5, 0.6).answers(0.6)
+
+    assert is_answered("Which wool did sheep give in 1954?")
+    assert not is_answered("Which wool did sheep give in 1961?")

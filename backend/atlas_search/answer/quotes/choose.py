@@ -184,11 +184,11 @@ def _part(
     return Part(
         prompt.question,
         tuple(quotes),
-        grounds(prompt.question, quotes, given, _all(prompt)),
+        grounds(prompt.question, quotes, given, weights_of(prompt)),
     )
 
 
-def _all(prompt: Extract) -> Mapping[str, float]:
+def weights_of(prompt: Extract) -> Mapping[str, float]:
     """The weights of the terms of its question."""
     terms = all_terms(prompt.question)
     own = {term: weight for term, weight in prompt.term_weights.items() if term in terms}

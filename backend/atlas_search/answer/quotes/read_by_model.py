@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from atlas_search.answer.quotes.choose import Chosen, Extract, Part, passages_to_quote
-from atlas_search.answer.quotes.likelihood import Grounds
+from atlas_search.answer.quotes.choose import Chosen, Extract, Part, passages_to_quote, weights_of
+from atlas_search.answer.quotes.likelihood import grounds
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.providers.reading import AnswerSpan
@@ -20,8 +20,9 @@ def read_by_model(
     """The statements that hold the words a model read as the answer, best first.
 
     `spans` are by passage id, in characters of its text. A span counts from its score `threshold`
-    on, and answers then whatever the quotes' own likelihood is, which `needed` is compared with. If
-    none counts, the quotes stay the closest, and the best score is how likely they are.
+    on, and answers then whatever the quotes' own likelihood is, which `needed` is compared with. The
+    names and figures asked for must stand there as without a model. If none counts, the quotes stay
+    the closest, and the best score is how likely they are.
     """
     found = [
         (spans[item.passage.id].score, quote)
@@ -32,11 +33,15 @@ def read_by_model(
     found.sort(key=lambda each: (-each[0], each[1].rank, each[1].start))
     best = found[0][0] if found else 0.0
     if best < threshold:
-        grounds = replace(chosen.whole.grounds, likelihood=min(best, needed * threshold))
-        return Chosen(replace(chosen.whole, grounds=grounds, read=False))
+        unlikely = replace(chosen.whole.grounds, likelihood=min(best, needed * threshold))
+        return Chosen(replace(chosen.whole, grounds=unlikely, read=False))
     quotes = tuple(quote for score, quote in found if score >= threshold)
-    grounds = Grounds(chosen.whole.grounds.signs, max(best, needed))
-    return Chosen(Part(prompt.question, quotes, grounds))
+    given = [item.passage for item in passages_to_quote(prompt)]
+    # a model may take the words of another company or year for those asked for
+    seen = grounds(prompt.question, quotes, given, weights_of(prompt))
+    return Chosen(
+        Part(prompt.question, quotes, replace(seen, likelihood=max(best, needed), asked=""))
+    )
 
 
 def _around(item: CheckedPassage, rank: int, span: AnswerSpan) -> list[Quote]:
