@@ -20,9 +20,9 @@ def read_by_model(
     """The statements that hold the words a model read as the answer, best first.
 
     `spans` are by passage id, in characters of its text. A span counts from its score `threshold`
-    on, and answers then whatever the quotes' own likelihood is, which `needed` is compared with. The
-    names and figures asked for must stand there as without a model. If none counts, the quotes stay
-    the closest, and the best score is how likely they are.
+    on, and answers then whatever the likelihood of the quotes is, which `needed` is compared with.
+    The names and figures asked for must stand there as without a model. If none counts, the quotes
+    stay the closest, and the best score is how likely they are.
     """
     found = [
         (spans[item.passage.id].score, quote)
