@@ -14,8 +14,8 @@ from typing import Self
 from atlas_search.build.corpora import SourceFile
 from atlas_search.build.isolation.here import read_here
 from atlas_search.build.isolation.limits import End, Limits
-from atlas_search.build.isolation.process import Process, Unfit, packed, why_it_ended
-from atlas_search.build.isolation.worker import END, SOME, SPANS, Job
+from atlas_search.build.isolation.process import Process, Unfit, no_start, packed, why_it_ended
+from atlas_search.build.isolation.worker import END, LAST, SOME, SPANS, UNFIT, Job
 from atlas_search.build.prepare import Preparation, Prepared
 
 FILES_AHEAD = 32
@@ -82,7 +82,11 @@ class Pool:
         """Wait until the first process is ready. Raises Unfit, or SourceError if none starts."""
         first = Process(self._job)
         self._processes.append(first)
-        first.receive()
+        said = first.receive()
+        if said is None:
+            raise no_start(f"it ended with {first.end_status()}")
+        if said.kind == UNFIT:
+            raise Unfit(said.content.decode())
         self._grown = time.monotonic()
 
     def take(self, number: int) -> Iterator[Prepared | End]:
@@ -154,10 +158,11 @@ class Pool:
         return self._lanes[process.task].bytes > _BYTES_AHEAD / self._limits.workers
 
     def _hear(self, process: Process) -> None:
-        begun = process.heard
         message = process.receive()
-        if message is None:
-            seconds = round(time.monotonic() - begun, 4)
+        if message is None or message.kind == UNFIT:
+            if not process.is_ready:
+                raise no_start(f"another one did, and this one ended with {process.end_status()}")
+            seconds = round(time.monotonic() - process.began, 4)
             self._lose(process, why_it_ended(process.end_status(), self._limits, seconds))
         elif message.kind == SPANS:
             process.answer(self._token_spans(message.content.decode("utf-8", "surrogatepass")))
@@ -166,9 +171,12 @@ class Pool:
             if message.kind == SOME:
                 lane.waiting.append(message.content)
                 lane.bytes += len(message.content)
-            elif message.kind == END:
+            elif message.kind in (END, LAST):
                 lane.end = pickle.loads(message.content)
                 process.task = None
+                if message.kind == LAST:
+                    self._processes.remove(process)
+                    process.close()
 
     def _lose(self, process: Process, end: End) -> None:
         """A process is gone; the file it read is left out."""

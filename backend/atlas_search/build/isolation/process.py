@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from atlas_search.build.corpora import SourceFile
 from atlas_search.build.isolation.limits import End, Limits
-from atlas_search.build.isolation.worker import NO_MEMORY, READY, UNFIT
+from atlas_search.build.isolation.worker import NO_MEMORY, READY
 from atlas_search.core.errors import SourceError
 
 # not `multiprocessing`: that would run the caller's own script again in every process
@@ -52,32 +52,29 @@ class Process:
                 )
             except OSError as error:
                 self.connection.close()
-                raise SourceError(_no_start(error.strerror or str(error))) from error
+                raise no_start(error.strerror or str(error)) from error
         self.task: int | None = None
         self.is_ready = False
-        self.heard = time.monotonic()
+        self.began = self.heard = time.monotonic()
         with suppress(BrokenPipeError):  # it is gone: whoever listens is told
             self.connection.send(sys.path)
             self.connection.send_bytes(job)
 
     def begin(self, task: int, file: SourceFile) -> None:
         """Let it read a file."""
-        self.task, self.heard = task, time.monotonic()
+        self.task = task
+        self.began = self.heard = time.monotonic()
         with suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send(file)
 
     def receive(self) -> Message | None:
-        """The next message; none if the process has ended. Raises Unfit, SourceError."""
+        """The next message; none if the process has ended."""
         try:
             said = self.connection.recv_bytes()
         except (EOFError, OSError):
-            if not self.is_ready:
-                raise SourceError(_no_start(f"it ended with {self.end_status()}")) from None
             return None
         self.heard = time.monotonic()
         message = Message(said[:1], said[1:])
-        if message.kind == UNFIT:
-            raise Unfit(message.content.decode())
         self.is_ready = self.is_ready or message.kind == READY
         return message
 
@@ -120,8 +117,9 @@ def packed(job: object) -> bytes:
         raise Unfit(str(error)) from error
 
 
-def _no_start(reason: str) -> str:
-    return (
+def no_start(reason: str) -> SourceError:
+    """What is raised where no process can be started."""
+    return SourceError(
         f"A process that reads source files does not start: {reason}. "
         "With READ_WORKERS=0 the build reads them itself, without limits."
     )

@@ -14,8 +14,8 @@ from atlas_search.build.corpora import SourceFile
 from atlas_search.build.isolation.limits import End, Limits, TooLong, measured
 from atlas_search.build.prepare import Preparation, Prepared, prepare, size_of
 
-READY, UNFIT, SOME, SPANS, END = b"r", b"u", b"s", b"t", b"e"
-"""The first byte of a message to the build: what kind it is."""
+READY, UNFIT, SOME, SPANS, END, LAST = b"r", b"u", b"s", b"t", b"e", b"l"
+"""The first byte of a message to the build: what kind it is. LAST is the END before its own."""
 
 NO_MEMORY = 77
 """The status of a process that met its limit of memory."""
@@ -52,7 +52,7 @@ def work(build: Connection) -> None:
     preparation = replace(job.preparation, token_spans=spans)
     build.send_bytes(READY)
     with suppress(EOFError, ConnectionError):  # the build is over
-        while not room.is_worn:
+        while True:
             file = build.recv()
             _read(build, preparation, file, room)
 
@@ -135,7 +135,7 @@ def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _
     except Exception as error:
         failure = f"cannot be read: {type(error).__name__}: {error}"
     end = End(round(time.monotonic() - started, 4), failure)
-    build.send_bytes(END + pickle.dumps(end))
+    build.send_bytes((LAST if room.is_worn else END) + pickle.dumps(end))
 
 
 def _weight(prepared: Prepared) -> int:
