@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.broken_files import BILLION, DEEP_HTML
 from tests.source_files import book, good_files, with_part
 
-LINE = 1_000_000
+LINE = 300_000
 """Characters of a line that patterns are tried on."""
 
 CHAPTER = '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>Ha {} ha</p></body></html>'
