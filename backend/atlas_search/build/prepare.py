@@ -188,8 +188,7 @@ def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDo
 def _has_half_characters(document: Document) -> bool:
     """Whether there is what no encoding can write; a reader of another package may not look."""
     sections = (f"{each.section} {each.speaker} {each.locator}" for each in document.segments)
-    metadata = json.dumps(document.metadata, ensure_ascii=False, default=list)
-    said = (document.text, document.title, metadata, *sections)
+    said = (document.text, document.title, *sections)  # `typed_metadata` mends its own
     return any(_SURROGATE.search(text) for text in said)
 
 
