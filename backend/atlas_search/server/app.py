@@ -13,6 +13,7 @@ from werkzeug.routing import BaseConverter
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
+from atlas_search.server.access.gate import gate
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
 from atlas_search.server.catalogue import catalogue_blueprint
@@ -60,9 +61,10 @@ def create_app(
     app.url_map.converters["any_id"] = _AnyId
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, problem_response)
+    settings = serve().services.settings
+    app.before_request(gate(settings))
     app.before_request(_parse_json_early)
     app.after_request(_secure)
-    settings = serve().services.settings
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
     app.register_api(ask_blueprint(serve, runs))
