@@ -28,7 +28,7 @@ _EMBEDDING = (ip_network("64:ff9b::/96"), ip_network("::/96"))
 """Networks of IPv6 whose last 32 bits are an address of IPv4 (RFC 6052, RFC 4291)."""
 
 _LOCAL = tuple(map(ip_network, ("168.63.129.16", "192.0.0.0/24", "fec0::/10")))
-"""Networks that look public, but at which a cloud answers its own machines, or an office its own."""
+"""Networks that look public, but at which a cloud or an office answers its own machines."""
 
 
 class Refused(Fault):
