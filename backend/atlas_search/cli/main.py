@@ -16,6 +16,7 @@ from atlas_search.cli.commands import doctor_command, export_command, replay_com
 from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
 from atlas_search.cli.printable import printable_json
+from atlas_search.cli.private_files import private_files
 from atlas_search.cli.run import phoenix, phoenix_beside, serve, stop_on_signal
 from atlas_search.cli.source_types import CreateGroup
 from atlas_search.cli.store import store_app
@@ -55,7 +56,8 @@ PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; errors Atlas raises on purpose end it with their message and status 1."""
     try:
-        app(list(arguments) if arguments is not None else None)
+        with private_files():
+            app(list(arguments) if arguments is not None else None)
     except AtlasError as error:
         print(f"atlas: {error}", file=sys.stderr)
         sys.exit(1)
