@@ -3,6 +3,7 @@
 import { counted } from "./text.js";
 
 const SILENT = "The server does not answer. Check that it is running, then try again.";
+const UNREADABLE = "There is nothing at this address that can be shown.";
 const CUT_OFF = "The connection broke before the answer was complete. Ask again.";
 const PAUSES = [300, 900]; // ms before each attempt to resume; the server waits about 2 s
 
@@ -26,7 +27,13 @@ export function newId() {
 
 export async function getJson(path) {
   const response = await request(path);
-  return response.json();
+  const text = await reached(() => response.text());
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // an id of dots alone leads to another path
+    throw new Problem(UNREADABLE, { cause: error });
+  }
 }
 
 /** Events of an answer as {name, data}, the last of them `complete`. */

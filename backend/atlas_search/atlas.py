@@ -35,6 +35,7 @@ from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.services import Services, open_services
+from atlas_search.stores.versions import make_folder
 
 
 class Atlas:
@@ -103,7 +104,10 @@ class Atlas:
             arguments or {},
             {name_of(old): name_of(new) for old, new in (rename or {}).items()},
         )
-        return build(folder, sources, reader, embedder or open_embedder(chosen), options, progress)
+        embedder = embedder or open_embedder(chosen)
+        # in a program of others, whose files are its own affair, what is built stays private too
+        make_folder(folder, 0o777 & ~chosen.umask)
+        return build(folder, sources, reader, embedder, options, progress)
 
     @property
     def corpora(self) -> tuple[Corpus, ...]:

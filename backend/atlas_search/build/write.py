@@ -13,6 +13,7 @@ from atlas_search.build.live_version import Live, Materials, Ready
 from atlas_search.build.statistics import Counter
 from atlas_search.build.vectorise import Known
 from atlas_search.core.errors import SourceError
+from atlas_search.core.web_address import UNLINKED, URL
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES
 from atlas_search.stores.embeddings import Embeddings
@@ -211,7 +212,8 @@ def _match_terms(field: str, value: str | float, language: str) -> list[str]:
     """
     # a question's function words are dropped too: "House of Lords" must match without its "of"
     stems = [word.term for word in content_words(words(str(value), language))]
-    unmatched = {"title", "url", "source", "content_type", "record_id", *SUCCESSION_NAMES}
+    addresses = {URL, UNLINKED}
+    unmatched = {"title", "source", "content_type", "record_id", *addresses, *SUCCESSION_NAMES}
     if field in unmatched:
         return []
     if field == "date":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
+from atlas_search.cli.printable import printable
 from atlas_search.core.errors import AtlasError, RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.settings import Settings
@@ -84,6 +85,7 @@ def filters_of(conditions: Iterable[str]) -> dict[str, object]:
 
 def print_answer(console: Console, answer: Document) -> None:
     """The answer, its sources, and what is doubtful about it; or why none, and what is closest."""
+    answer = printable(answer)
 
     def say(text: str) -> None:
         console.print(text, markup=False, soft_wrap=not console.is_terminal)
@@ -158,6 +160,7 @@ def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:
 
 def print_passages(console: Console, found: Document, *, with_signals: bool) -> None:
     """The passages, best first, their highlights in bold, then what was searched, and counts."""
+    found = printable(found)
     retrieval = found["retrieval"]
     for note in _about_wording(retrieval):
         console.print(f"Note: {note}", markup=False, soft_wrap=True)

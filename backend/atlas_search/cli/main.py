@@ -1,6 +1,5 @@
 """The `atlas` command."""
 
-import json
 import logging
 import shlex
 import sys
@@ -16,6 +15,8 @@ from atlas_search.cli.client import filters_of, get_text, post, print_answer, pr
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
 from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
+from atlas_search.cli.printable import printable_json
+from atlas_search.cli.private_files import private_files
 from atlas_search.cli.run import phoenix, phoenix_beside, serve, stop_on_signal
 from atlas_search.cli.source_types import CreateGroup
 from atlas_search.cli.store import store_app
@@ -55,7 +56,8 @@ PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; errors Atlas raises on purpose end it with their message and status 1."""
     try:
-        app(list(arguments) if arguments is not None else None)
+        with private_files():
+            app(list(arguments) if arguments is not None else None)
     except AtlasError as error:
         print(f"atlas: {error}", file=sys.stderr)
         sys.exit(1)
@@ -156,7 +158,7 @@ def ask_command(
         path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
         bundle.write_text(get_text(settings, path), encoding="utf-8")
     if as_json:
-        print(json.dumps(answer, indent=2, ensure_ascii=False))
+        print(printable_json(answer))
     else:
         print_answer(Console(highlight=False), answer)
 
@@ -191,7 +193,7 @@ def search_command(
     }
     found = post(_settings(), "/api/search", body)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(printable_json(found))
     else:
         print_passages(Console(highlight=False), found, with_signals=signals)
 

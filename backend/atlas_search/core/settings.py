@@ -26,6 +26,12 @@ class Settings(BaseSettings):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$",
         description="The collection that is served",
     )
+    atlas_umask: str = Field(
+        "077",
+        pattern=r"^[0-7]{3,4}$",
+        description="Permissions that files of the `atlas` command do not get: by default all of "
+        "other users'; `027` lets a group read",
+    )
     multi_corpus_metadata: str = Field(
         "", description='Corpora that "all" means, separated by commas; empty: every corpus'
     )
@@ -146,6 +152,11 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, path: Path) -> Path:
         return path.expanduser().absolute()
+
+    @property
+    def umask(self) -> int:
+        """`atlas_umask` as a number."""
+        return int(self.atlas_umask, 8)
 
     @property
     def collection_folder(self) -> Path:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.registry import require
+from atlas_search.core.web_address import unlink
 from atlas_search.output.answer_document import AnswerDocument, read_answer
 from atlas_search.output.csl import csl_json
 from atlas_search.output.markdown import markdown
@@ -106,8 +107,9 @@ def _in_order(documents: Sequence[Document]) -> list[tuple[AnswerDocument, Docum
 
 
 def _json(documents: Sequence[Document]) -> str:
-    """The documents as they are."""
-    content = {"format_version": JSON_VERSION, "answers": documents}
+    """The documents as they are, but for addresses that are no links."""
+    content = json.loads(json.dumps({"format_version": JSON_VERSION, "answers": documents}))
+    unlink(content)
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from flask import Response, request, send_from_directory
+from flask import request, send_from_directory
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from werkzeug.exceptions import BadRequest
@@ -16,8 +16,10 @@ from atlas_search.core.version import __version__
 from atlas_search.server.access.gate import gate
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
+from atlas_search.server.browsable import BROWSABLE
 from atlas_search.server.catalogue import catalogue_blueprint
 from atlas_search.server.export import export_blueprint
+from atlas_search.server.headers import forbid
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
@@ -27,9 +29,6 @@ from atlas_search.server.validate import validate_blueprint
 FRONTEND = bundled_folder("frontend")
 SPARE_THREADS = 4  # for everything but answers
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
-
-# the page loads nothing from elsewhere and runs no inline script
-_PAGE_POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 
 
 class _AnyId(BaseConverter):
@@ -58,13 +57,14 @@ def create_app(
         static_folder=None,
     )
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.config["SWAGGER_HTML_STRING"] = BROWSABLE
     app.url_map.converters["any_id"] = _AnyId
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, problem_response)
     settings = serve().services.settings
     app.before_request(gate(settings))
     app.before_request(_parse_json_early)
-    app.after_request(_secure)
+    app.after_request(lambda response: forbid(response, request.path))
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
     app.register_api(ask_blueprint(serve, runs))
@@ -97,11 +97,3 @@ def _parse_json_early() -> None:
             json.dumps(body, ensure_ascii=False).encode()
         except (BadRequest, RecursionError, UnicodeEncodeError) as error:
             raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
-
-
-def _secure(response: Response) -> Response:
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    if not request.path.startswith("/api/"):
-        response.headers["Content-Security-Policy"] = _PAGE_POLICY
-    return response

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from stat import S_IMODE
 from typing import NamedTuple, cast
 
 import tantivy
@@ -47,6 +48,16 @@ def write_keywords(folder: Path, entries: Iterable[Entry]) -> None:
         writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
+    _give_one_mode(folder)
+
+
+def _give_one_mode(folder: Path) -> None:
+    """Whoever may read one file may read all: tantivy writes some for this user alone, whatever
+    the umask says."""
+    files = [path for path in folder.iterdir() if path.is_file()]
+    mode = max(S_IMODE(path.stat().st_mode) for path in files)
+    for path in files:
+        path.chmod(mode)
 
 
 class Keywords:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
+from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import Filter, where
@@ -258,7 +259,11 @@ def _provenance(record: sqlite3.Row) -> Provenance:
 
 
 def _metadata(text: str) -> Metadata:
+    """Without an address that is no link: stores of earlier versions hold what the sources said."""
     loaded: dict[str, str | float | list[str]] = json.loads(text)
-    return {
-        field: tuple(value) if isinstance(value, list) else value for field, value in loaded.items()
-    }
+    return with_link(
+        {
+            field: tuple(value) if isinstance(value, list) else value
+            for field, value in loaded.items()
+        }
+    ).metadata

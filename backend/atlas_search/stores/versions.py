@@ -52,6 +52,14 @@ def lock(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+def make_folder(folder: Path, mode: int) -> None:
+    """Make a folder, and those above it that are missing, with a `mode`; what is there keeps its
+    own."""
+    for path in (*reversed(folder.parents), folder):
+        if not path.exists():
+            path.mkdir(mode, exist_ok=True)
+
+
 def new_name(content_digest: str) -> str:
     """A name for a version made now; names sort by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{content_digest[:8]}"
