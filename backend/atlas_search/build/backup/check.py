@@ -17,7 +17,7 @@ from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import LANGUAGES
 from atlas_search.stores.record_writer import Provenance
 
-CHUNK = 2**20  # bytes read at once
+CHUNK = 2**16  # bytes read at once
 BATCH = 4096  # vectors read at once
 LARGEST_MANIFEST = 2**26  # bytes
 SAME = 1e-3  # most by which the length of a vector may differ from 1
