@@ -159,6 +159,8 @@ def test_the_openapi_document_lists_every_route(client: FlaskClient) -> None:
         "/api/targets",
         "/api/config",
         "/api/config/reranker",
+        "/api/live",
+        "/api/ready",
         "/api/health",
         "/api/passages/{id}",
         "/api/documents/{id}",

@@ -117,7 +117,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
 
     `embedder` saves loading the model again where one is at hand.
     """
-    targets = _targets(settings)
+    targets = load_targets(settings)
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
     # before the embedding model: once one model is loaded, no other is looked for in the network
     readers = find_readers(targets, settings)
@@ -212,8 +212,14 @@ def known_corpora(store: Store, ids: Iterable[str]) -> tuple[Corpus, ...]:
     return tuple(known[id_] for id_ in ids)
 
 
-def _targets(settings: Settings) -> dict[str, Target]:
+def load_targets(settings: Settings) -> dict[str, Target]:
+    """Every target by name. Raises ConfigurationError if the default one is not among them."""
     folder = settings.targets_directory
+    if not folder.is_dir():
+        raise ConfigurationError(
+            f"TARGETS_DIRECTORY={folder} is no folder. Set it to the folder of your target files, "
+            "or leave it out for the bundled ones."
+        )
     defaults = environment_target()
     names = target_names(folder)
     if settings.test_target not in names:

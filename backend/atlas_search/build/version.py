@@ -30,7 +30,14 @@ from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.embeddings import Embeddings
-from atlas_search.stores.manifest import SCHEMA_VERSION, EmbeddingModel, Index, Manifest, Origin
+from atlas_search.stores.manifest import (
+    SCHEMA_VERSION,
+    Calibration,
+    EmbeddingModel,
+    Index,
+    Manifest,
+    Origin,
+)
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import HNSW
 from atlas_search.stores.versions import go_live, new_name, remove_old, versions
@@ -42,13 +49,15 @@ Progress = Callable[[str, int, int], None]
 @dataclass(frozen=True)
 class Contents:
     """What a version is to hold: documents, corpus labels, how each origin is read and cut, and
-    what quotes from it need to be an answer, None for the default."""
+    what quotes from it need to be an answer, None for the default. `calibration` is one that came
+    with them; without it that of the version before stays."""
 
     collection: str
     plan: Plan
     labels: Mapping[str, str]
     origins: Mapping[str, Origin]
     answer_likelihood: float | None = None
+    calibration: Calibration | None = None
 
     def digest(self, embedder: Embedder) -> str:
         """Equal for equal contents, model and program: what decides whether to build at all."""
@@ -175,8 +184,12 @@ def _manifest(
         files=digests_of_files(folder),
         vector_tombstones=tombstones,
         answer_likelihood=contents.answer_likelihood,
-        calibration=site.live.manifest.calibration if site.live and _same_model(site) else None,
+        calibration=contents.calibration or _calibration(site),
     )
+
+
+def _calibration(site: Site) -> Calibration | None:
+    return site.live.manifest.calibration if site.live and _same_model(site) else None
 
 
 def _index() -> Index:

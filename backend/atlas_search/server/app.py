@@ -20,6 +20,7 @@ from atlas_search.server.browsable import BROWSABLE
 from atlas_search.server.catalogue import catalogue_blueprint
 from atlas_search.server.export import export_blueprint
 from atlas_search.server.headers import forbid
+from atlas_search.server.health import health_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
@@ -71,7 +72,8 @@ def create_app(
     app.register_api(export_blueprint(serve, runs))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
-    app.register_api(catalogue_blueprint(serve, problem))
+    app.register_api(catalogue_blueprint(serve))
+    app.register_api(health_blueprint(serve, problem))
     app.register_api(admin_blueprint(serve))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments

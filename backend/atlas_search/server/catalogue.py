@@ -1,7 +1,4 @@
-"""What can be chosen and what runs: corpora, targets, configuration, health, documents."""
-
-from collections.abc import Callable
-from typing import Literal
+"""What can be chosen and what runs: corpora, targets, configuration, documents."""
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
@@ -81,28 +78,13 @@ class ConfigOut(BaseModel):
     phoenix_project: str
 
 
-class HealthOut(BaseModel):
-    """Whether the server can answer; `problem` says what is wrong and what to do.
-
-    `providers` are `ready`, or say what they lack.
-    """
-
-    status: Literal["ok", "degraded"]
-    problem: str
-    version: str
-    collection: str
-    documents: int
-    passages: int
-    providers: dict[str, str]
-
-
 class ById(BaseModel):
     """An id in the path."""
 
     id: str
 
 
-def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
+def catalogue_blueprint(serve: Serve) -> APIBlueprint:
     """Everything about the collection and the server that is only read."""
     blueprint = APIBlueprint(
         "catalogue", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
@@ -162,27 +144,6 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
             tracing=services.tracer.enabled,
             phoenix_url=settings.phoenix_url or None,
             phoenix_project=settings.phoenix_project_name,
-        ).model_dump(mode="json")
-
-    @blueprint.get("/health", summary="Whether it can answer", responses={200: HealthOut})
-    def get_health() -> dict[str, object]:
-        services = serve().services
-        manifest = services.store.manifest
-        providers = services.provider_health()
-        _, target = services.target(None)
-        fault = problem() or (
-            ""
-            if providers[target.llm_provider].ready
-            else f"{target.llm_provider}: {providers[target.llm_provider].detail}"
-        )
-        return HealthOut(
-            status="degraded" if fault else "ok",
-            problem=fault,
-            version=__version__,
-            collection=manifest.collection,
-            documents=manifest.documents,
-            passages=manifest.passages,
-            providers={name: health.detail or "ready" for name, health in providers.items()},
         ).model_dump(mode="json")
 
     @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})

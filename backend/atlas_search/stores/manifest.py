@@ -198,12 +198,17 @@ class Manifest(_Part):
         path = folder / FILE_NAME
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise MissingStore(
                 f"There is no collection at {folder}: {FILE_NAME} is missing. "
                 "`atlas demo` builds the bundled demo; `atlas create txt SOURCE --collection "
                 f"{folder.name}` builds one from your own files."
             ) from None
+        except OSError as error:
+            raise DamagedStore(
+                f"{path} cannot be read ({error.strerror}). Give the user who runs Atlas the right "
+                "to read it, or bring its disk back."
+            ) from error
         except ValueError as error:
             raise DamagedStore(
                 f"{path} is not valid JSON ({error}). Run `atlas store repair {folder.name}`."

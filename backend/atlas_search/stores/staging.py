@@ -119,7 +119,12 @@ class Staging:
         ):
             self._connection.execute(statement, (origin, name))
 
-    def _add_document(self, staged: StagedDocument) -> None:
+    def add_document(self, document: StagedDocument) -> int:
+        """Stage a document without its source; gives its number."""
+        with self._connection:
+            return self._add_document(document)
+
+    def _add_document(self, staged: StagedDocument) -> int:
         document, provenance = staged.document, staged.provenance
         number = self._connection.execute(
             f"INSERT INTO documents VALUES (NULL, {', '.join('?' * 13)})",
@@ -160,6 +165,8 @@ class Staging:
                 for p in staged.passages
             ),
         )
+        assert number is not None  # a row was inserted
+        return number
 
     def sources(self, origin: str, names: Sequence[str]) -> Iterator[SourceRow]:
         """The staged sources with these names."""

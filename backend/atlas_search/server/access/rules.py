@@ -15,6 +15,9 @@ RULES: dict[str, Right] = {
     "GET /api/swagger/<path:filename>": "anyone",
     "GET /api/oauth2-redirect.html": "anyone",
     "GET /api/static/<path:filename>": "anyone",
+    # for what watches the server and has no key
+    "GET /api/live": "anyone",
+    "GET /api/ready": "anyone",
     "GET /api/health": "reader",
     "GET /api/corpora": "reader",
     "GET /api/targets": "reader",
