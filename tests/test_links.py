@@ -18,7 +18,7 @@ from atlas_search.core.web_address import address_fault, is_link, unlink, with_l
 from atlas_search.output.formats import FORMATS, Format
 from atlas_search.server.app import create_app
 from tests.exporting import answer, citation, text
-from tests.hostile import (
+from tests.hostile_documents import (
     ADDRESSES,
     ESCAPE,
     GOOD,

@@ -18,6 +18,7 @@ from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import Chunking
 from atlas_search.build.chunking import chunking as default_chunking
 from atlas_search.build.corpora import Sources
+from atlas_search.build.isolation.limits import limits_from
 from atlas_search.build.locate import find_sources
 from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
@@ -103,6 +104,7 @@ class Atlas:
             force,
             arguments or {},
             {name_of(old): name_of(new) for old, new in (rename or {}).items()},
+            limits_from(chosen),
         )
         embedder = embedder or open_embedder(chosen)
         # in a program of others, whose files are its own affair, what is built stays private too

@@ -13,7 +13,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.web_address import is_link
 from atlas_search.server.app import create_app
 from tests.answering import answered_by
-from tests.hostile import (
+from tests.hostile_documents import (
     GOOD,
     MARKUP,
     QUESTION,

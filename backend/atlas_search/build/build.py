@@ -14,6 +14,7 @@ from typing import Any
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Sources, label_of
 from atlas_search.build.document_ids import Changes, changes
+from atlas_search.build.isolation.limits import Limits
 from atlas_search.build.live_version import Live, open_live
 from atlas_search.build.prepare import Preparation
 from atlas_search.build.reading import Plan, read_sources
@@ -29,7 +30,8 @@ from atlas_search.stores.versions import STAGING, lock, remove_old, versions
 class BuildOptions:
     """What to build and how.
 
-    `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`.
+    `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`; `limits`
+    hold for each file.
     """
 
     collection: str
@@ -38,6 +40,7 @@ class BuildOptions:
     force: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rename: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ def build(
             plan = read_sources(
                 sources,
                 preparation,
+                options.limits,
                 live,
                 staging,
                 embedder,

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import time
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
@@ -22,7 +21,7 @@ from atlas_search.readers.fields import is_empty, name_of
 from atlas_search.readers.metadata import typed_metadata
 from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.embeddings import text_digest
-from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
+from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.staging import StagedDocument, StagedPassage
 
 VERSION = 6
@@ -84,48 +83,57 @@ class Preparation:
         return {corpus: code for corpus, code in others if code != DEFAULT_LANGUAGE}
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """What one file gave. `vectors` are those that came with it, by text digest."""
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to say about a file, or about its record `key`."""
 
-    source: SourceRow
-    documents: tuple[StagedDocument, ...]
-    vectors: Mapping[bytes, tuple[float, ...]] = field(default_factory=dict)
+    text: str
+    key: str = ""
 
 
-def prepare(preparation: Preparation, file: SourceFile, fingerprint: bytes) -> Prepared:
-    """Read one file. Whatever is wrong with it becomes a remark, never an error."""
-    started = time.monotonic()
-    remarks: list[tuple[str, str]] = []
-    documents: dict[str, StagedDocument] = {}
-    vectors: dict[bytes, tuple[float, ...]] = {}
+@dataclass(frozen=True, slots=True)
+class VectoredDocument:
+    """A document of one passage that came with the vector of it."""
+
+    staged: StagedDocument
+    vector: tuple[float, ...]
+
+
+Prepared = StagedDocument | VectoredDocument | Remark
+
+
+def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
+    """What one file gives, in its order. Whatever is wrong with it is a remark, never an error."""
+    keys: set[str] = set()
+    is_empty = True
     for read in _read(preparation.reader, file):
+        is_empty = False
         if isinstance(read, Skipped):
-            remarks.append((read.key, read.reason))
+            yield Remark(read.reason, read.key)
             continue
-        if read.key in documents:
-            remarks.append((read.key, f"its id {read.key!r} occurs twice; the first is kept"))
+        if read.key in keys:
+            yield Remark(f"its id {read.key!r} occurs twice; the first is kept", read.key)
             continue
         metadata, refused = _metadata(preparation, file, read)
         staged = _stage(preparation, file, read, metadata)
         if isinstance(staged, Skipped):
-            remarks.append((staged.key, staged.reason))
+            yield Remark(staged.reason, staged.key)
             continue
-        documents[read.key] = staged
-        remarks += [(read.key, remark) for remark in (read.remark, refused) if remark]
+        keys.add(read.key)
+        for remark in (read.remark, refused):
+            if remark:
+                yield Remark(remark, read.key)
         if isinstance(read, EmbeddedDraft):
-            vectors[staged.passages[0].digest] = read.vector
-    if not documents and not remarks:
-        remarks.append(("", "it holds no document"))
-    source = SourceRow(
-        name=file.name,
-        origin=preparation.origin,
-        fingerprint=fingerprint,
-        remarks=tuple(remarks),
-        bytes=sum(path.stat().st_size for path in _parts(file.path) if path.exists()),
-        seconds=round(time.monotonic() - started, 4),
-    )
-    return Prepared(source, tuple(documents.values()), vectors)
+            yield VectoredDocument(staged, read.vector)
+        else:
+            yield staged
+    if is_empty:
+        yield Remark("it holds no document")
+
+
+def size_of(file: SourceFile) -> int:
+    """Bytes of a source; 0 for one that is gone."""
+    return sum(path.stat().st_size for path in _parts(file.path) if path.exists())
 
 
 def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
@@ -135,6 +143,8 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
         yield Skipped(f"cannot be read: {error.strerror or error}")
     except SourceError as error:
         yield Skipped(str(error))
+    except MemoryError:
+        raise  # what is left is too little to go on with
     except Exception as error:
         # a parser met a file its authors did not think of; thousands of others must not wait
         yield Skipped(f"cannot be read: {type(error).__name__}: {error}")

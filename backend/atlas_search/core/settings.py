@@ -57,6 +57,26 @@ class Settings(BaseSettings):
     embedding_device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="auto (CUDA where there is one), cpu or cuda"
     )
+    read_workers: int | None = Field(
+        None,
+        ge=0,
+        le=256,
+        description="Processes that read source files at once; empty: one for each CPU; 0: none, "
+        "and then no limit of seconds or memory holds",
+    )
+    file_seconds: int = Field(
+        300,
+        ge=1,
+        description="Seconds of computing without a new document after which a file is left out",
+    )
+    file_memory_mb: int = Field(
+        4000, ge=50, description="Megabytes of memory that reading a file may take"
+    )
+    file_characters: int = Field(
+        200_000_000,
+        ge=1,
+        description="Characters that a document may have, those of its passages counted once more",
+    )
     mistral_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Mistral account, for `mistral`"
     )

@@ -92,23 +92,31 @@ class Staging:
         query = "SELECT name, fingerprint FROM sources WHERE origin = ?"
         return dict(self._connection.execute(query, (origin,)).fetchall())
 
-    def add(self, source: SourceRow, documents: Iterable[StagedDocument]) -> None:
-        """Stage a source with all its documents, replacing what it gave before."""
+    def add(self, origin: str, name: str, given: Iterable[StagedDocument | SourceRow]) -> None:
+        """Stage a source, replacing what it gave before: its documents, and last its own row.
+
+        If `given` raises, what the source gave before stays.
+        """
         with self._connection:
-            self._remove(source.origin, source.name)
-            for document in documents:
-                self._add_document(document)
-            self._connection.execute(
-                "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    source.origin,
-                    source.name,
-                    source.fingerprint,
-                    json.dumps(source.remarks, ensure_ascii=False),
-                    source.bytes,
-                    source.seconds,
-                ),
-            )
+            self._remove(origin, name)
+            for each in given:
+                if isinstance(each, SourceRow):
+                    self._add_source(each)
+                else:
+                    self._add_document(each)
+
+    def _add_source(self, source: SourceRow) -> None:
+        self._connection.execute(
+            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                source.origin,
+                source.name,
+                source.fingerprint,
+                json.dumps(source.remarks, ensure_ascii=False),
+                source.bytes,
+                source.seconds,
+            ),
+        )
 
     def _remove(self, origin: str, name: str) -> None:
         owned = "SELECT number FROM documents WHERE origin = ? AND source = ?"
