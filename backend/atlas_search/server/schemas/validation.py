@@ -11,6 +11,7 @@ from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Located, Passage
 from atlas_search.core.errors import NotFound, RequestError
 from atlas_search.core.locator import is_locator
+from atlas_search.core.shown import shown
 from atlas_search.core.stop import Stop
 from atlas_search.stores.store import Store
 
@@ -155,10 +156,9 @@ def _listed(given: Sequence[PassageId | GivenPassage], store: Store) -> list[Pas
         except NotFound:
             unknown.append(item)
     if unknown:
-        named = ", ".join(repr(id_) for id_ in unknown)
         raise NotFound(
-            f"The collection holds no passage {named}. Give the ids that a search returned, or "
-            "send the passages themselves."
+            f"The collection holds no passage {shown(unknown)}. Give the ids that a search "
+            "returned, or send the passages themselves."
         )
     return found
 
