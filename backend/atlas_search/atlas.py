@@ -123,25 +123,28 @@ class Atlas:
         exact: bool = False,
         facets: bool | Sequence[str] = False,
         explain: bool = False,
+        stop: Stop | None = None,
         **where: Unpack[Where],
     ) -> SearchResult:
         """The passages that speak to a question, best first, with every signal.
 
         With `exact` every vector is compared instead of asking the index; `facets` counts the
         metadata of the documents found (all fields, or some); `explain` lists every candidate.
-        Raises RequestError.
+        Raises RequestError, and Cancelled soon after `stop` is set.
         """
+        stop = stop or Stop()
         started = time.perf_counter()
         fields = facet_fields(self.services, facets)
         request = search_request(self.services, question, **where)
         name, _ = self.services.target(where.get("target"))
-        found = self.find(replace(request, exact=exact), name)
+        found = self.find(replace(request, exact=exact), name, stop)
         store, ranking = self.services.store, found.ranking
+        stop.check()
         return replace(
             found.kept_only(),
             target_name=name,
             facets=count_facets(store, ranking, fields) if facets else None,
-            explained=explain_all(store, found.candidates, ranking) if explain else None,
+            explained=explain_all(store, found.candidates, ranking, stop) if explain else None,
             timings_ms={
                 **found.timings_ms,
                 "total": round((time.perf_counter() - started) * 1000, 3),
@@ -205,10 +208,12 @@ class Atlas:
         """One passage. Raises NotFound."""
         return self.services.store.passage(passage_id)
 
-    def find(self, request: SearchRequest, target: str | None = None) -> WholeResult:
-        """The result of a checked request, with all candidates."""
+    def find(
+        self, request: SearchRequest, target: str | None = None, stop: Stop | None = None
+    ) -> WholeResult:
+        """The result of a checked request, with all candidates. Raises Cancelled if stopped."""
         _, how = self.services.target(target)
-        return search(SearchRun(self.services.searcher, request, how))
+        return search(SearchRun(self.services.searcher, request, how, stop=stop or Stop()))
 
     def answer(
         self, request: AskRequest, emit: Emit = emit_nothing, stop: Stop | None = None

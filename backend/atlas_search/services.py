@@ -20,6 +20,7 @@ from atlas_search.core.errors import (
     UnknownTarget,
 )
 from atlas_search.core.settings import Settings, environment_target
+from atlas_search.core.shown import shown
 from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
 from atlas_search.core.tracing import Tracer
 from atlas_search.providers.chat.calls import ModelCalls
@@ -65,7 +66,7 @@ class Services:
         chosen = name or self.settings.test_target
         if chosen not in self.targets:
             raise UnknownTarget(
-                f"There is no target {chosen!r}. Known targets: {', '.join(self.targets)}."
+                f"There is no target {shown([chosen])}. Known targets: {', '.join(self.targets)}."
             )
         return chosen, self.targets[chosen]
 
@@ -206,8 +207,7 @@ def known_corpora(store: Store, ids: Iterable[str]) -> tuple[Corpus, ...]:
     unknown = [id_ for id_ in ids if id_ not in known]
     if unknown:
         raise UnknownCorpus(
-            f"Unknown corpus {', '.join(map(repr, unknown))}. "
-            f'Known corpora: {", ".join(known)}; or "all".'
+            f'Unknown corpus {shown(unknown)}. Known corpora: {", ".join(known)}; or "all".'
         )
     return tuple(known[id_] for id_ in ids)
 

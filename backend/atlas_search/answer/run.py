@@ -83,7 +83,8 @@ class AnswerRun:
 
     def search_run(self, request: SearchRequest | None = None) -> SearchRun:
         """The search for the question, or for another `request`."""
-        return SearchRun(self.answerer.searcher, request or self.request.search, self.target)
+        request = request or self.request.search
+        return SearchRun(self.answerer.searcher, request, self.target, stop=self.stop)
 
     def asking(self, question: str) -> "AnswerRun":
         """The same run with another question."""

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from atlas_search.core.domain import Passage
+from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Tracer
 from atlas_search.search.clock import Clock
@@ -21,12 +22,16 @@ from atlas_search.stores.tokens import IntArray
 
 @dataclass(frozen=True)
 class SearchRun:
-    """What is asked, of what, and how. For one search; nothing of it changes but the clock."""
+    """What is asked, of what, and how. For one search; nothing of it changes but the clock.
+
+    Every stage checks `stop` before it begins, and long ones while they work.
+    """
 
     searcher: Searcher
     request: SearchRequest
     target: Target
     clock: Clock = field(default_factory=Clock)
+    stop: Stop = field(default_factory=Stop)
 
     @property
     def store(self) -> Store:
@@ -73,6 +78,7 @@ class SearchRun:
             self.by_language,
             self.store,
             self.searcher.spellings,
+            self.stop,
             replace=not self.request.fuzzy,
         )
 
@@ -153,6 +159,7 @@ class SearchRun:
         """The passages that the request allows and that hold all these phrases, ascending."""
         rows = []
         for language, numbers in self.by_language.items():
+            self.stop.check()
             read = self.query.in_language(language)
             held, excluded = ([p.stems for p in of] for of in (phrases(read), read.excluded))
             found = self.store.scope(self.request.filters, held, excluded).rows
@@ -164,5 +171,12 @@ class SearchRun:
         query = query.narrowed(self.request.require, self.request.exclude)
         if not self.request.fuzzy:
             return query
-        found = {term: self.searcher.spellings.of(term) for term in query.terms}
-        return replace(query, spellings={term: others for term, others in found.items() if others})
+        return replace(query, spellings=self._spellings(query.terms))
+
+    def _spellings(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for term in terms:
+            self.stop.check()
+            if others := self.searcher.spellings.of(term):
+                found[term] = others
+        return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from rapidfuzz.distance import OSA
 
+from atlas_search.core.stop import Stop
 from atlas_search.language.text import Word, content_words, words
 from atlas_search.language.word_pieces import is_english
 from atlas_search.search.other_spellings import SHORTEST, TWO_ERRORS_FROM, Spellings
@@ -41,6 +42,7 @@ def unknown_words(
     by_language: Mapping[str, Sequence[int]],
     store: Store,
     spellings: Spellings,
+    stop: Stop,
     *,
     replace: bool,
 ) -> tuple[UnknownWord, ...]:
@@ -53,6 +55,7 @@ def unknown_words(
     corpora = [number for numbers in by_language.values() for number in numbers]
     found: dict[str, UnknownWord] = {}
     for word in content_words(words(query.text, query.language)):
+        stop.check()
         surface = query.text[word.start : word.end]
         readings = [read for code in by_language for read in words(surface, code)]
         if surface in found or not surface.isalpha() or _is_known(readings, store.tokens, corpora):

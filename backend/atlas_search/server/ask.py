@@ -1,6 +1,5 @@
 """`/api/ask`: an answer at once or as it comes about, stopped, read again and taken home."""
 
-from collections.abc import Callable
 from functools import partial
 
 from flask import Response, json, request, stream_with_context
@@ -17,11 +16,9 @@ from atlas_search.server.problems import problem_of
 from atlas_search.server.runs import Run, Runs
 from atlas_search.server.schemas.requests import AskBody, Identifier, read_question
 from atlas_search.server.serving import Serve
+from atlas_search.server.waiting import Gone, gone
 
 LONGEST_NUMBER = 9  # digits of an event's number
-
-Gone = Callable[[], bool]
-"""Whether the client of the present request has gone away."""
 
 _STREAM = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 
@@ -39,7 +36,7 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerDocument})
     def post_ask(body: AskBody) -> dict[str, object]:
         run = _start(runs, serve(), body)
-        return _whole(run, _gone(), include_context=body.include_context)
+        return _whole(run, gone(), include_context=body.include_context)
 
     @blueprint.post(
         "/ask/stream",
@@ -54,14 +51,14 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     def post_ask_stream(body: AskBody) -> Response:
         after = _last_event()
         if after and body.qa_id:
-            return _stream(runs.get(body.qa_id), after, _gone())
-        return _stream(_start(runs, serve(), body), 0, _gone())
+            return _stream(runs.get(body.qa_id), after, gone())
+        return _stream(_start(runs, serve(), body), 0, gone())
 
     @blueprint.get(
         "/ask/<qa_id>/stream", summary="The events of an answer", responses={200: _STREAM}
     )
     def get_ask_stream(path: ByAnswer) -> Response:
-        return _stream(runs.get(path.qa_id), _last_event(), _gone())
+        return _stream(runs.get(path.qa_id), _last_event(), gone())
 
     @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerDocument})
     def get_ask(path: ByAnswer) -> dict[str, object]:
@@ -144,8 +141,3 @@ def _last_event() -> int:
     if not (value.isascii() and value.isdecimal() and len(value) <= LONGEST_NUMBER):
         raise RequestError(f"Last-Event-ID: {value[:20]!r} is not the number of an event.")
     return int(value)
-
-
-def _gone() -> Gone:
-    found: Gone = request.environ.get("waitress.client_disconnected", lambda: False)
-    return found

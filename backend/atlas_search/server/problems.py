@@ -1,6 +1,7 @@
 """Errors as RFC 9457 problem documents: one table of statuses, one shape."""
 
 import logging
+from collections.abc import Sequence
 from math import ceil
 
 from flask import Response, json, request
@@ -8,6 +9,9 @@ from pydantic import BaseModel, Field, ValidationError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from atlas_search.core import errors
+
+MOST_FAULTS = 20  # of a request that are told; each of a million values may have some
+LONGEST_NAME = 80  # characters of a field's
 
 log = logging.getLogger(__name__)
 
@@ -67,12 +71,16 @@ def problem_response(error: Exception) -> Response:
 
 
 def validation_response(error: ValidationError) -> Response:
-    """A response for a request whose fields have the wrong shape: all of them at once."""
-    faults = [
-        f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {fault['msg']}"
-        for fault in error.errors()
-    ]
+    """A response for a request whose fields have the wrong shape: the first of them at once."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in found[:MOST_FAULTS]]
+    if len(found) > MOST_FAULTS:
+        faults.append(f"and {len(found) - MOST_FAULTS:,} more faults")
     return _response(_problem("Invalid Request", 400, "; ".join(faults) + ".", request.path))
+
+
+def _place(parts: Sequence[object]) -> str:
+    return ".".join(str(part)[:LONGEST_NAME] for part in parts) or "body"
 
 
 def _problem(title: str, status: int, detail: str, instance: str) -> Problem:

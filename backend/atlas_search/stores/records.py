@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
+from atlas_search.core.shown import shown
 from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.stores.document_days import DATE
-from atlas_search.stores.filters import Filter, where
+from atlas_search.stores.filters import FUNCTIONS, Filter, where
 from atlas_search.stores.record_writer import BLOCK, Provenance, SourceRow
 
 CONNECTIONS = 8  # lent for a millisecond at a time
@@ -122,14 +123,14 @@ class Records:
         """The passage with this id. Raises NotFound."""
         found = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
         if not found:
-            raise NotFound(f"There is no passage {id_!r} in this collection.")
+            raise NotFound(f"There is no passage {shown([id_])} in this collection.")
         return self._passage(found[0])
 
     def document(self, id_: str) -> Document:
         """The document with this id. Raises NotFound."""
         found = self._rows("SELECT * FROM documents WHERE id = ?", (id_,))
         if not found:
-            raise NotFound(f"There is no document {id_!r} in this collection.")
+            raise NotFound(f"There is no document {shown([id_])} in this collection.")
         return self._document(found[0])
 
     def document_passages(self, id_: str) -> list[Passage]:
@@ -251,6 +252,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
     )
     connection.row_factory = sqlite3.Row
+    for name, function in FUNCTIONS.items():
+        connection.create_function(name, -1, function, deterministic=True)
     return connection
 
 

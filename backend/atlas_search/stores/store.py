@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from atlas_search.core.domain import Corpus, Document, Passage
 from atlas_search.core.errors import DamagedStore, OutdatedStore
+from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.embeddings import Embeddings
@@ -63,11 +64,17 @@ class Store(Protocol):
         """
 
     def nearest(
-        self, corpus: str, vector: NDArray[np.float32], depth: int, scope: Scope | None
+        self,
+        corpus: str,
+        vector: NDArray[np.float32],
+        depth: int,
+        scope: Scope | None,
+        stop: Stop | None = None,
     ) -> Hits:
         """The `depth` passages of `corpus` closest to the unit vector, by cosine.
 
-        Without a scope the index is asked, which may miss a few; with one it is exact.
+        Without a scope the index is asked, which may miss a few; with one it is exact, and raises
+        Cancelled soon after the `stop`.
         """
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
@@ -182,11 +189,16 @@ class EmbeddedStore:
         return self.tokens.holding(rows, phrase)
 
     def nearest(
-        self, corpus: str, vector: NDArray[np.float32], depth: int, scope: Scope | None
+        self,
+        corpus: str,
+        vector: NDArray[np.float32],
+        depth: int,
+        scope: Scope | None,
+        stop: Stop | None = None,
     ) -> Hits:
         """See Store."""
         if scope is not None:
-            return self._compare(self._own(corpus, scope.rows), vector, depth)
+            return self._compare(self._own(corpus, scope.rows), vector, depth, stop or Stop())
         found = self._vectors.nearest(corpus, vector, depth)
         rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
         return _best(rows, found.similarities, depth)
@@ -196,10 +208,11 @@ class EmbeddedStore:
         own: IntArray = rows[self._corpus_of[rows] == number]
         return own
 
-    def _compare(self, rows: IntArray, vector: NDArray[np.float32], depth: int) -> Hits:
+    def _compare(self, rows: IntArray, vector: NDArray[np.float32], depth: int, stop: Stop) -> Hits:
         """The nearest of `rows`, found by comparing every one."""
         similarities = np.empty(len(rows))
         for start in range(0, len(rows), COMPARED_AT_ONCE):
+            stop.check()
             block = slice(start, start + COMPARED_AT_ONCE)
             similarities[block] = self._embeddings.vectors[rows[block]] @ vector
         if len(rows) > depth:
