@@ -9,6 +9,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.services import Services, open_services
 
 PHOENIX_SECONDS = 3.0
+DOCTOR_SECONDS = 60.0  # for providers, of which a monitor waits for none
 
 State = Literal["ok", "note", "fault"]
 
@@ -51,7 +52,7 @@ def _services(services: Services) -> Iterator[CheckUp]:
         yield CheckUp("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
     name, default = services.target(None)
     wanted = {target.llm_provider for target in services.targets.values()}
-    for provider, health in services.provider_health().items():
+    for provider, health in services.provider_health(DOCTOR_SECONDS).items():
         needed = provider == default.llm_provider
         state: State = "ok" if health.ready and not health.detail else "note"
         if needed and not health.ready:
