@@ -17,7 +17,7 @@ from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
 from atlas_search.server.catalogue import catalogue_blueprint
 from atlas_search.server.export import export_blueprint
-from atlas_search.server.gate import Gate, answer_threads
+from atlas_search.server.gate import answer_threads
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.runs import Runs
@@ -80,7 +80,7 @@ def create_app(
     )
     trusted = networks(settings.trusted_proxies)
     # mypy has it that a method cannot be replaced; Flask says to do it so
-    app.wsgi_app = ForwardedFor(Gate(app.wsgi_app, settings.atlas_threads), trusted)  # type: ignore[method-assign]
+    app.wsgi_app = ForwardedFor(app.wsgi_app, trusted)  # type: ignore[method-assign]
     return app
 
 

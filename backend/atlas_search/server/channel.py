@@ -1,6 +1,7 @@
 """One connection: what it waits for, since when, and whether that is too long."""
 
 import json
+import socket
 from typing import Any, ClassVar, Literal
 
 from waitress.channel import HTTPChannel
@@ -13,6 +14,7 @@ Phase = Literal["busy", "silent", "header", "body", "idle"]
 """Busy with answering; nothing sent yet; half a header; half a body; between two requests."""
 
 PIPELINED = 4  # requests that may wait behind another; browsers send none
+PIECE = 1024  # bytes parsed before they are counted: of 8192, 200 small requests took 10 ms
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -36,6 +38,14 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def busy(self) -> bool:
         """Whether a request is being answered, or its answer being sent."""
         return bool(self.requests or self.total_outbufs_len)
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether bytes of the client are waiting to be read."""
+        try:
+            return bool(self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except OSError:
+            return False
 
     @property
     def phase(self) -> Phase:
@@ -97,10 +107,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def received(self, data: bytes) -> bool:
         """See the class it overrides. Who asks for too much at once is not read any more."""
-        read = bool(super().received(data))
-        if len(self.requests) > 1 + PIPELINED:
-            self.will_close = True
-        return read
+        for start in range(0, len(data), PIECE):
+            super().received(data[start : start + PIECE])
+            if len(self.requests) > 1 + PIPELINED:
+                self.will_close = True
+                return False
+        return bool(data)
 
     def service(self) -> None:
         """See the class it overrides."""

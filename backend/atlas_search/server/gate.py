@@ -18,7 +18,7 @@ ALWAYS = ("/api/health", "/api/live", "/api/ready")
 ANSWERS = "/api/ask"
 SPARE_THREADS = 16  # for everything but answers
 HEALTH_THREADS = 2
-AT_WORK = 16  # threads that compute at once; more only wait for each other, and health for them
+AT_WORK = 8  # threads that compute at once; more only wait for each other, and health for them
 WAIT_SECONDS = 10.0
 RETRY_SECONDS = 2.0
 

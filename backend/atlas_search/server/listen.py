@@ -23,6 +23,7 @@ from waitress.task import ThreadedTaskDispatcher
 
 from atlas_search.core.errors import ConfigurationError, ServerBusy
 from atlas_search.server.channel import Channel
+from atlas_search.server.gate import Gate
 from atlas_search.server.problems import problem_of
 from atlas_search.server.proxies import Networks, owner_of
 
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 
 MAX_HEADER = 32 * 1024  # bytes of a request line and headers
 UNREAD_BYTES = 4 * 1024 * 1024  # of a response: its thread waits once so much is not taken
-ACCEPTED_AT_ONCE = 64  # connections taken before those that are open get their turn again
+ACCEPTED_AT_ONCE = 16  # connections taken before those that are open get their turn again
 BACKLOG = 1024
 FILES = 512  # that are no connections: the store, models, temporary files
 LOOK_SECONDS = 1.0  # between two looks after what takes too long
@@ -72,9 +73,10 @@ class Listener:
         self._map: dict[int, Any] = {}
         self._dispatcher = ThreadedTaskDispatcher()
         self._crowd = _Crowd(self._map, limits)
+        gate = Gate(app, threads)
         try:
             self._servers = [
-                _Server(app, self._map, self._dispatcher, adjustments, listening, self._crowd)
+                _Server(gate, self._map, self._dispatcher, adjustments, listening, self._crowd)
                 for listening in adjustments.listen
             ]
         except OSError as error:
@@ -151,7 +153,11 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
         """Close what took too long."""
         for channel in list(self.active_channels.values()):
             if channel.is_overdue(now):
-                channel.handle_close()
+                channel.will_close = True
+
+    def handle_error(self) -> None:
+        """Go on listening whatever happened to one connection."""
+        log.exception("A connection could not be let in.")
 
     def handle_accept(self) -> None:
         """Let in what waits, though not so much that others starve."""
@@ -191,8 +197,12 @@ class _Crowd:
         self._limits = limits
 
     def channels(self) -> list[Channel]:
-        """Those open now."""
-        return [each for each in self._map.values() if isinstance(each, Channel)]
+        """Those open now, and not about to be closed."""
+        return [
+            each
+            for each in list(self._map.values())
+            if isinstance(each, Channel) and not each.will_close
+        ]
 
     def has_room(self, owner: str) -> bool:
         """Whether one more of `owner` may come in. An idle one may be closed for it."""
@@ -212,12 +222,18 @@ class _Crowd:
 
 
 def _close_idle(channels: Sequence[Channel]) -> bool:
-    """Close that which has been idle longest; whether there was one. Half a request goes last."""
+    """Close that which has been idle longest; whether there was one. Half a request goes last.
+
+    One whose bytes have arrived but have not been read yet is not idle.
+    """
     idle = [channel for channel in channels if not channel.busy]
-    if not idle:
-        return False
-    min(idle, key=lambda channel: (channel.request is not None, channel.since)).handle_close()
-    return True
+    for channel in sorted(idle, key=lambda each: (each.request is not None, each.since)):
+        if not channel.has_unread:
+            # not here and now: the next connection would get its file number, and with that
+            # what was seen on the old one in the same look at all of them
+            channel.will_close = True
+            return True
+    return False
 
 
 def _refuse(connection: socket.socket) -> None:
