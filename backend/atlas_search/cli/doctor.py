@@ -19,6 +19,8 @@ from atlas_search.services import Services, open_services
 
 __all__ = ["CheckUp", "examine"]
 
+DOCTOR_SECONDS = 60.0  # for providers, of which a monitor waits for none
+
 
 def examine(settings: Settings) -> Iterator[CheckUp]:
     """Look at everything a server with these settings needs, and at what its targets name."""
@@ -55,7 +57,7 @@ def _services(services: Services) -> Iterator[CheckUp]:
         yield CheckUp("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
     _, default = services.target(None)
     wanted = {target.llm_provider for target in services.targets.values()}
-    for provider, health in services.provider_health().items():
+    for provider, health in services.provider_health(DOCTOR_SECONDS).items():
         needed = provider == default.llm_provider
         state: State = "ok" if health.ready and not health.detail else "note"
         if needed and not health.ready:

@@ -17,8 +17,9 @@ from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
 from atlas_search.cli.printable import printable_json
 from atlas_search.cli.private_files import private_files
-from atlas_search.cli.run import phoenix, phoenix_beside, serve, stop_on_signal
+from atlas_search.cli.run import phoenix, phoenix_beside, serve
 from atlas_search.cli.source_types import CreateGroup
+from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.cli.store import store_app
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings, load_settings

@@ -25,7 +25,8 @@
     │   ├── ReaderUnavailable   likewise a model that finds answers in passages
     │   ├── ModelUnavailable    likewise a language model
     │   │   └── ModelBusy       others waited longer for it
-    │   └── TooManyQuestions    as many as can be answered at once are being answered
+    │   ├── TooManyQuestions    as many as can be answered at once are being answered
+    │   └── ServerBusy          no thread or connection is free, or the server is stopping
     ├── SourceError             a source folder or file cannot be built
     └── Cancelled               the client went away; nothing is wrong
 
@@ -142,6 +143,10 @@ class ModelBusy(ModelUnavailable):
 
 class TooManyQuestions(Unavailable):
     """As many questions as can be answered at once are being answered, or wait for it."""
+
+
+class ServerBusy(Unavailable):
+    """The server has no thread or connection free for a request, or is stopping."""
 
 
 class SourceError(AtlasError):

@@ -1,5 +1,6 @@
 """Settings: places, ports and names from the environment and `.env`. The only reader of both."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal
 
@@ -140,6 +141,17 @@ class Settings(BaseSettings):
     atlas_threads: int = Field(
         96, ge=8, description="Requests served at once; a stream is one until it ends"
     )
+    max_connections: int = Field(
+        400, ge=16, le=100_000, description="Connections at once; idle ones end for new ones"
+    )
+    connections_per_address: int = Field(
+        64, ge=1, le=100_000, description="Connections at once from one address, proxies aside"
+    )
+    trusted_proxies: str = Field(
+        "",
+        description="Addresses or networks, separated by commas, of proxies whose X-Forwarded-For "
+        "and X-Forwarded-Proto count",
+    )
     atlas_public_url: str = Field(
         "",
         pattern=r"^(https?://.+)?$",
@@ -172,6 +184,14 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, path: Path) -> Path:
         return path.expanduser().absolute()
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _addresses(cls, text: str) -> str:
+        for part in text.split(","):
+            if part.strip():
+                ip_network(part.strip())
+        return text
 
     @property
     def umask(self) -> int:

@@ -19,16 +19,17 @@ from atlas_search.server.ask import ask_blueprint
 from atlas_search.server.browsable import BROWSABLE
 from atlas_search.server.catalogue import catalogue_blueprint
 from atlas_search.server.export import export_blueprint
+from atlas_search.server.gate import answer_threads
 from atlas_search.server.headers import forbid
 from atlas_search.server.health import health_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
+from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
 from atlas_search.server.validate import validate_blueprint
 
 FRONTEND = bundled_folder("frontend")
-SPARE_THREADS = 4  # for everything but answers
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
 
 
@@ -81,13 +82,16 @@ def create_app(
     app.add_url_rule(
         "/static/<path:name>", "page", lambda name: send_from_directory(frontend, name)
     )
+    trusted = networks(settings.trusted_proxies)
+    # mypy has it that a method cannot be replaced; Flask says to do it so
+    app.wsgi_app = ForwardedFor(app.wsgi_app, trusted)  # type: ignore[method-assign]
     return app
 
 
 def _places(settings: Settings) -> int:
     """Answers at once, those that wait for a model included; some threads stay for the rest."""
     wanted = settings.llm_concurrency + settings.llm_queue
-    return max(1, min(wanted, settings.atlas_threads - SPARE_THREADS))
+    return max(1, min(wanted, answer_threads(settings.atlas_threads)))
 
 
 def _parse_json_early() -> None:

@@ -50,21 +50,21 @@ def problem_of(error: Exception, instance: str) -> Problem:
     """The problem document for any exception; unexpected ones are logged and kept vague."""
     if isinstance(error, errors.AtlasError):
         status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-        problem = _problem(_words(type(error).__name__), status, str(error), instance)
+        problem = problem_for(_words(type(error).__name__), status, str(error), instance)
         if isinstance(error, errors.Unavailable) and error.retry_after:
             return problem.model_copy(update={"retry_after": ceil(error.retry_after)})
         return problem
     if isinstance(error, HTTPException):
         detail = error.description or error.name
-        return _problem(error.name, error.code or 500, detail, instance)
+        return problem_for(error.name, error.code or 500, detail, instance)
     log.exception("Unexpected error at %s", instance, exc_info=error)
     detail = "Something went wrong in the server; its log says what."
-    return _problem("Internal Server Error", 500, detail, instance)
+    return problem_for("Internal Server Error", 500, detail, instance)
 
 
 def problem_response(error: Exception) -> Response:
     """A response carrying the problem document."""
-    response = _response(problem_of(error, request.path))
+    response = response_of(problem_of(error, request.path))
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
     return response
@@ -76,14 +76,15 @@ def validation_response(error: ValidationError) -> Response:
     faults = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in found[:MOST_FAULTS]]
     if len(found) > MOST_FAULTS:
         faults.append(f"and {len(found) - MOST_FAULTS:,} more faults")
-    return _response(_problem("Invalid Request", 400, "; ".join(faults) + ".", request.path))
+    return response_of(problem_for("Invalid Request", 400, "; ".join(faults) + ".", request.path))
 
 
 def _place(parts: Sequence[object]) -> str:
     return ".".join(str(part)[:LONGEST_NAME] for part in parts) or "body"
 
 
-def _problem(title: str, status: int, detail: str, instance: str) -> Problem:
+def problem_for(title: str, status: int, detail: str, instance: str) -> Problem:
+    """The problem document of a title, whose kind bears its name."""
     slug = title.lower().replace(" ", "-")
     return Problem(
         type=f"urn:atlas:problem:{slug}",
@@ -94,7 +95,8 @@ def _problem(title: str, status: int, detail: str, instance: str) -> Problem:
     )
 
 
-def _response(problem: Problem) -> Response:
+def response_of(problem: Problem) -> Response:
+    """A response carrying it."""
     wait = problem.retry_after
     return Response(
         json.dumps(problem.model_dump(exclude_none=True)),

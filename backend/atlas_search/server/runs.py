@@ -9,14 +9,16 @@ from typing import NamedTuple
 from cachetools import TTLCache
 
 from atlas_search.answer.answer import Answer
-from atlas_search.core.errors import Conflict, NotFound, TooManyQuestions
+from atlas_search.core.errors import Cancelled, Conflict, NotFound, ServerBusy, TooManyQuestions
 from atlas_search.core.stop import Stop
+from atlas_search.server.problems import problem_of
 from atlas_search.stores.manifest import Manifest
 
 KEPT = 256  # ended answers, for late readers and for export: 0.1 MB each with ten passages
 KEPT_SECONDS = 3600.0
 RETRY_SECONDS = 5.0
-CLOSING_SECONDS = 5.0
+CLOSING_SECONDS = 1.5
+STOPPING = "The server is stopping."
 
 
 class Event(NamedTuple):
@@ -60,10 +62,19 @@ class Run:
         return self._ended
 
     def write(self, name: str, data: str) -> None:
-        """Add an event."""
+        """Add an event, unless it was the last that was written."""
         with self._changed:
+            if self._ended:
+                return
             self._events.append(Event(len(self._events) + 1, name, data))
             self._changed.notify_all()
+
+    def give_up(self, error: Exception) -> None:
+        """End with an error although the answer is still being written."""
+        self.error = self.error or error
+        problem = problem_of(error, f"/api/ask/{self.qa_id}")
+        self.write("error", problem.model_dump_json(exclude_none=True))
+        self.end()
 
     def end(self) -> None:
         """No event comes after those written."""
@@ -121,6 +132,7 @@ class Runs:
         self._patience = patience
         self._running: dict[str, Run] = {}
         self._kept: TTLCache[str, Run] = TTLCache(KEPT, KEPT_SECONDS)
+        self._closed = False
         self._lock = threading.Lock()
 
     @property
@@ -131,10 +143,13 @@ class Runs:
     def start(self, qa_id: str, session_id: str, work: Work) -> Run:
         """Begin an answer.
 
-        Raises Conflict if one with this id is being written, and TooManyQuestions.
+        Raises Conflict if one with this id is being written, TooManyQuestions, and ServerBusy once
+        they are closed.
         """
         run = Run(qa_id, session_id, self._patience)
         with self._lock:
+            if self._closed:
+                raise ServerBusy(STOPPING, RETRY_SECONDS)
             if qa_id in self._running:
                 raise Conflict(f"The answer {qa_id} is being written. Choose another qa_id.")
             if len(self._running) >= self._limit:
@@ -164,14 +179,20 @@ class Runs:
         return [run for run in kept if run.answer and run.session_id == session_id]
 
     def close(self) -> None:
-        """Stop every answer, and wait for their end, though not for long."""
+        """Stop every answer, and wait for their end, though not for long; readers of all are told.
+
+        No other begins.
+        """
         with self._lock:
+            self._closed = True
             runs = list(self._running.values())
         for run in runs:
-            run.stop.set("The server is stopping.")
+            run.stop.set(STOPPING)
         end = time.monotonic() + CLOSING_SECONDS
         for run in runs:
             run.wait(end - time.monotonic())
+            if not run.ended:  # in a call that cannot be stopped
+                run.give_up(Cancelled(STOPPING))
 
     def _work(self, run: Run, work: Work) -> None:
         try:

@@ -18,6 +18,7 @@ throughout."""
 
 log = logging.getLogger(__name__)
 CHECK_SECONDS = 1.0
+CLOSING_SECONDS = 1.0  # opening a large version takes longer, and nobody will use it
 
 
 class Serving:
@@ -71,7 +72,7 @@ class Serving:
         """Stop looking, and release everything."""
         self._stopped.set()
         if self._watcher.is_alive():
-            self._watcher.join()
+            self._watcher.join(CLOSING_SECONDS)
         self._atlas.close()
 
 
