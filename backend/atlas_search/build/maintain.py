@@ -14,11 +14,12 @@ from atlas_search.build.reading import Plan
 from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
+from atlas_search.stores.digests import is_as_written
 from atlas_search.stores.embeddings import VECTORS, text_digest
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import Vectors
-from atlas_search.stores.verify import SAME, Finding, is_as_written, verify
+from atlas_search.stores.verify import SAME, Finding, verify
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,

@@ -30,7 +30,7 @@ def serve(settings: Settings) -> None:
     serving = Serving(settings)
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")
-    app = create_app(serving, problem=lambda: serving.problem)
+    app = create_app(serving, problem=lambda: serving.problem, guard=serving.guard)
     try:
         try:
             server = waitress.create_server(

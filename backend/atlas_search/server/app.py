@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from http import HTTPStatus
 from pathlib import Path
 
 from flask import Response, request, send_from_directory
@@ -10,6 +11,7 @@ from flask_openapi3.openapi import OpenAPI
 from werkzeug.exceptions import BadRequest
 from werkzeug.routing import BaseConverter
 
+from atlas_search.core.errors import DamagedStore
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
@@ -21,11 +23,17 @@ from atlas_search.server.problems import Problem, problem_response, validation_r
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
+from atlas_search.server.store_watch import UNGUARDED, Guard
 from atlas_search.server.validate import validate_blueprint
 
 FRONTEND = bundled_folder("frontend")
 SPARE_THREADS = 4  # for everything but answers
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
+
+# of these, the manifest that is in memory is enough
+_WITHOUT_STORE = frozenset(
+    f"/api/{name}" for name in ("health", "config", "corpora", "targets", "openapi.json", "swagger")
+)
 
 # the page loads nothing from elsewhere and runs no inline script
 _PAGE_POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
@@ -39,11 +47,15 @@ class _AnyId(BaseConverter):
 
 
 def create_app(
-    serve: Serve, frontend: Path = FRONTEND, problem: Callable[[], str] = lambda: ""
+    serve: Serve,
+    frontend: Path = FRONTEND,
+    problem: Callable[[], str] = lambda: "",
+    guard: Guard = UNGUARDED,
 ) -> OpenAPI:
     """The application over what `serve` gives; the OpenAPI page is at /api/swagger.
 
-    `problem` says why the newest version of the collection is not served, if it is not.
+    `problem` says why the newest version of the collection is not served, if it is not; `guard`
+    keeps answers back from a damaged one.
     """
     app = OpenAPI(
         "atlas",
@@ -59,13 +71,15 @@ def create_app(
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.url_map.converters["any_id"] = _AnyId
     app.url_map.merge_slashes = False
-    app.register_error_handler(Exception, problem_response)
+    app.register_error_handler(Exception, lambda error: problem_response(guard.cause(error)))
     app.before_request(_parse_json_early)
+    app.before_request(lambda: _require_whole(guard))
+    app.after_request(lambda response: _withhold(guard, response))
     app.after_request(_secure)
     settings = serve().services.settings
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
-    app.register_api(ask_blueprint(serve, runs))
+    app.register_api(ask_blueprint(serve, runs, guard))
     app.register_api(export_blueprint(serve, runs))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
@@ -95,6 +109,23 @@ def _parse_json_early() -> None:
             json.dumps(body, ensure_ascii=False).encode()
         except (BadRequest, RecursionError, UnicodeEncodeError) as error:
             raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
+
+
+def _require_whole(guard: Guard) -> None:
+    """Raise DamagedStore for a request that would be answered from a damaged store."""
+    if request.path.startswith("/api/") and request.path not in _WITHOUT_STORE:
+        guard.require_whole()
+
+
+def _withhold(guard: Guard, response: Response) -> Response:
+    """A problem in place of what was read while the store was damaged."""
+    if response.is_streamed or not response.status_code < HTTPStatus.BAD_REQUEST:
+        return response
+    try:
+        _require_whole(guard)
+    except DamagedStore as error:
+        return problem_response(error)
+    return response
 
 
 def _secure(response: Response) -> Response:

@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 import tantivy
 
 from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.links import Linked
 
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
 
@@ -53,8 +54,9 @@ class Keywords:
     """The keyword index of an existing store."""
 
     def __init__(self, folder: Path):
+        self._linked = Linked(folder, lambda _: True, lambda _: False)
         try:
-            self._index = tantivy.Index.open(str(folder))
+            self._index = tantivy.Index.open(str(self._linked.folder))
         except (ValueError, OSError) as error:
             raise DamagedStore(
                 f"The keyword index {folder} cannot be opened ({error}). Run `atlas store repair`."

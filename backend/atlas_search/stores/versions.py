@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -96,7 +96,8 @@ def in_use(version: Path) -> Iterator[None]:
     """Keep `remove_old` from removing a version, in this process and others."""
     descriptor = os.open(version, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        with suppress(OSError):  # some disks know no locks; they are mostly those nobody writes to
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
     finally:
         os.close(descriptor)
