@@ -216,7 +216,7 @@ def keywords_of_nothing(folder: Path) -> None:
     [
         (other_model, "was built with other"),
         (no_manifest, "is not valid JSON"),
-        (no_words, "tokens/vocabulary.json cannot be read"),
+        (no_words, "tokens/context_of.npy cannot be read"),
         (no_vectors, "chroma has"),
         (words_of_other_documents, "out of bounds"),
         (keywords_of_nothing, "keywords has"),

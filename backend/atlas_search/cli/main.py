@@ -19,6 +19,7 @@ from atlas_search.cli.evaluation import calibrate_command, eval_command
 from atlas_search.cli.run import phoenix, phoenix_beside, serve, stop_on_signal
 from atlas_search.cli.source_types import CreateGroup
 from atlas_search.cli.store import store_app
+from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings, load_settings
 
@@ -53,9 +54,13 @@ PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; errors Atlas raises on purpose end it with their message and status 1."""
+    """Run a command; errors Atlas raises on purpose end it with their message and status 1.
+
+    So do a full disk and a folder that cannot be written, wherever a command meets them.
+    """
     try:
-        app(list(arguments) if arguments is not None else None)
+        with writing_anywhere():
+            app(list(arguments) if arguments is not None else None)
     except AtlasError as error:
         print(f"atlas: {error}", file=sys.stderr)
         sys.exit(1)

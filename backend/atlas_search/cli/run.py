@@ -15,7 +15,8 @@ import httpx2
 import waitress
 from waitress.server import BaseWSGIServer, MultiSocketServer
 
-from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.disk import writing
+from atlas_search.core.errors import ConfigurationError, UnwritableFolder
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.serving import Serving
@@ -99,7 +100,7 @@ class _Background(threading.Thread):
             if self._install and not self._run_install():
                 return
             process = self._begin(lambda: _start_phoenix(self._settings, self._executable))
-        except OSError as error:
+        except (OSError, UnwritableFolder) as error:
             _tell(f"Phoenix cannot be started: {error}. No traces.")
             return
         address = f"http://127.0.0.1:{self._settings.phoenix_port}"
@@ -147,7 +148,8 @@ class _Background(threading.Thread):
 def _start_phoenix(settings: Settings, executable: Path) -> "subprocess.Popen[bytes]":
     """Begin Phoenix; its log is in its working folder."""
     folder = settings.phoenix_working_dir
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     environment = {
         **os.environ,
         "PHOENIX_HOST": "127.0.0.1",

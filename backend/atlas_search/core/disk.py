@@ -3,7 +3,7 @@
 import errno
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,14 +13,21 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 # tantivy and Chroma give the system's words, and no number
-_WORDS_OF_FULL = ("no space left", "disk is full", "disk quota", "file too large", "disk i/o error")
+_WORDS_OF_FULL = (
+    "no space left",
+    "disk is full",
+    "disk quota",
+    "file too large",
+    "disk i/o error",
+    "requested and",
+)
 _WORDS_OF_CLOSED = ("read-only file system", "readonly database", "unable to open database file")
 
 MEGABYTE = 1_000_000
 
 
 @contextmanager
-def writing(folder: Path, needed: Callable[[], int] = lambda: 0) -> Iterator[None]:
+def writing(folder: Path, needed: int = 0) -> Iterator[None]:
     """Turn what a full disk or a read-only `folder` raises into UnwritableFolder.
 
     `needed` are the bytes that the whole takes, about; 0 if that is not known yet.
@@ -31,10 +38,40 @@ def writing(folder: Path, needed: Callable[[], int] = lambda: 0) -> Iterator[Non
         raise
     except Exception as error:  # SQLite, NumPy, tantivy and Chroma each raise their own
         if is_full(error):
-            raise UnwritableFolder(_full(folder, needed())) from error
+            raise UnwritableFolder(_full(folder, needed)) from error
         if _is_closed(error, folder):
             raise UnwritableFolder(_closed(folder, error)) from error
         raise
+
+
+@contextmanager
+def crowded(folder: Path, needed: int) -> Iterator[None]:
+    """Take what fails while less than half of `needed` is free for a full disk.
+
+    Chroma does not say why its index could not be written.
+    """
+    try:
+        yield
+    except AtlasError:
+        raise
+    except Exception as error:
+        if is_full(error) or free_bytes(folder) * 2 >= needed:
+            raise
+        raise OSError(errno.ENOSPC, str(error)) from error
+
+
+@contextmanager
+def writing_anywhere() -> Iterator[None]:
+    """Turn what a full disk or a closed folder raises for a file it names into UnwritableFolder."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL | CLOSED or not isinstance(error.filename, str):
+            raise
+        raise UnwritableFolder(
+            f"{error.filename} cannot be written or read ({error.strerror}). Make room there, "
+            "allow this user to use it, or name another file."
+        ) from error
 
 
 def is_full(error: BaseException) -> bool:
@@ -42,8 +79,9 @@ def is_full(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno in FULL
     if isinstance(error, sqlite3.Error):
+        name = getattr(error, "sqlite_errorname", "")
         # SQLite calls a write that the system refused for another reason an I/O error
-        return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_FULL", "SQLITE_IOERR_W"))
+        return name == "SQLITE_FULL" or (name.startswith("SQLITE_IOERR") and "READ" not in name)
     return any(words in str(error).lower() for words in _WORDS_OF_FULL)
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from atlas_search.core.disk import writing
 from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
 from atlas_search.stores.manifest import Manifest
 
@@ -37,19 +38,23 @@ _PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Keep other builds of the collection out. Raises SourceError if one is running."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".build.lock", timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise SourceError(
-            f"Another build of {folder.name} is running. Wait for it, or end it."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
+    """Keep other builds of the collection out while it is changed.
+
+    Raises SourceError if one is running, and UnwritableFolder if the disk is full or closed.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".build.lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise SourceError(
+                f"Another build of {folder.name} is running. Wait for it, or end it."
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
 
 
 def new_name(content_digest: str) -> str:
