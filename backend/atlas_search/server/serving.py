@@ -38,16 +38,12 @@ class Serving:
         # read while the models load
         watch = StoreWatch(self._folder, Manifest.read(self._folder))
         watch.begin()
-        self._atlas = Atlas(open_services(settings, embedder))
+        self._atlas = _open(settings, embedder, watch)
         self._store_watch = watch
         self.guard = ServingGuard(lambda: self._store_watch)
         self._refused = ""
         self._stopped = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="follow-store", daemon=True)
-        watch.wait(START_SECONDS)
-        if watch.damage:
-            self.close()
-            raise DamagedStore(watch.damage)
 
     def __call__(self) -> Atlas:
         """The live version, open."""
@@ -116,6 +112,23 @@ class Serving:
         if self._watcher.is_alive():
             self._watcher.join()
         self._atlas.close()
+
+
+def _open(settings: Settings, embedder: Embedder | None, watch: StoreWatch) -> Atlas:
+    """The collection, checked as far as that takes little time.
+
+    Raises DamagedStore, which names every damaged file, and what else opening raises.
+    """
+    try:
+        services = open_services(settings, embedder)
+    except DamagedStore as error:
+        watch.wait(START_SECONDS)
+        raise DamagedStore(watch.damage or str(error)) from error
+    watch.wait(START_SECONDS)
+    if watch.damage:
+        services.close()
+        raise DamagedStore(watch.damage)
+    return Atlas(services)
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:

@@ -94,6 +94,10 @@ class Keywords:
         query = tantivy.Query.boolean_query(every) if every else tantivy.Query.all_query()
         return sorted(self._search(query, max(self.count, 1)).rows)
 
+    def close(self) -> None:
+        """Remove what was made to open it."""
+        self._linked.close()
+
     def _term(self, term: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._schema, "body", term, "freq")
 

@@ -143,7 +143,9 @@ class EmbeddedStore:
         self.tokens = TokenTable.read(version / TOKENS)
         self._embeddings = Embeddings.read(version / EMBEDDINGS)
         self._vectors = Vectors(version / CHROMA, [c.id for c in self.manifest.corpora])
-        self._finalizer = weakref.finalize(self, _release, self._records, self._vectors, using)
+        self._finalizer = weakref.finalize(
+            self, _release, self._records, self._keywords, self._vectors, using
+        )
         self.corpora = tuple(
             Corpus(c.id, c.label, c.documents, c.passages, c.language)
             for c in self.manifest.corpora
@@ -299,8 +301,9 @@ def _in_use(version: Path) -> ExitStack:
     return using
 
 
-def _release(records: Records, vectors: Vectors, using: ExitStack) -> None:
+def _release(records: Records, keywords: Keywords, vectors: Vectors, using: ExitStack) -> None:
     records.close()
+    keywords.close()
     vectors.close()
     using.close()
 

@@ -129,6 +129,7 @@ def _check_keywords(version: Path, manifest: Manifest) -> str:
         siblings = int(np.count_nonzero(table.document_of == document))
         hits = keywords.matching(corpora[row], found, siblings, [document])
         _require(not found or row in hits.rows, f"passage {row} is not found by its words")
+    keywords.close()
     return f"{keywords.count} passages, {len(rows)} found by their words"
 
 
