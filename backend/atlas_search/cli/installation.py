@@ -14,8 +14,8 @@ from typing import Literal
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.core.settings import Settings
 from atlas_search.services import load_targets
+from atlas_search.stores.digests import check_files
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.verify import check_files
 from atlas_search.stores.versions import PARTS
 
 SPARE = 2**28  # bytes beside a version: what reading and embedding put down meanwhile

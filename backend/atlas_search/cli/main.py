@@ -21,6 +21,7 @@ from atlas_search.cli.run import phoenix, phoenix_beside, serve
 from atlas_search.cli.source_types import CreateGroup
 from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.cli.store import store_app
+from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings, load_settings
 
@@ -55,9 +56,12 @@ PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; errors Atlas raises on purpose end it with their message and status 1."""
+    """Run a command; errors Atlas raises on purpose end it with their message and status 1.
+
+    So do a full disk and a folder that cannot be written, wherever a command meets them.
+    """
     try:
-        with private_files():
+        with private_files(), writing_anywhere():
             app(list(arguments) if arguments is not None else None)
     except AtlasError as error:
         print(f"atlas: {error}", file=sys.stderr)

@@ -14,6 +14,8 @@ from pathlib import Path
 import httpx2
 
 from atlas_search.cli.stopping import end_with_this, signal_group
+from atlas_search.core.disk import writing
+from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import MAX_BODY, create_app
 from atlas_search.server.listen import Limits, Listener
@@ -36,7 +38,7 @@ def serve(settings: Settings) -> None:
     serving = Serving(settings)
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")
-    app = create_app(serving, problem=lambda: serving.problem)
+    app = create_app(serving, problem=lambda: serving.problem, guard=serving.guard)
     runs: Runs = app.extensions["runs"]
     listener: Listener | None = None
     try:
@@ -115,7 +117,7 @@ class _Background(threading.Thread):
             if self._install and not self._run_install():
                 return
             process = self._begin(lambda: _start_phoenix(self._settings, self._executable))
-        except OSError as error:
+        except (OSError, UnwritableFolder) as error:
             _tell(f"Phoenix cannot be started: {error}. No traces.")
             return
         address = f"http://127.0.0.1:{self._settings.phoenix_port}"
@@ -164,7 +166,8 @@ class _Background(threading.Thread):
 def _start_phoenix(settings: Settings, executable: Path) -> "subprocess.Popen[bytes]":
     """Begin Phoenix; its log is in its working folder."""
     folder = settings.phoenix_working_dir
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     environment = {
         **os.environ,
         "PHOENIX_HOST": "127.0.0.1",

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from atlas_search.build.backup.load import collection_of, import_collection
 from atlas_search.build.backup.write import export_collection
-from atlas_search.build.maintain import NeedsSources, drop, repair
+from atlas_search.build.maintain import NeedsSources, drop, repair, write_digests
 from atlas_search.cli.build_report import progress_bars
 from atlas_search.cli.source_types import COMMANDS
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
@@ -22,7 +22,7 @@ from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.stores.manifest import Manifest, Origin
 from atlas_search.stores.verify import Finding, verify
-from atlas_search.stores.versions import rollback, versions
+from atlas_search.stores.versions import RECORDS, rollback, versions
 
 store_app = typer.Typer(help="Look after built collections.", no_args_is_help=True)
 
@@ -53,15 +53,25 @@ def list_command() -> None:
 def verify_command(
     collection: Collection = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document")] = False,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Give a whole version of an earlier Atlas all its digests"),
+    ] = False,
 ) -> None:
     """Check every part of the live version against the manifest and each other."""
     folder = _settings(collection).collection_folder
     findings = verify(folder, Manifest.read(folder))
+    if write and not any(finding.problem for finding in findings):
+        write_digests(folder)
+        findings = verify(folder, Manifest.read(folder))
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         _print(findings)
-    if any(finding.problem for finding in findings):
+    damaged = {finding.part for finding in findings if finding.problem}
+    if RECORDS in damaged:
+        raise DamagedStore(f"The documents are damaged. {_remedy(folder)}")
+    if damaged:
         raise DamagedStore(f"Run `atlas store repair {folder.name}`.")
 
 

@@ -14,6 +14,7 @@
     │   ├── MissingStore        names the command that builds it
     │   │   └── OutdatedStore   written by another version of Atlas
     │   ├── DamagedStore        a part is missing or of another version
+    │   ├── UnwritableFolder    the disk is full, or only for reading
     │   ├── EmbedderMismatch    the store was built with another model
     │   ├── MissingModel        a model cannot be loaded
     │   ├── MissingLibrary      names the command that installs it
@@ -88,6 +89,10 @@ class OutdatedStore(MissingStore):
 
 class DamagedStore(ConfigurationError):
     """A part of the store is missing, unreadable or disagrees with the manifest."""
+
+
+class UnwritableFolder(ConfigurationError):
+    """A full disk, or a folder that may only be read."""
 
 
 class EmbedderMismatch(ConfigurationError):

@@ -27,7 +27,9 @@ from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
+from atlas_search.server.store_watch import UNGUARDED, Guard
 from atlas_search.server.validate import validate_blueprint
+from atlas_search.server.whole_store import require_whole, withhold
 
 FRONTEND = bundled_folder("frontend")
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
@@ -41,11 +43,15 @@ class _AnyId(BaseConverter):
 
 
 def create_app(
-    serve: Serve, frontend: Path = FRONTEND, problem: Callable[[], str] = lambda: ""
+    serve: Serve,
+    frontend: Path = FRONTEND,
+    problem: Callable[[], str] = lambda: "",
+    guard: Guard = UNGUARDED,
 ) -> OpenAPI:
     """The application over what `serve` gives; the OpenAPI page is at /api/swagger.
 
-    `problem` says why the newest version of the collection is not served, if it is not.
+    `problem` says why the newest version of the collection is not served, if it is not; `guard`
+    keeps answers back from a damaged one.
     """
     app = OpenAPI(
         "atlas",
@@ -62,14 +68,16 @@ def create_app(
     app.config["SWAGGER_HTML_STRING"] = BROWSABLE
     app.url_map.converters["any_id"] = _AnyId
     app.url_map.merge_slashes = False
-    app.register_error_handler(Exception, problem_response)
+    app.register_error_handler(Exception, lambda error: problem_response(guard.cause(error)))
     settings = serve().services.settings
     app.before_request(gate(settings))
     app.before_request(_parse_json_early)
+    app.before_request(lambda: require_whole(guard))
     app.after_request(lambda response: forbid(response, request.path))
+    app.after_request(lambda response: withhold(guard, response))
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
-    app.register_api(ask_blueprint(serve, runs))
+    app.register_api(ask_blueprint(serve, runs, guard))
     app.register_api(export_blueprint(serve, runs))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))

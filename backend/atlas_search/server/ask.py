@@ -16,6 +16,7 @@ from atlas_search.server.problems import problem_of
 from atlas_search.server.runs import Run, Runs
 from atlas_search.server.schemas.requests import AskBody, Identifier, read_question
 from atlas_search.server.serving import Serve
+from atlas_search.server.store_watch import Guard
 from atlas_search.server.waiting import Gone, gone
 
 LONGEST_NUMBER = 9  # digits of an event's number
@@ -29,13 +30,13 @@ class ByAnswer(BaseModel):
     qa_id: Identifier
 
 
-def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
+def ask_blueprint(serve: Serve, runs: Runs, guard: Guard) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
     @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerDocument})
     def post_ask(body: AskBody) -> dict[str, object]:
-        run = _start(runs, serve(), body)
+        run = _start(runs, serve(), body, guard)
         return _whole(run, gone(), include_context=body.include_context)
 
     @blueprint.post(
@@ -52,7 +53,7 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         after = _last_event()
         if after and body.qa_id:
             return _stream(runs.get(body.qa_id), after, gone())
-        return _stream(_start(runs, serve(), body), 0, gone())
+        return _stream(_start(runs, serve(), body, guard), 0, gone())
 
     @blueprint.get(
         "/ask/<qa_id>/stream", summary="The events of an answer", responses={200: _STREAM}
@@ -83,7 +84,7 @@ def finished_run(run: Run) -> Run:
     return run
 
 
-def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
+def _start(runs: Runs, atlas: Atlas, body: AskBody, guard: Guard) -> Run:
     """Check the request and begin its answer."""
     question = read_question(body, atlas.services)
     work = partial(
@@ -92,20 +93,22 @@ def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
         question=question,
         include_context=body.include_context,
         path=request.path,
+        guard=guard,
     )
     return runs.start(question.qa_id, question.session_id, work)
 
 
 def _work(
-    run: Run, *, atlas: Atlas, question: AskRequest, include_context: bool, path: str
+    run: Run, *, atlas: Atlas, question: AskRequest, include_context: bool, path: str, guard: Guard
 ) -> None:
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
         answer = atlas.answer(question, lambda event: write_event(run, event), run.stop)
         document = answer.to_dict()
+        guard.require_whole()  # damage may have come while it was written
     except Exception as error:
-        run.error = error
-        run.write("error", problem_of(error, path).model_dump_json(exclude_none=True))
+        run.error = guard.cause(error)
+        run.write("error", problem_of(run.error, path).model_dump_json(exclude_none=True))
     else:
         run.answer, run.document, run.manifest = answer, document, atlas.services.store.manifest
         run.write("complete", json.dumps(_to_send(document, include_context=include_context)))

@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 import tantivy
 
 from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.links import Linked
 
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
 
@@ -64,8 +65,9 @@ class Keywords:
     """The keyword index of an existing store."""
 
     def __init__(self, folder: Path):
+        self._linked = Linked(folder, lambda _: True, lambda _: False)
         try:
-            self._index = tantivy.Index.open(str(folder))
+            self._index = tantivy.Index.open(str(self._linked.folder))
         except (ValueError, OSError) as error:
             raise DamagedStore(
                 f"The keyword index {folder} cannot be opened ({error}). Run `atlas store repair`."
@@ -102,6 +104,10 @@ class Keywords:
         every = [(tantivy.Occur.Must, self._term(term)) for term in terms]
         query = tantivy.Query.boolean_query(every) if every else tantivy.Query.all_query()
         return sorted(self._search(query, max(self.count, 1)).rows)
+
+    def close(self) -> None:
+        """Remove what was made to open it."""
+        self._linked.close()
 
     def _term(self, term: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._schema, "body", term, "freq")

@@ -18,6 +18,8 @@ from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 
+_DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"})
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS sources (
     origin TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL, remarks TEXT NOT NULL,
@@ -80,7 +82,9 @@ class Staging:
         self._path = path
         try:
             self._connection = _open_database(path)
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorname not in _DAMAGED:  # a full disk, say: what is staged is whole
+                raise
             # it only saves work: set aside what cannot be read, and begin again
             path.replace(path.with_name(f"{path.name}.damaged"))
             for leftover in ("-wal", "-shm"):

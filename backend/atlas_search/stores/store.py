@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.domain import Corpus, Document, Passage
-from atlas_search.core.errors import DamagedStore, OutdatedStore
+from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
+from atlas_search.stores.digests import check_sizes
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
@@ -131,13 +132,27 @@ class EmbeddedStore:
                 "neither embeds anything again."
             )
         version = folder / self.manifest.version
+        check_sizes(version, self.manifest)
+        try:
+            self._open(version)
+        except AtlasError:
+            raise
+        except Exception as error:  # what Chroma, SQLite and NumPy raise for damage is of no kind
+            raise DamagedStore(
+                f"{version} is damaged and cannot be opened ({type(error).__name__}: {error}). "
+                f"Run `atlas store repair {self.manifest.collection}`."
+            ) from error
+
+    def _open(self, version: Path) -> None:
         using = _in_use(version)
         self._records = Records(version / RECORDS, self.manifest.languages)
         self._keywords = Keywords(version / KEYWORDS)
         self.tokens = TokenTable.read(version / TOKENS)
         self._embeddings = Embeddings.read(version / EMBEDDINGS)
         self._vectors = Vectors(version / CHROMA, [c.id for c in self.manifest.corpora])
-        self._finalizer = weakref.finalize(self, _release, self._records, self._vectors, using)
+        self._finalizer = weakref.finalize(
+            self, _release, self._records, self._keywords, self._vectors, using
+        )
         self.corpora = tuple(
             Corpus(c.id, c.label, c.documents, c.passages, c.language)
             for c in self.manifest.corpora
@@ -299,8 +314,9 @@ def _in_use(version: Path) -> ExitStack:
     return using
 
 
-def _release(records: Records, vectors: Vectors, using: ExitStack) -> None:
+def _release(records: Records, keywords: Keywords, vectors: Vectors, using: ExitStack) -> None:
     records.close()
+    keywords.close()
     vectors.close()
     using.close()
 
