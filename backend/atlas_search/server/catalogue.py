@@ -9,6 +9,7 @@ from atlas_search.core.version import __version__
 from atlas_search.output.search_document import DocumentOut, PassageOut
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS
 from atlas_search.server.serving import Serve
+from atlas_search.server.waiting import waiting
 from atlas_search.stores.manifest import Field as FieldStatistics
 from atlas_search.stores.manifest import Origin
 
@@ -152,8 +153,12 @@ def catalogue_blueprint(serve: Serve) -> APIBlueprint:
 
     @blueprint.get("/documents/<any_id:id>", summary="One document", responses={200: DocumentOut})
     def get_document(path: ById) -> dict[str, object]:
-        atlas = serve()
-        return atlas.document(path.id).to_dict(atlas.passages(path.id))
+        atlas, stop = serve(), waiting()
+        document = atlas.document(path.id)
+        stop.check()
+        passages = atlas.passages(path.id)
+        stop.check()
+        return document.to_dict(passages)
 
     return blueprint
 

@@ -16,6 +16,7 @@ from atlas_search.server.ask import finished_run
 from atlas_search.server.runs import Runs
 from atlas_search.server.schemas.requests import Identifier
 from atlas_search.server.serving import Serve
+from atlas_search.server.waiting import waiting
 from atlas_search.services import Services
 
 MAX_ANSWERS = 500
@@ -64,7 +65,7 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
 
     @blueprint.post("/export", summary="Answers as a file", responses=_FILE)
     def post_export(body: ExportBody) -> Response:
-        return _file(export(body.answers, body.format, _base(serve().services)))
+        return _file(export(body.answers, body.format, _base(serve().services), waiting()))
 
     @blueprint.get("/ask/<qa_id>/export", summary="A recent answer as a file", responses=_FILE)
     def get_answer(path: ByAnswer, query: AnswerFormatQuery) -> Response:
@@ -84,7 +85,7 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         documents = [run.document for run in runs.of_session(path.session_id)]
         if not documents:
             raise NotFound(f"No answer of the session {path.session_id} is kept any more.")
-        return _file(export(documents, query.format, _base(serve().services)))
+        return _file(export(documents, query.format, _base(serve().services), waiting()))
 
     return blueprint
 
