@@ -23,6 +23,7 @@ from atlas_search.cli.main import app
 from atlas_search.core.settings import Settings
 from tests.hash_embedder import HashEmbedder
 from tests.places import ROOT
+from tests.test_docs import table
 from tests.tiny import FARM, build_tiny, write_sources
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -129,6 +130,16 @@ def test_every_setting_of_the_env_file_reaches_the_server() -> None:
         assert str(service["environment"][name]).startswith(f"${{{name}:-")
     # what the image sets is only what the container decides too, so that nothing is shadowed
     assert environment("server").keys() & {n.upper() for n in Settings.model_fields} <= OWN
+
+
+def test_the_page_lists_every_variable_of_the_compose_file_with_its_default() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    used = dict(re.findall(r"\$\{(\w+):-([^${}]*)\}", text))
+    listed = {
+        row[0].strip("`"): row[1].strip("`") for row in table("docs/deploy.md", "With containers")
+    }
+    settings = {name.upper() for name in Settings.model_fields}
+    assert listed == {n: v for n, v in used.items() if n not in settings} | {"ATLAS_PORT": "8000"}
 
 
 def test_the_settings_of_the_container_are_taken() -> None:
