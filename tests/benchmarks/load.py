@@ -8,6 +8,7 @@ search, and what the server holds afterwards.
 
 import os
 import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Annotated
@@ -39,21 +40,13 @@ def main(
         for target in ("slow", "quoted"):
             environment = _environment(Path(folder), model, target, streams + searching)
             with running(*ATLAS, "serve", environment=environment, folder=Path(folder)) as server:
-                address, process = server.address("Atlas"), server.process.pid
+                process = server.process.pid
+                part = partial(crowd, server.address("Atlas"), questions, searching=searching)
 
-                def part(streaming: int, seconds: float) -> Crowd:
-                    return crowd(
-                        address,
-                        questions,
-                        searching=searching,
-                        streaming=streaming,
-                        seconds=seconds,
-                    )
-
-                part(streams, 3.0)  # opens what stays open
+                part(streaming=streams, seconds=3.0)  # opens what stays open
                 before = _settled(process)
-                alone = part(0, seconds)
-                beside = part(streams, seconds)
+                alone = part(streaming=0, seconds=seconds)
+                beside = part(streaming=streams, seconds=seconds)
                 _print(target, alone, beside, before, _settled(process))
 
 
@@ -102,9 +95,10 @@ def _print(target: str, alone: Crowd, beside: Crowd, before: Footprint, after: F
         )
     ratio = quantiles(beside.searches, n=20)[18] / quantiles(alone.searches, n=20)[18]
     print(f"  p95 is {ratio:.2f} times that without streams")
-    print(f"  threads {before.threads} before, {after.threads} after; files {before.files} before, ")
-    print(f"  {after.files} after; memory {before.resident >> 20} MB before, ", end="")
-    print(f"{after.resident >> 20} MB after", flush=True)
+    print(f"  threads {before.threads} before, {after.threads} after")
+    print(f"  files {before.files} before, {after.files} after")
+    mb = [each.resident >> 20 for each in (before, after)]
+    print(f"  memory {mb[0]} MB before, {mb[1]} MB after", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from atlas_search.server.access.gate import gate
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
 from atlas_search.server.browsable import BROWSABLE
+from atlas_search.server.capacity import answer_threads
 from atlas_search.server.catalogue import catalogue_blueprint
 from atlas_search.server.export import export_blueprint
-from atlas_search.server.gate import answer_threads
 from atlas_search.server.headers import forbid
 from atlas_search.server.health import health_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response

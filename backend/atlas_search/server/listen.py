@@ -22,8 +22,8 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
 from atlas_search.core.errors import ConfigurationError, ServerBusy
+from atlas_search.server.capacity import Capacity
 from atlas_search.server.channel import Channel
-from atlas_search.server.gate import Gate
 from atlas_search.server.problems import problem_of
 from atlas_search.server.proxies import Networks, owner_of
 
@@ -73,10 +73,10 @@ class Listener:
         self._map: dict[int, Any] = {}
         self._dispatcher = ThreadedTaskDispatcher()
         self._crowd = _Crowd(self._map, limits)
-        gate = Gate(app, threads)
+        capacity = Capacity(app, threads)
         try:
             self._servers = [
-                _Server(gate, self._map, self._dispatcher, adjustments, listening, self._crowd)
+                _Server(capacity, self._map, self._dispatcher, adjustments, listening, self._crowd)
                 for listening in adjustments.listen
             ]
         except OSError as error:
