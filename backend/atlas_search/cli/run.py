@@ -17,6 +17,7 @@ from waitress.server import BaseWSGIServer, MultiSocketServer
 
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
+from atlas_search.server.access.listening import check_listening
 from atlas_search.server.app import create_app
 from atlas_search.server.serving import Serving
 
@@ -27,6 +28,7 @@ PROBE_SECONDS = 0.5  # between two looks whether Phoenix answers
 
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
+    check_listening(settings)
     serving = Serving(settings)
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")

@@ -138,6 +138,18 @@ class Settings(BaseSettings):
         SecretStr(""),
         description="Token that allows changes to a running server; empty: nobody may",
     )
+    api_keys_file: Path | None = Field(
+        None,
+        description="File of the keys that `atlas keys` makes; with one, nobody asks without a key",
+    )
+    atlas_access: Literal["keys", "proxy"] = Field(
+        "keys",
+        description="Who decides who may ask where ATLAS_HOST is not this machine alone: `keys` "
+        "those of API_KEYS_FILE, `proxy` a proxy in front, which lets in whom it likes",
+    )
+    atlas_api_key: SecretStr = Field(
+        SecretStr(""), description="Key that `atlas ask` and `atlas search` send"
+    )
     atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR"
     )
@@ -146,6 +158,11 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, path: Path) -> Path:
         return path.expanduser().absolute()
+
+    @field_validator("api_keys_file")
+    @classmethod
+    def _absolute_if_set(cls, path: Path | None) -> Path | None:
+        return path and path.expanduser().absolute()
 
     @property
     def collection_folder(self) -> Path:

@@ -13,6 +13,7 @@ from werkzeug.routing import BaseConverter
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
+from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import gate
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
@@ -62,7 +63,8 @@ def create_app(
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, problem_response)
     settings = serve().services.settings
-    app.before_request(gate(settings))
+    access = Access(settings)
+    app.before_request(gate(access))
     app.before_request(_parse_json_early)
     app.after_request(_secure)
     runs = Runs(_places(settings), settings.resume_seconds)
@@ -71,7 +73,7 @@ def create_app(
     app.register_api(export_blueprint(serve, runs))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
-    app.register_api(catalogue_blueprint(serve, problem))
+    app.register_api(catalogue_blueprint(serve, lambda: access.problem or problem()))
     app.register_api(admin_blueprint(serve))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments

@@ -11,9 +11,12 @@ from atlas_search.core.domain import LEGS
 from atlas_search.core.version import __version__
 from atlas_search.output.search_document import DocumentOut, PassageOut
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS
+from atlas_search.server.access.caller import present_caller
 from atlas_search.server.serving import Serve
 from atlas_search.stores.manifest import Field as FieldStatistics
 from atlas_search.stores.manifest import Origin
+
+TOLD_TO_ADMINISTRATORS = "Something is wrong: an administrator's health, and the log, say what."
 
 
 class CorpusOut(BaseModel):
@@ -84,7 +87,8 @@ class ConfigOut(BaseModel):
 class HealthOut(BaseModel):
     """Whether the server can answer; `problem` says what is wrong and what to do.
 
-    `providers` are `ready`, or say what they lack.
+    `providers` are `ready`, or say what they lack. Who has no key learns the status alone, and only
+    an administrator why the collection is not served as it is on disk.
     """
 
     status: Literal["ok", "degraded"]
@@ -160,17 +164,22 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
             fused_weights={name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS},
             providers=["extractive", *services.answerer.models],
             tracing=services.tracer.enabled,
-            phoenix_url=settings.phoenix_url or None,
+            phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,
             phoenix_project=settings.phoenix_project_name,
         ).model_dump(mode="json")
 
     @blueprint.get("/health", summary="Whether it can answer", responses={200: HealthOut})
     def get_health() -> dict[str, object]:
+        caller, fault = present_caller(), problem()
+        if not caller.is_known:
+            return _health_alone(fault)
         services = serve().services
         manifest = services.store.manifest
         providers = services.provider_health()
         _, target = services.target(None)
-        fault = problem() or (
+        if fault and not caller.sees_traces:
+            fault = TOLD_TO_ADMINISTRATORS  # it may name what this caller does not see
+        fault = fault or (
             ""
             if providers[target.llm_provider].ready
             else f"{target.llm_provider}: {providers[target.llm_provider].detail}"
@@ -195,6 +204,18 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
         return atlas.document(path.id).to_dict(atlas.passages(path.id))
 
     return blueprint
+
+
+def _health_alone(fault: str) -> dict[str, object]:
+    return HealthOut(
+        status="degraded" if fault else "ok",
+        problem=TOLD_TO_ADMINISTRATORS if fault else "",
+        version=__version__,
+        collection="",
+        documents=0,
+        passages=0,
+        providers={},
+    ).model_dump(mode="json")
 
 
 def _source(origin: Origin) -> SourceOut:

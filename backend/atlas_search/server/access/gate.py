@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 
-from flask import request
+from flask import g, request
 
-from atlas_search.core.errors import NotAllowed
-from atlas_search.core.settings import Settings
-from atlas_search.server.access.caller import present_caller
-from atlas_search.server.access.rules import RULES, rule_key
+from atlas_search.core.errors import ConfigurationError, NotAllowed
+from atlas_search.server.access.caller import NOBODY, Access, Caller
+from atlas_search.server.access.rules import RULES, Right, rule_key
 
 
-def gate(settings: Settings) -> Callable[[], None]:
-    """What to call before each request. It raises NotAllowed for what the caller may not do."""
+def gate(access: Access) -> Callable[[], None]:
+    """What to call before each request: it finds the caller.
+
+    It raises UnknownCaller and NotAllowed for what they may not do, and ConfigurationError while
+    the keys cannot be read.
+    """
 
     def admit() -> None:
         if request.url_rule is None or request.method == "OPTIONS":
@@ -19,6 +22,16 @@ def gate(settings: Settings) -> Callable[[], None]:
         right = RULES.get(rule_key(request.method, request.url_rule.rule))
         if right is None:
             raise NotAllowed("This route is closed: nothing says who may use it.")
-        present_caller(settings).check(right)
+        g.caller = _caller(access, right)
+        g.caller.check(right)
 
     return admit
+
+
+def _caller(access: Access, right: Right) -> Caller:
+    try:
+        return access.caller(request.headers.get("Authorization", ""))
+    except ConfigurationError:
+        if right != "anyone":
+            raise
+        return NOBODY

@@ -15,7 +15,7 @@ RULES: dict[str, Right] = {
     "GET /api/swagger/<path:filename>": "anyone",
     "GET /api/oauth2-redirect.html": "anyone",
     "GET /api/static/<path:filename>": "anyone",
-    "GET /api/health": "reader",
+    "GET /api/health": "anyone",  # whether it is well; more only to a reader
     "GET /api/corpora": "reader",
     "GET /api/targets": "reader",
     "GET /api/config": "reader",
