@@ -1,11 +1,11 @@
 """The front door: one collection, open for questions."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, Self, Unpack
 
@@ -34,7 +34,7 @@ from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
-from atlas_search.services import Services, open_services
+from atlas_search.services import Services, narrow_services, open_services
 
 
 class Atlas:
@@ -46,6 +46,8 @@ class Atlas:
 
     def __init__(self, services: Services):
         self.services = services
+        self._permitted: dict[frozenset[str], Atlas] = {}
+        self._lock = Lock()
 
     @classmethod
     def open(
@@ -109,6 +111,19 @@ class Atlas:
     def corpora(self) -> tuple[Corpus, ...]:
         """The corpora of the collection."""
         return self.services.store.corpora
+
+    def permitted(self, corpora: Collection[str]) -> "Atlas":
+        """The collection as if it held these of its corpora alone, whatever is asked of it.
+
+        It is made once for each set of corpora, and needs no closing.
+        """
+        own = frozenset(corpus.id for corpus in self.corpora if corpus.id in corpora)
+        if len(own) == len(self.corpora):
+            return self
+        with self._lock:
+            if own not in self._permitted:
+                self._permitted[own] = Atlas(narrow_services(self.services, own))
+            return self._permitted[own]
 
     def search(
         self,

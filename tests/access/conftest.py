@@ -66,9 +66,9 @@ def guarded(parish: Atlas, keys_file: Path, narrow_key: str, whole_key: str) -> 
 
 
 @pytest.fixture
-def client(guarded: Atlas) -> Iterator[FlaskClient]:
-    with create_app(lambda: guarded).test_client() as client:
-        yield client
+def client(guarded: Atlas) -> FlaskClient:
+    # no context manager: a test with two clients would mix their contexts
+    return create_app(lambda: guarded).test_client()
 
 
 @pytest.fixture

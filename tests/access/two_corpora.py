@@ -46,3 +46,12 @@ def build_two_corpora(folder: Path, embedder: Embedder, **more: str) -> None:
     """Build the collection, or build it again with `more` sources."""
     sources = write_sources(folder / "sources", SOURCES | {"corpora.toml": MAPPING} | more)
     Atlas.build(sources, folder / "stores" / "parish", embedder=embedder)
+
+
+def build_open(folder: Path, embedder: Embedder) -> Atlas:
+    """A collection of the open corpus alone, which never held the vault; open."""
+    own = {name: text for name, text in SOURCES.items() if name.startswith(OPEN)}
+    mapping = f"[[corpus]]{MAPPING.split('[[corpus]]')[1]}"
+    sources = write_sources(folder / "sources", own | {"corpora.toml": mapping})
+    Atlas.build(sources, folder / "stores" / "parish", embedder=embedder)
+    return Atlas.open(folder / "stores" / "parish", embedder=embedder)

@@ -15,6 +15,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import gate
+from atlas_search.server.access.own_atlas import serve_caller
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
 from atlas_search.server.catalogue import catalogue_blueprint
@@ -64,6 +65,7 @@ def create_app(
     app.register_error_handler(Exception, problem_response)
     settings = serve().services.settings
     access = Access(settings)
+    serve = serve_caller(serve)
     app.before_request(gate(access))
     app.before_request(_parse_json_early)
     app.after_request(_secure)

@@ -1,6 +1,7 @@
 """`/api/ask`: an answer at once or as it comes about, stopped, read again and taken home."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from flask import Response, json, request, stream_with_context
@@ -12,6 +13,7 @@ from atlas_search.answer.request import AskRequest
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound, RequestError
 from atlas_search.output.answer_document import AnswerDocument
+from atlas_search.server.access.caller import present_caller
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
 from atlas_search.server.problems import problem_of
 from atlas_search.server.runs import Run, Runs
@@ -54,27 +56,32 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     def post_ask_stream(body: AskBody) -> Response:
         after = _last_event()
         if after and body.qa_id:
-            return _stream(runs.get(body.qa_id), after, _gone())
+            return _stream(own_run(runs, body.qa_id), after, _gone())
         return _stream(_start(runs, serve(), body), 0, _gone())
 
     @blueprint.get(
         "/ask/<qa_id>/stream", summary="The events of an answer", responses={200: _STREAM}
     )
     def get_ask_stream(path: ByAnswer) -> Response:
-        return _stream(runs.get(path.qa_id), _last_event(), _gone())
+        return _stream(own_run(runs, path.qa_id), _last_event(), _gone())
 
     @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerDocument})
     def get_ask(path: ByAnswer) -> dict[str, object]:
-        return finished_run(runs.get(path.qa_id)).document
+        return finished_run(own_run(runs, path.qa_id)).document
 
     @blueprint.delete("/ask/<qa_id>", summary="Stop an answer")
     def delete_ask(path: ByAnswer) -> dict[str, object]:
-        run = runs.get(path.qa_id)
+        run = own_run(runs, path.qa_id)
         stopped = not run.ended
         run.stop.set("The answer was stopped.")
         return {"qa_id": path.qa_id, "stopped": stopped}
 
     return blueprint
+
+
+def own_run(runs: Runs, qa_id: str) -> Run:
+    """An answer of the present caller's. Raises NotFound, for those of others too."""
+    return runs.get(qa_id, present_caller().owner)
 
 
 def finished_run(run: Run) -> Run:
@@ -88,6 +95,7 @@ def finished_run(run: Run) -> Run:
 
 def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
     """Check the request and begin its answer."""
+    caller = present_caller()
     question = read_question(body, atlas.services)
     work = partial(
         _work,
@@ -95,16 +103,24 @@ def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
         question=question,
         include_context=body.include_context,
         path=request.path,
+        with_trace=caller.sees_traces,
     )
-    return runs.start(question.qa_id, question.session_id, work)
+    return runs.start(question.qa_id, question.session_id, work, caller.owner)
 
 
 def _work(
-    run: Run, *, atlas: Atlas, question: AskRequest, include_context: bool, path: str
+    run: Run,
+    *,
+    atlas: Atlas,
+    question: AskRequest,
+    include_context: bool,
+    path: str,
+    with_trace: bool,
 ) -> None:
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
         answer = atlas.answer(question, lambda event: write_event(run, event), run.stop)
+        answer = answer if with_trace else replace(answer, trace_id="")
         document = answer.to_dict()
     except Exception as error:
         run.error = error

@@ -11,7 +11,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.server.access.rules import Right
 from atlas_search.stores.api_keys import ApiKey, KeyRing
 
-ADMINISTRATOR = "administrator"  # no key's id: those have eight hexadecimal digits
+ADMINISTRATOR = "administrator"  # owns no key's answers: a key begins with eight digits
 SCHEME = "bearer"
 
 
@@ -19,7 +19,7 @@ SCHEME = "bearer"
 class Caller:
     """The sender of a request: the rights they have, and why not the others.
 
-    Answers belong to their `owner`: the id of a key, and empty where no keys are used. Without a
+    Answers belong to their `owner`: a key and what it sees; empty where no keys are used. Without a
     `key` a reader sees everything. Traces hold what everybody asked, so few may see them.
     """
 
@@ -110,7 +110,8 @@ def _of_key(key: ApiKey) -> Caller:
     return Caller(
         _ADMINISTRATOR if key.administrator else _READER,
         f"The key {key.name} has not the right of an administrator.",
-        owner=key.id,
+        # who sees other corpora from now on does not see again what was answered before
+        owner=f"{key.id} {key.corpora}",
         name=key.name,
         key=key,
         sees_traces=key.administrator and key.corpora == "*",
