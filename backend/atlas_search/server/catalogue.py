@@ -82,6 +82,7 @@ class ConfigOut(BaseModel):
     tracing: bool
     phoenix_url: str | None
     phoenix_project: str
+    caller: str = Field(description="Name of the key that asks; empty where no keys are used")
 
 
 class HealthOut(BaseModel):
@@ -166,6 +167,7 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
             tracing=services.tracer.enabled,
             phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,
             phoenix_project=settings.phoenix_project_name,
+            caller=present_caller().name,
         ).model_dump(mode="json")
 
     @blueprint.get("/health", summary="Whether it can answer", responses={200: HealthOut})
