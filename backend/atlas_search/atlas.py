@@ -23,6 +23,7 @@ from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop
+from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
@@ -220,10 +221,19 @@ class Atlas:
         return search(SearchRun(self.services.searcher, request, how))
 
     def answer(
-        self, request: AskRequest, emit: Emit = emit_nothing, stop: Stop | None = None
+        self,
+        request: AskRequest,
+        emit: Emit = emit_nothing,
+        stop: Stop | None = None,
+        spent: list[Usage] | None = None,
     ) -> Answer:
-        """The answer to a checked request; `emit` gets the events. Raises Cancelled if stopped."""
-        return answer_question(AnswerRun(self.services.answerer, request, emit, stop or Stop()))
+        """The answer to a checked request; `emit` gets the events. Raises Cancelled if stopped.
+
+        `spent` gets what each call to a language model took, whatever becomes of the answer.
+        """
+        spent = [] if spent is None else spent
+        run = AnswerRun(self.services.answerer, request, emit, stop or Stop(), spent=spent)
+        return answer_question(run)
 
     def close(self) -> None:
         """Release the store and send waiting spans."""

@@ -137,6 +137,7 @@ def test_all_means_its_corpora_even_where_all_was_something_else(
 
 
 def test_a_kept_answer_is_not_given_to_who_sees_another_part(parish: Atlas, part: Atlas) -> None:
+    parish.services.answerer.cache.clear()
     # chosen by name, both ask for the same corpus, but how many there are differs
     whole_first = parish.ask(QUESTION, corpora=[OPEN])
     again = part.ask(QUESTION, corpora=[OPEN])

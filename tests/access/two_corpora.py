@@ -1,5 +1,6 @@
 """A collection of an open corpus and of a vault, whose every word of its own is a planted one."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from atlas_search import Atlas
@@ -38,14 +39,9 @@ include = ["{VAULT}/**"]
 
 def two_corpora(folder: Path, embedder: Embedder, **settings: object) -> Atlas:
     """The collection, built below `folder` and open."""
-    build_two_corpora(folder, embedder)
-    return Atlas.open(folder / "stores" / "parish", embedder=embedder, **settings)
-
-
-def build_two_corpora(folder: Path, embedder: Embedder, **more: str) -> None:
-    """Build the collection, or build it again with `more` sources."""
-    sources = write_sources(folder / "sources", SOURCES | {"corpora.toml": MAPPING} | more)
+    sources = write_sources(folder / "sources", SOURCES | {"corpora.toml": MAPPING})
     Atlas.build(sources, folder / "stores" / "parish", embedder=embedder)
+    return _open(folder, embedder, settings)
 
 
 def build_open(folder: Path, embedder: Embedder) -> Atlas:
@@ -54,4 +50,13 @@ def build_open(folder: Path, embedder: Embedder) -> Atlas:
     mapping = f"[[corpus]]{MAPPING.split('[[corpus]]')[1]}"
     sources = write_sources(folder / "sources", own | {"corpora.toml": mapping})
     Atlas.build(sources, folder / "stores" / "parish", embedder=embedder)
-    return Atlas.open(folder / "stores" / "parish", embedder=embedder)
+    return _open(folder, embedder, {})
+
+
+def _open(folder: Path, embedder: Embedder, settings: Mapping[str, object]) -> Atlas:
+    """The collection, with a target that answers however unlikely it is."""
+    targets = folder / "targets"
+    targets.mkdir(exist_ok=True)
+    (targets / "certain.txt").write_text("ANSWER_THRESHOLD=0\nANSWER_LIKELIHOOD=0\n")
+    chosen = {"targets_directory": targets, "test_target": "certain"} | settings
+    return Atlas.open(folder / "stores" / "parish", embedder=embedder, **chosen)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from flask import Response, request, send_from_directory
+from flask import Response, g, request, send_from_directory
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from werkzeug.exceptions import BadRequest
@@ -13,9 +13,12 @@ from werkzeug.routing import BaseConverter
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
+from atlas_search.server.access.audit import audit
 from atlas_search.server.access.caller import Access
-from atlas_search.server.access.gate import gate
+from atlas_search.server.access.gate import gate, release
+from atlas_search.server.access.limits import Limiter
 from atlas_search.server.access.own_atlas import serve_caller
+from atlas_search.server.access.spending import Spending
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
 from atlas_search.server.catalogue import catalogue_blueprint
@@ -66,12 +69,15 @@ def create_app(
     settings = serve().services.settings
     access = Access(settings)
     serve = serve_caller(serve)
-    app.before_request(gate(access))
+    spending = Spending(settings.atlas_state_directory / "spending.sqlite")
+    app.before_request(gate(access, Limiter(settings, spending)))
     app.before_request(_parse_json_early)
     app.after_request(_secure)
+    app.after_request(audit(settings))
+    app.after_request(release)
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
-    app.register_api(ask_blueprint(serve, runs))
+    app.register_api(ask_blueprint(serve, runs, spending))
     app.register_api(export_blueprint(serve, runs))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
@@ -99,6 +105,7 @@ def _parse_json_early() -> None:
             body = request.get_json(force=True)
             # half a character can be written as an escape, but no model or store can read it
             json.dumps(body, ensure_ascii=False).encode()
+            g.body = body
         except (BadRequest, RecursionError, UnicodeEncodeError) as error:
             raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
 

@@ -2,18 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from functools import partial
 
-from flask import Response, json, request, stream_with_context
+from flask import Response, g, json, request, stream_with_context
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel
 
+from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AskRequest
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound, RequestError
 from atlas_search.output.answer_document import AnswerDocument
+from atlas_search.providers.chat import Usage
 from atlas_search.server.access.caller import present_caller
+from atlas_search.server.access.limits import spender
+from atlas_search.server.access.spending import Spending
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
 from atlas_search.server.problems import problem_of
 from atlas_search.server.runs import Run, Runs
@@ -25,6 +30,9 @@ LONGEST_NUMBER = 9  # digits of an event's number
 Gone = Callable[[], bool]
 """Whether the client of the present request has gone away."""
 
+Pay = Callable[[date, float], None]
+"""Notes what was spent on a day."""
+
 _STREAM = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 
 
@@ -34,13 +42,13 @@ class ByAnswer(BaseModel):
     qa_id: Identifier
 
 
-def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
+def ask_blueprint(serve: Serve, runs: Runs, spending: Spending) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
     @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerDocument})
     def post_ask(body: AskBody) -> dict[str, object]:
-        run = _start(runs, serve(), body)
+        run = _start(runs, serve(), body, spending)
         return _whole(run, _gone(), include_context=body.include_context)
 
     @blueprint.post(
@@ -57,7 +65,7 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         after = _last_event()
         if after and body.qa_id:
             return _stream(own_run(runs, body.qa_id), after, _gone())
-        return _stream(_start(runs, serve(), body), 0, _gone())
+        return _stream(_start(runs, serve(), body, spending), 0, _gone())
 
     @blueprint.get(
         "/ask/<qa_id>/stream", summary="The events of an answer", responses={200: _STREAM}
@@ -81,7 +89,8 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
 
 def own_run(runs: Runs, qa_id: str) -> Run:
     """An answer of the present caller's. Raises NotFound, for those of others too."""
-    return runs.get(qa_id, present_caller().owner)
+    g.run = run = runs.get(qa_id, present_caller().owner)
+    return run
 
 
 def finished_run(run: Run) -> Run:
@@ -93,7 +102,7 @@ def finished_run(run: Run) -> Run:
     return run
 
 
-def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
+def _start(runs: Runs, atlas: Atlas, body: AskBody, spending: Spending) -> Run:
     """Check the request and begin its answer."""
     caller = present_caller()
     question = read_question(body, atlas.services)
@@ -104,8 +113,10 @@ def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
         include_context=body.include_context,
         path=request.path,
         with_trace=caller.sees_traces,
+        pay=partial(spending.add, spender(caller, request.remote_addr or "")),
     )
-    return runs.start(question.qa_id, question.session_id, work, caller.owner)
+    g.run = run = runs.start(question.qa_id, question.session_id, work, caller.owner)
+    return run
 
 
 def _work(
@@ -116,10 +127,11 @@ def _work(
     include_context: bool,
     path: str,
     with_trace: bool,
+    pay: Pay,
 ) -> None:
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
-        answer = atlas.answer(question, lambda event: write_event(run, event), run.stop)
+        answer = _answer(run, atlas, question, pay)
         answer = answer if with_trace else replace(answer, trace_id="")
         document = answer.to_dict()
     except Exception as error:
@@ -128,6 +140,20 @@ def _work(
     else:
         run.answer, run.document, run.manifest = answer, document, atlas.services.store.manifest
         run.write("complete", json.dumps(_to_send(document, include_context=include_context)))
+
+
+def _answer(
+    run: Run, atlas: Atlas, question: AskRequest, pay: Callable[[date, float], None]
+) -> Answer:
+    """The answer; what it cost is paid whatever becomes of it."""
+    spent: list[Usage] = []
+    try:
+        return atlas.answer(question, lambda event: write_event(run, event), run.stop, spent)
+    finally:
+        usage = sum(spent, Usage())
+        run.cost = question.target.cost(usage.prompt_tokens, usage.completion_tokens)
+        if run.cost:
+            pay(datetime.now(UTC).date(), run.cost)
 
 
 def _whole(run: Run, gone: Gone, *, include_context: bool) -> dict[str, object]:

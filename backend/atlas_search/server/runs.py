@@ -40,6 +40,7 @@ class Run:
     It is stopped if nobody has been reading it for `patience` seconds. Once it has ended, either
     `answer` is there, with `document` as it is sent and the `manifest` of the collection it was
     made from, or `error` says why not. `owner` is who began it: nobody else may see it.
+    `cost` is what its language model took, None where prices are unknown.
     """
 
     def __init__(self, qa_id: str, session_id: str, patience: float, owner: str = ""):
@@ -51,6 +52,7 @@ class Run:
         self.error: Exception | None = None
         self.document: dict[str, object] = {}
         self.manifest: Manifest | None = None
+        self.cost: float | None = None
         self._patience = patience
         self._events: list[Event] = []
         self._changed = threading.Condition()

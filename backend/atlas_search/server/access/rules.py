@@ -35,6 +35,15 @@ RULES: dict[str, Right] = {
     "POST /api/cache/clear": "administrator",
 }
 
+FREE = frozenset(rule for rule, right in RULES.items() if right == "anyone")
+"""Not counted: the page and what it loads, and whether the server is well."""
+
+ANSWERED = frozenset({"POST /api/ask", "POST /api/ask/stream"})
+"""May take a language model, which costs."""
+
+SENT_AS_WRITTEN = ANSWERED | {"GET /api/ask/<qa_id>/stream"}
+"""Keep a thread of the server until the answer ends."""
+
 
 def rule_key(method: str, route: str) -> str:
     """The key of RULES for a request's method and the pattern of its path."""
