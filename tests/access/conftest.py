@@ -84,6 +84,8 @@ def whole(client: FlaskClient, whole_key: str) -> Signed:
 def guard(atlas: Atlas, keys_file: Path | None, **settings: object) -> Atlas:
     """The same collection with a file of keys, and other settings."""
     services = atlas.services
-    changed = {"api_keys_file": keys_file, "atlas_admin_token": SecretStr(TOKEN)} | settings
+    own = {"api_keys_file": keys_file, "atlas_admin_token": SecretStr(TOKEN)}
+    state = services.settings.chroma_persist_directory.parent / "state"
+    changed = own | {"atlas_state_directory": state} | settings
     copy = services.settings.model_copy(update=changed)
     return Atlas(replace(services, settings=copy, targets=dict(services.targets)))

@@ -18,6 +18,7 @@ from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import gate, release
 from atlas_search.server.access.limits import Limiter
 from atlas_search.server.access.own_atlas import serve_caller
+from atlas_search.server.access.shared import SharedAnswers
 from atlas_search.server.access.spending import Spending
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
@@ -27,6 +28,7 @@ from atlas_search.server.problems import Problem, problem_response, validation_r
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
+from atlas_search.server.share import share_blueprint
 from atlas_search.server.validate import validate_blueprint
 
 FRONTEND = bundled_folder("frontend")
@@ -79,6 +81,8 @@ def create_app(
     app.extensions["runs"] = runs
     app.register_api(ask_blueprint(serve, runs, spending))
     app.register_api(export_blueprint(serve, runs))
+    shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
+    app.register_api(share_blueprint(settings, runs, shared))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
     app.register_api(catalogue_blueprint(serve, lambda: access.problem or problem()))

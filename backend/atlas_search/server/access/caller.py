@@ -91,6 +91,16 @@ class Access:
         key = self.keys.find(given, datetime.now(UTC).date())
         return _of_key(key) if key else _UNKNOWN
 
+    def knows(self, owner: str) -> bool:
+        """Whether an owner of answers is still let in. Raises ConfigurationError without keys."""
+        if self.keys is None:
+            return owner == ""
+        if owner == ADMINISTRATOR:
+            return bool(self._token)
+        today = datetime.now(UTC).date()
+        valid = (key for key in self.keys.keys().values() if not key.is_expired(today))
+        return any(_owner(key) == owner for key in valid)
+
     def _without_keys(self, *, is_token: bool) -> Caller:
         if is_token:
             return Caller(_ADMINISTRATOR, sees_traces=True)
@@ -110,9 +120,13 @@ def _of_key(key: ApiKey) -> Caller:
     return Caller(
         _ADMINISTRATOR if key.administrator else _READER,
         f"The key {key.name} has not the right of an administrator.",
-        # who sees other corpora from now on does not see again what was answered before
-        owner=f"{key.id} {key.corpora}",
+        owner=_owner(key),
         name=key.name,
         key=key,
         sees_traces=key.administrator and key.corpora == "*",
     )
+
+
+def _owner(key: ApiKey) -> str:
+    # who sees other corpora from now on does not see again what was answered before
+    return f"{key.id} {key.corpora}"

@@ -28,6 +28,8 @@ RULES: dict[str, Right] = {
     "GET /api/ask/<qa_id>/stream": "reader",
     "GET /api/ask/<qa_id>/export": "reader",
     "DELETE /api/ask/<qa_id>": "reader",
+    "POST /api/ask/<qa_id>/link": "reader",
+    "GET /api/shared/<token>": "anyone",  # whoever has the link
     "GET /api/sessions/<session_id>/export": "reader",
     "POST /api/export": "reader",
     "POST /api/validate": "reader",
@@ -35,7 +37,9 @@ RULES: dict[str, Right] = {
     "POST /api/cache/clear": "administrator",
 }
 
-FREE = frozenset(rule for rule, right in RULES.items() if right == "anyone")
+FREE = frozenset(
+    rule for rule, right in RULES.items() if right == "anyone" and rule != "GET /api/shared/<token>"
+)
 """Not counted: the page and what it loads, and whether the server is well."""
 
 ANSWERED = frozenset({"POST /api/ask", "POST /api/ask/stream"})
