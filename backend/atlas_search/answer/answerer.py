@@ -46,8 +46,10 @@ class Answerer:
 
     def state(self, target: Target) -> str:
         """Changes with all that an answer depends on beside the request."""
-        manifest = self.searcher.store.manifest
-        return f"{manifest.version} {self.threshold(target)} {self.likelihood(target)}"
+        manifest, corpora = self.searcher.store.manifest, self.searcher.store.corpora
+        # an answer says how many corpora there are, so those who see fewer get another
+        seen = " ".join(corpus.id for corpus in corpora)
+        return f"{manifest.version} {self.threshold(target)} {self.likelihood(target)} {seen}"
 
     def model_name(self, target: Target) -> str:
         """The model a target writes with."""

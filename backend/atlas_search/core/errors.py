@@ -8,7 +8,8 @@
     │   ├── UnknownTarget       lists the known targets
     │   ├── NotFound            no such passage, document or answer
     │   ├── Conflict            an answer with this id is being written
-    │   └── NotAllowed          only for the administrator
+    │   ├── NotAllowed          only for the administrator, or for other keys
+    │   └── UnknownCaller       no key was sent, or none that is known
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
     │   ├── MissingStore        names the command that builds it
@@ -68,7 +69,11 @@ class Conflict(RequestError):
 
 
 class NotAllowed(RequestError):
-    """A change that needs the administrator's token."""
+    """The caller has not the right: a change that needs an administrator, or nothing to see."""
+
+
+class UnknownCaller(RequestError):
+    """Nobody asks this server without a key, and none was sent, or an unknown or expired one."""
 
 
 class ConfigurationError(AtlasError):
