@@ -106,9 +106,7 @@ async def _ask(
         found.streams[await _read(client, body, how, found)] += 1
 
 
-async def _read(
-    client: httpx2.AsyncClient, body: dict[str, str], how: str, found: Crowd
-) -> str:
+async def _read(client: httpx2.AsyncClient, body: dict[str, str], how: str, found: Crowd) -> str:
     """How it ended: `complete`, `error`, `refused`, or as the client left."""
     async with client.stream("POST", "/api/ask/stream", json=body) as response:
         found.statuses[response.status_code] += 1

@@ -8,6 +8,8 @@ search, and what the server holds afterwards.
 
 import os
 import tempfile
+import time
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Annotated
@@ -40,20 +42,11 @@ def main(
             environment = _environment(Path(folder), model, target, streams + searching)
             with running(*ATLAS, "serve", environment=environment, folder=Path(folder)) as server:
                 address, process = server.address("Atlas"), server.process.pid
-
-                def part(streaming: int, seconds: float) -> Crowd:
-                    return crowd(
-                        address,
-                        questions,
-                        searching=searching,
-                        streaming=streaming,
-                        seconds=seconds,
-                    )
-
-                part(streams, 3.0)  # opens what stays open
+                part = partial(crowd, address, questions, searching=searching)
+                part(streaming=streams, seconds=3.0)  # opens what stays open
                 before = _settled(process)
-                alone = part(0, seconds)
-                beside = part(streams, seconds)
+                alone = part(streaming=0, seconds=seconds)
+                beside = part(streaming=streams, seconds=seconds)
                 _print(target, alone, beside, before, _settled(process))
 
 
@@ -86,8 +79,6 @@ def _slowly(request: Request) -> Says:
 
 
 def _settled(process: int) -> Footprint:
-    import time
-
     time.sleep(SETTLE_SECONDS)
     return footprint(process)
 
@@ -102,9 +93,9 @@ def _print(target: str, alone: Crowd, beside: Crowd, before: Footprint, after: F
         )
     ratio = quantiles(beside.searches, n=20)[18] / quantiles(alone.searches, n=20)[18]
     print(f"  p95 is {ratio:.2f} times that without streams")
-    print(f"  threads {before.threads} before, {after.threads} after; files {before.files} before, ")
-    print(f"  {after.files} after; memory {before.resident >> 20} MB before, ", end="")
-    print(f"{after.resident >> 20} MB after", flush=True)
+    for name, held in (("before", before), ("after", after)):
+        megabytes = held.resident >> 20
+        print(f"  {name}: {held.threads} threads, {held.files} files, {megabytes} MB", flush=True)
 
 
 if __name__ == "__main__":
