@@ -8,6 +8,7 @@ search, and what the server holds afterwards.
 
 import os
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
@@ -40,9 +41,8 @@ def main(
         for target in ("slow", "quoted"):
             environment = _environment(Path(folder), model, target, streams + searching)
             with running(*ATLAS, "serve", environment=environment, folder=Path(folder)) as server:
-                process = server.process.pid
-                part = partial(crowd, server.address("Atlas"), questions, searching=searching)
-
+                address, process = server.address("Atlas"), server.process.pid
+                part = partial(crowd, address, questions, searching=searching)
                 part(streaming=streams, seconds=3.0)  # opens what stays open
                 before = _settled(process)
                 alone = part(streaming=0, seconds=seconds)
@@ -79,8 +79,6 @@ def _slowly(request: Request) -> Says:
 
 
 def _settled(process: int) -> Footprint:
-    import time
-
     time.sleep(SETTLE_SECONDS)
     return footprint(process)
 
@@ -95,10 +93,9 @@ def _print(target: str, alone: Crowd, beside: Crowd, before: Footprint, after: F
         )
     ratio = quantiles(beside.searches, n=20)[18] / quantiles(alone.searches, n=20)[18]
     print(f"  p95 is {ratio:.2f} times that without streams")
-    print(f"  threads {before.threads} before, {after.threads} after")
-    print(f"  files {before.files} before, {after.files} after")
-    mb = [each.resident >> 20 for each in (before, after)]
-    print(f"  memory {mb[0]} MB before, {mb[1]} MB after", flush=True)
+    for name, held in (("before", before), ("after", after)):
+        megabytes = held.resident >> 20
+        print(f"  {name}: {held.threads} threads, {held.files} files, {megabytes} MB", flush=True)
 
 
 if __name__ == "__main__":

@@ -68,7 +68,9 @@ class Listener:
             max_request_body_size=max_body,
             outbuf_high_watermark=UNREAD_BYTES,
         )
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a line for each request
+        # else a line for each client that leaves, and for each request that waits for a thread
+        logging.getLogger("waitress").setLevel(logging.WARNING)
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         _allow_files(limits.connections)
         self._map: dict[int, Any] = {}
         self._dispatcher = ThreadedTaskDispatcher()
