@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from pydantic import SecretStr
 
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.atlas import Atlas
@@ -33,8 +34,12 @@ def both(services: Services) -> Iterator[Both]:
 
 @pytest.fixture
 def client(services: Services) -> FlaskClient:
-    answerer = replace(services.answerer, cache=AnswerCache(8, 300))
-    return create_app(lambda: Atlas(replace(services, answerer=answerer))).test_client()
+    own = replace(
+        services,
+        answerer=replace(services.answerer, cache=AnswerCache(8, 300)),
+        settings=services.settings.model_copy(update={"atlas_admin_token": SecretStr("sesame")}),
+    )
+    return create_app(lambda: Atlas(own)).test_client()
 
 
 def test_the_same_question_is_answered_from_the_cache(both: Both) -> None:
@@ -134,5 +139,8 @@ def test_the_api_says_what_came_from_the_cache_and_clears_it(client: FlaskClient
     assert second["answer"] == first["answer"]
     assert second["created"] == first["created"]
     assert (second["session_id"], second["qa_id"] != first["qa_id"]) == ("s2", True)
-    assert client.post("/api/cache/clear", json={}).get_json() == {"cleared": 1}
+    assert client.post("/api/cache/clear", json={}).status_code == 403
+    token = {"Authorization": "Bearer sesame"}
+    cleared = client.post("/api/cache/clear", json={}, headers=token)
+    assert cleared.get_json() == {"cleared": 1}
     assert client.post("/api/ask", json=ASKED).get_json()["cache_hit"] is False

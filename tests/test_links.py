@@ -1,148 +1,180 @@
-"""No link leads out of a folder of sources."""
+"""Addresses of sources: only those of the web leave Atlas as links, wherever they leave it."""
 
-import os
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
+from rich.console import Console
 
-from atlas_search.build.corpora import Rule, Sources, by_folder, by_rule
-from atlas_search.build.locate import find_sources
-from atlas_search.build.walk import LEADS_OUT
-from atlas_search.core.errors import SourceError
-from atlas_search.readers.txt import TxtReader
-from tests.source_builds import chroma_sources, reader_of, write_good
-from tests.source_files import write_chroma
-from tests.source_trees import TXT, corpus_of, mapped, one_corpus, tree
-
-WAYS: dict[str, Callable[[Path], Sources]] = {
-    "folders": lambda root: by_folder([root], TXT, ""),
-    "one corpus": lambda root: by_rule([root], TXT, Rule("a")),
-    "mapping": lambda root: mapped(root, one_corpus("**")),
-}
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    tree(tmp_path / "secret", "key.txt", "deep/key.txt")
-    return tree(tmp_path / "s", "farm/cow.txt")
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("is_relative", [False, True])
-def test_a_link_to_a_file_outside_is_left_out(root: Path, way: str, is_relative: bool) -> None:
-    target = "../../secret/key.txt" if is_relative else root.parent / "secret" / "key.txt"
-    (root / "farm" / "cow.md").symlink_to(target)
-    sources = WAYS[way](root)
-    assert list(corpus_of(sources)) == ["farm/cow.txt"]
-    assert ("farm/cow.md", LEADS_OUT) in sources.left_out
+from atlas_search.atlas import Atlas
+from atlas_search.cli.build_report import print_report
+from atlas_search.cli.client import print_answer, print_passages
+from atlas_search.cli.printable import printable_json
+from atlas_search.core.web_address import address_fault, is_link, unlink, with_link
+from atlas_search.output.formats import FORMATS, Format
+from atlas_search.server.app import create_app
+from tests.exporting import answer, citation, text
+from tests.hostile_documents import (
+    ADDRESSES,
+    ESCAPE,
+    GOOD,
+    MARKUP,
+    QUESTION,
+    build_hostile,
+    hostile_services,
+    put_back_addresses,
+)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_link_by_way_of_another_one_is_left_out(root: Path, way: str) -> None:
-    (root / "farm" / "way.dir").symlink_to(root.parent / "secret")
-    (root / "farm" / "by.txt").symlink_to(root / "farm" / "way.dir" / "key.txt")
-    sources = WAYS[way](root)
-    assert list(corpus_of(sources)) == ["farm/cow.txt"]
-    assert dict(sources.left_out)["farm/by.txt"] == LEADS_OUT
+@pytest.fixture(scope="module", params=["new", "earlier"])
+def atlas(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Atlas]:
+    """Over a store built now, and over one that holds addresses as earlier versions kept them."""
+    root = tmp_path_factory.mktemp(request.param)
+    build_hostile(root)
+    if request.param == "earlier":
+        put_back_addresses(root)
+    with hostile_services(root) as services:
+        yield Atlas(services)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_link_to_a_folder_outside_is_left_out(root: Path, way: str) -> None:
-    (root / "town").symlink_to(root.parent / "secret")
-    sources = WAYS[way](root)
-    assert list(corpus_of(sources)) == ["farm/cow.txt"]
-    assert "not followed" in dict(sources.left_out)["town"]
+@pytest.fixture(scope="module")
+def client(atlas: Atlas) -> FlaskClient:
+    return create_app(lambda: atlas).test_client()
 
 
-def test_a_link_to_a_folder_with_a_like_name_leads_out(root: Path) -> None:
-    tree(root.parent / "s-2", "key.txt")
-    (root / "farm" / "by.txt").symlink_to(root.parent / "s-2" / "key.txt")
-    assert list(corpus_of(by_folder([root], TXT, ""))) == ["farm/cow.txt"]
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_what_is_no_address_of_the_web_is_no_link(name: str) -> None:
+    assert address_fault(ADDRESSES[name])
+    assert "url" not in with_link({"url": ADDRESSES[name]}).metadata
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_links_in_a_circle_end(root: Path, way: str) -> None:
-    (root / "farm" / "one.txt").symlink_to(root / "farm" / "two.txt")
-    (root / "farm" / "two.txt").symlink_to(root / "farm" / "one.txt")
-    (root / "farm" / "up").symlink_to(root)
-    (root / "farm" / "self").symlink_to(root / "farm" / "self")
-    (root / "loop").symlink_to(root / "loop")
-    assert list(corpus_of(WAYS[way](root))) == ["farm/cow.txt"]
+@pytest.mark.parametrize(
+    "address",
+    [
+        GOOD,
+        "http://example.org",
+        "HTTPS://EXAMPLE.ORG:8443/a?b=c&d#e",
+        "https://de.wikipedia.org/wiki/Bürgerliches_Gesetzbuch",
+        "https://例え.jp/漢字",
+        "http://[2001:db8::1]/a",
+        "https://example.org/a%20b%0Ac",
+        "https://example.org/user@host",
+    ],
+)
+def test_an_address_of_the_web_is_kept_as_it_is(address: str) -> None:
+    assert with_link({"url": address, "a": 1}) == ({"url": address, "a": 1}, "")
 
 
-@pytest.fixture
-def depths(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """3000 folders in folders, and a file half way. They are removed: not everybody can."""
-    monkeypatch.chdir(root / "farm")
-    for level in range(3000):
-        os.mkdir("d")
-        os.chdir("d")
-        if level == 1500:
-            Path("sheep.txt").write_text("Sheep.")
-    os.chdir(root)
-    yield
-    os.chdir(root / "farm")
-    for _ in range(3000):
-        os.chdir("d")
-    for _ in range(3000):
-        Path("sheep.txt").unlink(missing_ok=True)
-        os.chdir("..")
-        os.rmdir("d")
+def test_what_is_harmless_stays_as_text_under_another_name() -> None:
+    assert with_link({"url": "doi:10.1000/182"}) == (
+        {"unlinked_url": "doi:10.1000/182"},
+        "its address 'doi:10.1000/182' does not begin with http:// or https://: no link is made "
+        "of it",
+    )
+    own = {"url": "shelf 2", "unlinked_url": "kept"}
+    assert with_link(own).metadata == {"unlinked_url": "kept"}
+    for name in ("script", "data", "file", "password", "control", "direction", "long"):
+        found = with_link({"url": ADDRESSES[name]})
+        assert found.metadata == {}, name
+        assert "swordfish" not in found.remark
 
 
-@pytest.mark.usefixtures("depths")
-def test_folders_in_folders_are_walked_however_deep(root: Path) -> None:
-    """A thousand are more than a function may call itself, three more than a path holds."""
-    sources = by_folder([root], TXT, "")
-    assert list(corpus_of(sources)) == ["farm/cow.txt", f"farm/{'d/' * 1501}sheep.txt"]
-    ((_, reason),) = sources.left_out
-    assert reason == "its path is too long for the system: move it up"
+def test_of_several_addresses_the_first_link_counts() -> None:
+    stated = ("javascript:alert(1)", GOOD, "https://example.org/2")
+    metadata, remark = with_link({"url": stated})
+    assert metadata == {"url": GOOD, "unlinked_url": "https://example.org/2"}
+    assert remark.count("no link is made of it") == 1
 
 
-def test_a_link_that_is_named_as_a_source_is_followed(root: Path) -> None:
-    link = root.parent / "link"
-    link.symlink_to(root)
-    (root.parent / "one.txt").symlink_to(root.parent / "secret" / "key.txt")
-    assert list(corpus_of(by_folder([link], TXT, ""))) == ["farm/cow.txt"]
-    named = by_rule([link, root.parent / "one.txt"], TXT, Rule("a"))
-    assert list(corpus_of(named)) == ["link/farm/cow.txt", "one.txt"]
+def test_refused_addresses_are_remarks_of_the_build(tmp_path: Path) -> None:
+    report = build_hostile(tmp_path)
+    (file,) = report.files
+    assert sum("no link is made of it" in remark for remark in file.remarks) == len(ADDRESSES)
+    assert not file.refused
+    console = Console(file=StringIO(), width=500)
+    print_report(console, report, every_file=True)
+    assert "swordfish" not in console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_a_link_from_one_named_source_to_another_is_followed(root: Path) -> None:
-    other = root.parent / "secret"
-    (root / "farm" / "by.txt").symlink_to(other / "key.txt")
-    assert "s/farm/by.txt" in corpus_of(by_rule([root, other], TXT, Rule("a")))
+def urls_in(document: object) -> list[object]:
+    """Every `url` at any depth that says something."""
+    if isinstance(document, dict):
+        own = [document["url"]] if document.get("url") is not None else []
+        return own + [url for value in document.values() for url in urls_in(value)]
+    if isinstance(document, list):
+        return [url for value in document for url in urls_in(value)]
+    return []
 
 
-def test_a_mapping_outside_is_named_or_not_read(root: Path) -> None:
-    mapping = root.parent / "secret" / "corpora.toml"
-    mapping.write_text(one_corpus("**"))
-    (root / "corpora.toml").symlink_to(mapping)
-    with pytest.raises(SourceError, match="leads out of the source folder"):
-        find_sources([root], TxtReader())
-    assert list(corpus_of(find_sources([root], TxtReader(), corpora=mapping))) == ["farm/cow.txt"]
+def test_the_api_gives_no_other_address(client: FlaskClient) -> None:
+    body = {"question": QUESTION, "k": 50}
+    found = client.post("/api/search", json=body | {"explain": True}).get_json()
+    answered = client.post("/api/ask", json=body | {"include_context": True}).get_json()
+    ids = {passage["document_id"] for passage in found["passages"]}
+    documents = [client.get(f"/api/documents/{id_}").get_json() for id_ in sorted(ids)]
+    passage = client.get(f"/api/passages/{found['passages'][0]['passage_id']}").get_json()
+    assert len(ids) >= 5
+    urls = urls_in([found, answered, documents, passage])
+    assert GOOD in urls
+    assert all(map(is_link, urls)), urls
 
 
-@pytest.mark.parametrize("include", ["../secret/*.txt", "/**/key.txt", "**/../secret/**"])
-def test_no_pattern_of_a_mapping_reaches_out(root: Path, include: str) -> None:
-    assert corpus_of(mapped(root, one_corpus(include))) == {}
+def test_the_python_front_door_gives_no_other_address(atlas: Atlas) -> None:
+    found = atlas.search(QUESTION, limit=50)
+    answered = atlas.ask(QUESTION)
+    documents = [
+        atlas.document(id_) for id_ in {p["document_id"] for p in found.to_dict()["passages"]}
+    ]
+    assert all(map(is_link, urls_in([found.to_dict(), answered.to_dict()])))
+    assert all(map(is_link, urls_in([document.to_dict() for document in documents])))
+    for shown in (found._repr_html_(), answered._repr_html_()):
+        assert "<img" not in shown
+        assert "<script" not in shown
+        assert "javascript:" not in shown
 
 
-def test_a_chroma_folder_with_a_link_to_outside_is_refused(tmp_path: Path) -> None:
-    write_chroma(tmp_path / "theirs", {"a": "A letter."})
-    (tmp_path / "old").mkdir()
-    for path in (tmp_path / "theirs").iterdir():
-        (tmp_path / "old" / path.name).symlink_to(path)
-    with pytest.raises(SourceError, match="leads out of the source folder"):
-        chroma_sources(tmp_path, "old")
+@pytest.mark.parametrize("format", list(FORMATS))
+@pytest.mark.parametrize("name", ["script", "data", "file", "password", "line", "direction"])
+def test_no_export_hands_on_another_address(format: Format, name: str) -> None:
+    stated = ADDRESSES[name]
+    cited = citation(url=stated, metadata={"url": stated, "court": "House of Lords"})
+    written = text(format, answer(cited))
+    assert "House of Lords" in written or format in ("markdown", "csv")
+    for part in ("javascript:", "data:text", "file:///", "swordfish", "\u202e"):
+        assert part not in written
 
 
-def test_the_note_beside_a_page_is_no_link(tmp_path: Path) -> None:
-    write_good("html", tmp_path / "s")
-    page = next((tmp_path / "s").rglob("*.html"))
-    before = list(reader_of("html").read(page, ""))
-    note = page.with_name(f".{page.name}.json")
-    (tmp_path / "note").write_text('{"url": "https://example.org/secret"}')
-    os.symlink(tmp_path / "note", note)
-    assert list(reader_of("html").read(page, "")) == before
+def test_an_answer_in_json_is_changed_only_in_its_addresses() -> None:
+    document = answer(citation(url=GOOD), unknown={"url": 3, "kept": [{"url": "data:x"}]})
+    (found,) = json.loads(text("json", document))["answers"]
+    assert found == document | {"unknown": {"url": None, "kept": [{"url": None}]}}
+
+
+def test_an_answer_of_any_depth_is_looked_through() -> None:
+    deep: dict[str, Any] = {"url": "data:x"}
+    for _ in range(100_000):
+        deep = {"inner": [deep]}
+    unlink(deep)
+    while "inner" in deep:
+        deep = deep["inner"][0]
+    assert deep == {"url": None}
+
+
+def test_the_terminal_obeys_no_source(client: FlaskClient) -> None:
+    body = {"question": QUESTION, "k": 50}
+    found = client.post("/api/search", json=body).get_json()
+    answered = client.post("/api/ask", json=body).get_json()
+    assert ESCAPE[0] in found["passages"][0]["text"]
+    console = Console(file=StringIO(), width=200)
+    print_passages(console, found, with_signals=True)
+    print_answer(console, answered)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert MARKUP in shown
+    for said in (shown, printable_json(found)):
+        assert not {*said} & {"\x1b", "\x07", "\x9b", "\u202e"}
+    assert json.loads(printable_json(found)) == found
+    assert "javascript:" not in shown

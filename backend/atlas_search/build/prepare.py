@@ -11,8 +11,9 @@ from pathlib import Path
 from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
 from atlas_search.build.corpora import Rule, SourceFile
 from atlas_search.core.corpus_id import check_id
-from atlas_search.core.domain import Document, embedded_text
+from atlas_search.core.domain import Document, Metadata, embedded_text
 from atlas_search.core.errors import SourceError
+from atlas_search.core.web_address import Linked, with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
@@ -23,7 +24,7 @@ from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.staging import StagedDocument, StagedPassage
 
-VERSION = 5
+VERSION = 6
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _LONGEST = 120  # characters of one part of an id
@@ -114,13 +115,15 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
         if read.key in keys:
             yield Remark(f"its id {read.key!r} occurs twice; the first is kept", read.key)
             continue
-        staged = _stage(preparation, file, read)
+        metadata, refused = _metadata(preparation, file, read)
+        staged = _stage(preparation, file, read, metadata)
         if isinstance(staged, Skipped):
             yield Remark(staged.reason, staged.key)
             continue
         keys.add(read.key)
-        if read.remark:
-            yield Remark(read.remark, read.key)
+        for remark in (read.remark, refused):
+            if remark:
+                yield Remark(remark, read.key)
         if isinstance(read, EmbeddedDraft):
             yield VectoredDocument(staged, read.vector)
         else:
@@ -148,15 +151,22 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
         yield Skipped(f"cannot be read: {type(error).__name__}: {error}")
 
 
-def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDocument | Skipped:
-    text = draft.text
-    if not text.strip():
-        return Skipped("it holds no text", draft.key)
+def _metadata(preparation: Preparation, file: SourceFile, draft: Draft) -> Linked:
+    """What is said about the document, and a remark if its address can be no link."""
     renamed = _rename(draft.metadata, preparation.rename)
     metadata = typed_metadata(renamed, file.rule.metadata)
     if "title" in metadata:
         metadata["title"] = str(metadata["title"])  # `1984` is a number in YAML
     metadata.setdefault("content_type", file.path.suffix.lower().removeprefix(".") or "chroma")
+    return with_link(metadata)
+
+
+def _stage(
+    preparation: Preparation, file: SourceFile, draft: Draft, metadata: Metadata
+) -> StagedDocument | Skipped:
+    text = draft.text
+    if not text.strip():
+        return Skipped("it holds no text", draft.key)
     try:
         corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
     except SourceError as error:

@@ -46,7 +46,12 @@ def locate_pages(
 def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     from atlas_search.readers.html.fetch import fetch_urls
 
-    options = FetchOptions(given["contact"], given["delay"], given["refresh"])
+    options = FetchOptions(
+        given["contact"],
+        given["delay"],
+        given["refresh"],
+        allow_private=given["allow_private"],
+    )
     with lock(folder), progress_bars(Console(stderr=True)) as tell:
         report = fetch_urls(
             list_file, folder / PAGES, options, lambda *done: tell("Fetching pages", *done)

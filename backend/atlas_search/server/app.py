@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from flask import Response, request, send_from_directory
+from flask import g, request, send_from_directory
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from werkzeug.exceptions import BadRequest
@@ -13,22 +13,33 @@ from werkzeug.routing import BaseConverter
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
+from atlas_search.server.access.audit import audit
+from atlas_search.server.access.caller import Access
+from atlas_search.server.access.gate import gate, release
+from atlas_search.server.access.limits import Limiter
+from atlas_search.server.access.own_atlas import serve_caller
+from atlas_search.server.access.shared import SharedAnswers
+from atlas_search.server.access.spending import Spending
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
+from atlas_search.server.browsable import BROWSABLE
+from atlas_search.server.capacity import answer_threads
 from atlas_search.server.catalogue import catalogue_blueprint
 from atlas_search.server.export import export_blueprint
+from atlas_search.server.headers import forbid
+from atlas_search.server.health import health_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
+from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
+from atlas_search.server.share import share_blueprint
+from atlas_search.server.store_watch import UNGUARDED, Guard
 from atlas_search.server.validate import validate_blueprint
+from atlas_search.server.whole_store import require_whole, withhold
 
 FRONTEND = bundled_folder("frontend")
-SPARE_THREADS = 4  # for everything but answers
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
-
-# the page loads nothing from elsewhere and runs no inline script
-_PAGE_POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 
 
 class _AnyId(BaseConverter):
@@ -39,11 +50,15 @@ class _AnyId(BaseConverter):
 
 
 def create_app(
-    serve: Serve, frontend: Path = FRONTEND, problem: Callable[[], str] = lambda: ""
+    serve: Serve,
+    frontend: Path = FRONTEND,
+    problem: Callable[[], str] = lambda: "",
+    guard: Guard = UNGUARDED,
 ) -> OpenAPI:
     """The application over what `serve` gives; the OpenAPI page is at /api/swagger.
 
-    `problem` says why the newest version of the collection is not served, if it is not.
+    `problem` says why the newest version of the collection is not served, if it is not; `guard`
+    keeps answers back from a damaged one.
     """
     app = OpenAPI(
         "atlas",
@@ -57,19 +72,31 @@ def create_app(
         static_folder=None,
     )
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.config["SWAGGER_HTML_STRING"] = BROWSABLE
     app.url_map.converters["any_id"] = _AnyId
     app.url_map.merge_slashes = False
-    app.register_error_handler(Exception, problem_response)
-    app.before_request(_parse_json_early)
-    app.after_request(_secure)
+    app.register_error_handler(Exception, lambda error: problem_response(guard.cause(error)))
     settings = serve().services.settings
+    access = Access(settings)
+    serve = serve_caller(serve)
+    spending = Spending(settings.atlas_state_directory / "spending.sqlite")
+    app.before_request(gate(access, Limiter(settings, spending)))
+    app.before_request(_parse_json_early)
+    app.before_request(lambda: require_whole(guard))
+    app.after_request(lambda response: forbid(response, request.path))
+    app.after_request(audit(settings))
+    app.after_request(release)
+    app.after_request(lambda response: withhold(guard, response))
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
-    app.register_api(ask_blueprint(serve, runs))
+    app.register_api(ask_blueprint(serve, runs, guard, spending))
     app.register_api(export_blueprint(serve, runs))
+    shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
+    app.register_api(share_blueprint(settings, runs, shared))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
-    app.register_api(catalogue_blueprint(serve, problem))
+    app.register_api(catalogue_blueprint(serve))
+    app.register_api(health_blueprint(serve, lambda: access.problem or problem()))
     app.register_api(admin_blueprint(serve))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments
@@ -77,13 +104,16 @@ def create_app(
     app.add_url_rule(
         "/static/<path:name>", "page", lambda name: send_from_directory(frontend, name)
     )
+    trusted = networks(settings.trusted_proxies)
+    # mypy has it that a method cannot be replaced; Flask says to do it so
+    app.wsgi_app = ForwardedFor(app.wsgi_app, trusted)  # type: ignore[method-assign]
     return app
 
 
 def _places(settings: Settings) -> int:
     """Answers at once, those that wait for a model included; some threads stay for the rest."""
     wanted = settings.llm_concurrency + settings.llm_queue
-    return max(1, min(wanted, settings.atlas_threads - SPARE_THREADS))
+    return max(1, min(wanted, answer_threads(settings.atlas_threads)))
 
 
 def _parse_json_early() -> None:
@@ -93,13 +123,6 @@ def _parse_json_early() -> None:
             body = request.get_json(force=True)
             # half a character can be written as an escape, but no model or store can read it
             json.dumps(body, ensure_ascii=False).encode()
+            g.body = body
         except (BadRequest, RecursionError, UnicodeEncodeError) as error:
             raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
-
-
-def _secure(response: Response) -> Response:
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    if not request.path.startswith("/api/"):
-        response.headers["Content-Security-Policy"] = _PAGE_POLICY
-    return response
