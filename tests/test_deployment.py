@@ -28,11 +28,20 @@ from tests.tiny import FARM, build_tiny, write_sources
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-OWN = {"ATLAS_HOST", "ATLAS_PORT", "CHROMA_PERSIST_DIRECTORY", "TARGETS_DIRECTORY"}
+OWN = {
+    "ATLAS_HOST",
+    "ATLAS_PORT",
+    "ATLAS_STATE_DIRECTORY",
+    "CHROMA_PERSIST_DIRECTORY",
+    "TARGETS_DIRECTORY",
+}
 """What the container decides, whatever `.env` says: its own addresses and folders."""
 
-PASSED_ON = {"PHOENIX_COLLECTOR_ENDPOINT", "PHOENIX_PUBLIC_URL"}
+PASSED_ON = {"ATLAS_ADDRESS", "PHOENIX_COLLECTOR_ENDPOINT", "PHOENIX_PUBLIC_URL"}
 """What `.env` may say, with another default."""
+
+OFFERED = {"ATLAS_ADDRESS", "ATLAS_PORT"}
+"""Where the machine offers the container; settings too, but not for this."""
 
 every_service = pytest.mark.parametrize("name", SERVICES)
 
@@ -139,7 +148,7 @@ def test_the_page_lists_every_variable_of_the_compose_file_with_its_default() ->
         row[0].strip("`"): row[1].strip("`") for row in table("docs/deploy.md", "With containers")
     }
     settings = {name.upper() for name in Settings.model_fields}
-    assert listed == {n: v for n, v in used.items() if n not in settings} | {"ATLAS_PORT": "8000"}
+    assert listed == {n: v for n, v in used.items() if n not in settings - OFFERED}
 
 
 def test_the_settings_of_the_container_are_taken() -> None:
@@ -242,7 +251,7 @@ def test_the_health_check_follows_readiness(forwarded: tuple[int, list[int]]) ->
 
 WATCH = """
 import os, sys
-folder, seen = sys.argv[1], set()
+own, seen = (sys.argv[1], os.environ["TMPDIR"], "/dev/", "/proc/"), set()
 
 def note(event, arguments):
     if event == "open" and isinstance(arguments[2], int):
@@ -258,23 +267,25 @@ from atlas_search.server.serving import Serving
 from tests.hash_embedder import HashEmbedder
 
 serving = Serving(
-    Settings(chroma_persist_directory=folder, chroma_collection_name="c"), HashEmbedder()
+    Settings(chroma_persist_directory=own[0], chroma_collection_name="c"), HashEmbedder()
 )
 client = create_app(serving).test_client()
 assert client.post("/api/ask", json={"question": "Who gives wool?"}).status_code == 200
 assert client.get("/api/ready").status_code == 200
-print(sorted(p for p in seen if p and not str(p).startswith((folder, "/dev/", "/proc/"))))
+print(sorted(p for p in seen if p and not str(p).startswith(own)))
 os._exit(0)
 """
 
 
 def test_the_server_writes_nothing_beside_its_stores(tmp_path: Path) -> None:
-    """As far as Python sees; the root of the container is read-only for the rest."""
+    """Nor its temporary files, as far as Python sees; for the rest the root is read-only."""
     build_tiny(write_sources(tmp_path / "source", FARM), tmp_path / "stores" / "c", HashEmbedder())
     (tmp_path / "working").mkdir()
+    (tmp_path / "temporary").mkdir()
     done = subprocess.run(
         [sys.executable, "-B", "-c", WATCH, str(tmp_path / "stores")],
         cwd=tmp_path / "working",
+        env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
         capture_output=True,
         text=True,
         check=True,

@@ -137,6 +137,11 @@ class Settings(BaseSettings):
         bundled_folder("targets"), description="Folder of the target files"
     )
     atlas_host: str = Field("127.0.0.1", description="Address the server listens on")
+    atlas_address: str = Field(
+        "",
+        description="Address under which others reach it, if that is not ATLAS_HOST: of a "
+        "container, the one on which its machine offers it",
+    )
     atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
     atlas_threads: int = Field(
         96, ge=8, description="Requests served at once; a stream is one until it ends"

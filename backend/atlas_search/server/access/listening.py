@@ -10,9 +10,11 @@ def check_listening(settings: Settings) -> None:
     """Raise ConfigurationError if others could ask without anybody having allowed it."""
     if settings.api_keys_file or settings.atlas_access == "proxy":
         return
-    if not is_loopback(settings.atlas_host):
+    name = "ATLAS_ADDRESS" if settings.atlas_address else "ATLAS_HOST"
+    address = settings.atlas_address or settings.atlas_host
+    if not is_loopback(address):
         raise ConfigurationError(
-            f"ATLAS_HOST={settings.atlas_host} lets other machines ask this server, and nothing "
+            f"{name}={address} lets other machines ask this server, and nothing "
             "says who may. Set API_KEYS_FILE (`atlas keys add NAME` makes a key), or "
             "ATLAS_ACCESS=proxy if a proxy in front, or the network, lets in only whom it should."
         )
