@@ -209,7 +209,7 @@ def test_the_architecture_lists_every_room_and_names_files_that_exist() -> None:
         if re.fullmatch(r"[\w.-]+(/[\w.-]+)+/?", name)
     ]
     missing = [name for name in named if not ((PACKAGE / name).exists() or (ROOT / name).exists())]
-    assert missing == ["atlas_search/bundled"]  # only in a wheel
+    assert missing == []
     assert len(named) > 15
 
 
