@@ -236,4 +236,6 @@ def _settled(found: object) -> object:
         index = {"score"} if found.keys() == {"rank", "score"} else set()
         kept = {name: _settled(of) for name, of in found.items() if name not in CHANGING}
         return {name: of for name, of in kept.items() if name not in index}
+    if isinstance(found, str):
+        return CHANGING_TEXT.sub("", found)
     return [_settled(item) for item in found] if isinstance(found, list) else found

@@ -30,11 +30,14 @@ _ALWAYS = {
 
 
 def forbid(response: Response, path: str) -> Response:
-    """Give a response to `path` its headers: a page may load its own parts, data nothing."""
+    """Give a response to `path` its headers: a page may load its own parts, data nothing.
+
+    A policy that its route has given it stays.
+    """
     response.headers.update(_ALWAYS)
     if not path.startswith("/api/"):
         policy = _PAGE
     else:
         policy = _API_PAGE if response.mimetype == "text/html" else _NOTHING
-    response.headers["Content-Security-Policy"] = policy
+    response.headers.setdefault("Content-Security-Policy", policy)
     return response

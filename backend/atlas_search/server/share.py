@@ -19,7 +19,7 @@ from atlas_search.server.runs import Runs
 
 HOUR = 3600
 LONGEST_HOURS = 24 * 90
-_ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+_ALONE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 """What a shared page may load and do: nothing."""
 
 
