@@ -50,7 +50,7 @@ def send(port: int, attack: Attack) -> Reply:
     received, ended = bytearray(), False
     with socket.create_connection(("127.0.0.1", port), timeout=SLOWEST_ANSWER) as connection:
         # the server may answer and close before it has read all
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(OSError):
             connection.sendall(attack.data)
             if not attack.whole:
                 connection.shutdown(socket.SHUT_WR)
