@@ -98,7 +98,7 @@ def health_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
         manifest = services.store.manifest
         providers = services.provider_health()
         parts = {
-            "store": _part(problem() or store_problem(services), _held(services)),
+            "store": _part(store_problem(services) or problem(), _held(services)),
             "embedder": _part(embedder(), services.searcher.embedder.info.name),
             "tracing": _tracing(services, tracing()),
             **_providers(services, providers),
