@@ -8,7 +8,10 @@
     │   ├── UnknownTarget       lists the known targets
     │   ├── NotFound            no such passage, document or answer
     │   ├── Conflict            an answer with this id is being written
+    │   ├── WrongMediaType      a body that is not said to be JSON
+    │   ├── UnknownHost         the server is called by a name that it does not have
     │   └── NotAllowed          only for the administrator
+    │       └── ForeignOrigin   a browser's page that is not the server's own
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
     │   ├── MissingStore        names the command that builds it
@@ -69,6 +72,18 @@ class Conflict(RequestError):
 
 class NotAllowed(RequestError):
     """A change that needs the administrator's token."""
+
+
+class ForeignOrigin(NotAllowed):
+    """A page of another origin asks, and the operator has not allowed it."""
+
+
+class UnknownHost(RequestError):
+    """The Host of a request is none of the server's names."""
+
+
+class WrongMediaType(RequestError):
+    """The body of a request is said to be something else than JSON."""
 
 
 class ConfigurationError(AtlasError):

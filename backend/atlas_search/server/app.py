@@ -1,21 +1,21 @@
 """The Flask application: blueprints, errors and the static page. Wiring only."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 from flask import request, send_from_directory
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
-from werkzeug.exceptions import BadRequest
 from werkzeug.routing import BaseConverter
 
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
 from atlas_search.server.access.gate import gate
+from atlas_search.server.access.origin import allow_reading, origin_gate, origins
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
+from atlas_search.server.bodies import read_body
 from atlas_search.server.browsable import BROWSABLE
 from atlas_search.server.catalogue import catalogue_blueprint
 from atlas_search.server.export import export_blueprint
@@ -70,11 +70,14 @@ def create_app(
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, lambda error: problem_response(guard.cause(error)))
     settings = serve().services.settings
+    known = origins(settings)
+    app.before_request(origin_gate(known))
     app.before_request(gate(settings))
-    app.before_request(_parse_json_early)
+    app.before_request(read_body)
     app.before_request(lambda: require_whole(guard))
     app.after_request(lambda response: forbid(response, request.path))
     app.after_request(lambda response: withhold(guard, response))
+    app.after_request(lambda response: allow_reading(known, response))
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
     app.register_api(ask_blueprint(serve, runs, guard))
@@ -100,14 +103,3 @@ def _places(settings: Settings) -> int:
     """Answers at once, those that wait for a model included; some threads stay for the rest."""
     wanted = settings.llm_concurrency + settings.llm_queue
     return max(1, min(wanted, answer_threads(settings.atlas_threads)))
-
-
-def _parse_json_early() -> None:
-    """Report malformed JSON as such; later it would be reported as a missing field."""
-    if request.method in {"POST", "PUT", "PATCH"} and request.get_data(cache=True):
-        try:
-            body = request.get_json(force=True)
-            # half a character can be written as an escape, but no model or store can read it
-            json.dumps(body, ensure_ascii=False).encode()
-        except (BadRequest, RecursionError, UnicodeEncodeError) as error:
-            raise BadRequest("The body is not valid JSON. Send a JSON object.") from error

@@ -23,6 +23,8 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.NotAllowed: 403,
+    errors.WrongMediaType: 415,
+    errors.UnknownHost: 421,
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
     errors.Unavailable: 503,
