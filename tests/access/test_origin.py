@@ -57,6 +57,42 @@ def test_a_route_that_reads_no_body_takes_none_of_another_kind(client: FlaskClie
     assert client.delete("/api/ask/none").status_code == 404
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '["question"]',
+        '"{\\"question\\": \\"Who may sue?\\"}"',
+        '{"question": "Who may sue?", "filters": {"year": NaN}}',
+        '{"question": "Who may sue?", "filters": {"year": 1e999}}',
+    ],
+)
+def test_a_body_that_is_no_json_object_is_refused(client: FlaskClient, body: str) -> None:
+    response = client.post("/api/search", data=body, content_type="application/json")
+    assert response.status_code == 400
+    assert "Send a JSON object" in response.get_json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"k": "5"}, {"k": True}, {"fuzzy": "yes"}, {"as_of": 0}, {"as_of": "20240531"}]
+)
+def test_a_value_of_another_type_is_not_made_to_fit(
+    client: FlaskClient, fields: dict[str, object]
+) -> None:
+    response = client.post("/api/search", json={"question": "Who may sue for libel?"} | fields)
+    assert response.status_code == 400
+
+
+def test_a_whole_number_may_have_a_point(client: FlaskClient) -> None:
+    body = '{"question": "Who may sue for libel?", "k": 3.0, "as_of": "2024-05-31"}'
+    found = client.post("/api/search", data=body, content_type="application/json")
+    assert len(found.get_json()["passages"]) == 3
+
+
+def test_the_stream_is_no_answers_id(client: FlaskClient) -> None:
+    assert client.get("/api/ask/stream").status_code == 405
+    assert client.get("/api/ask/stream").headers["Allow"] == "OPTIONS, POST"
+
+
 # names
 
 

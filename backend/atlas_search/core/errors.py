@@ -7,7 +7,7 @@
     │   ├── UnknownFilterField  lists the known fields
     │   ├── UnknownTarget       lists the known targets
     │   ├── NotFound            no such passage, document or answer
-    │   ├── Conflict            an answer with this id is being written
+    │   ├── Conflict            there is an answer with this id already
     │   ├── WrongMediaType      a body that is not said to be JSON
     │   ├── UnknownHost         the server is called by a name that it does not have
     │   └── NotAllowed          only for the administrator
@@ -67,7 +67,7 @@ class NotFound(RequestError):
 
 
 class Conflict(RequestError):
-    """An answer with this id is being written."""
+    """There is an answer with this id already."""
 
 
 class NotAllowed(RequestError):

@@ -15,9 +15,10 @@ from atlas_search.server.access.gate import gate
 from atlas_search.server.access.origin import allow_reading, origin_gate, origins
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
-from atlas_search.server.bodies import read_body
+from atlas_search.server.bodies import StrictJSON, read_body
 from atlas_search.server.browsable import BROWSABLE
 from atlas_search.server.catalogue import catalogue_blueprint
+from atlas_search.server.description import DescribedAPI
 from atlas_search.server.export import export_blueprint
 from atlas_search.server.gate import answer_threads
 from atlas_search.server.headers import forbid
@@ -33,6 +34,12 @@ from atlas_search.server.whole_store import require_whole, withhold
 
 FRONTEND = bundled_folder("frontend")
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
+
+
+class _Id(BaseConverter):
+    """An id in a path, which is not the word that another path has in its place."""
+
+    regex = "(?!stream$)[^/]+"
 
 
 class _AnyId(BaseConverter):
@@ -53,10 +60,9 @@ def create_app(
     `problem` says why the newest version of the collection is not served, if it is not; `guard`
     keeps answers back from a damaged one.
     """
-    app = OpenAPI(
+    app = DescribedAPI(
         "atlas",
         info=Info(title="Atlas", version=__version__),
-        responses={400: Problem, 500: Problem},
         validation_error_status=400,
         validation_error_model=Problem,
         validation_error_callback=validation_response,
@@ -64,9 +70,10 @@ def create_app(
         doc_url="/openapi.json",
         static_folder=None,
     )
+    app.json = StrictJSON(app)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.config["SWAGGER_HTML_STRING"] = BROWSABLE
-    app.url_map.converters["any_id"] = _AnyId
+    app.url_map.converters |= {"any_id": _AnyId, "default": _Id}
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, lambda error: problem_response(guard.cause(error)))
     settings = serve().services.settings

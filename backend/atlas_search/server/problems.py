@@ -12,6 +12,7 @@ from atlas_search.core import errors
 
 MOST_FAULTS = 20  # of a request that are told; each of a million values may have some
 LONGEST_NAME = 80  # characters of a field's
+PROBLEM_TYPE = "application/problem+json"
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +104,7 @@ def response_of(problem: Problem) -> Response:
     return Response(
         json.dumps(problem.model_dump(exclude_none=True)),
         status=problem.status,
-        content_type="application/problem+json",
+        content_type=PROBLEM_TYPE,
         headers={"Retry-After": str(wait)} if wait else None,
     )
 

@@ -143,15 +143,15 @@ class Runs:
     def start(self, qa_id: str, session_id: str, work: Work) -> Run:
         """Begin an answer.
 
-        Raises Conflict if one with this id is being written, TooManyQuestions, and ServerBusy once
-        they are closed.
+        Raises Conflict if there is one with this id, being written or kept; TooManyQuestions; and
+        ServerBusy once they are closed.
         """
         run = Run(qa_id, session_id, self._patience)
         with self._lock:
             if self._closed:
                 raise ServerBusy(STOPPING, RETRY_SECONDS)
-            if qa_id in self._running:
-                raise Conflict(f"The answer {qa_id} is being written. Choose another qa_id.")
+            if qa_id in self._running or qa_id in self._kept:
+                raise Conflict(f"There is an answer {qa_id} already. Choose another qa_id.")
             if len(self._running) >= self._limit:
                 raise TooManyQuestions(
                     f"{self._limit} questions are being answered or wait their turn. Try again "
