@@ -22,7 +22,7 @@ PDF_DEMO = data/pdf_demo
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-truth browser eval clean
+.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -104,6 +104,9 @@ bench-quality: install-test ## Measure how well search ranks; DATA=folder of pub
 
 bench-search: install-test ## Measure what a search costs; STORE=folder of a built collection
 	$(BIN)/python -m tests.benchmarks.search_speed $(STORE)
+
+bench-load: install-test store ## Measure what streams cost those who search beside them
+	$(BIN)/python -m tests.benchmarks.load
 
 bench-answers: install-test store ## Measure what answers cost beside the model, and put them under load
 	$(BIN)/python -m tests.benchmarks.answer_load

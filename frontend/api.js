@@ -1,10 +1,12 @@
 /** Talking to the server. What goes wrong is a Problem whose message can be shown as it is. */
 
+import { askForKey, credentials } from "./key.js";
 import { counted } from "./text.js";
 
 const SILENT = "The server does not answer. Check that it is running, then try again.";
 const UNREADABLE = "There is nothing at this address that can be shown.";
 const CUT_OFF = "The connection broke before the answer was complete. Ask again.";
+const UNKNOWN_CALLER = 401;
 const PAUSES = [300, 900]; // ms before each attempt to resume; the server waits about 2 s
 
 /** `status` is that of the response. */
@@ -102,10 +104,13 @@ function posted(body) {
   return { method: "POST", headers, body: JSON.stringify(body) };
 }
 
-async function request(path, options) {
-  const response = await reached(() => fetch(path, options));
-  if (!response.ok) throw await refusal(response);
-  return response;
+async function request(path, options = {}) {
+  const headers = { ...options.headers, ...credentials() };
+  const response = await reached(() => fetch(path, { ...options, headers }));
+  if (response.ok) return response;
+  const problem = await refusal(response);
+  if (response.status === UNKNOWN_CALLER) askForKey(problem.message);
+  throw problem;
 }
 
 /** What `step` gives; a connection that fails is Broken, one that was aborted is not. */

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_server import KEY, Pause, Says
+from tests.chat_server import Pause, Says
 from tests.listening import HALF_BODY, HALF_HEADER, connected, rest
-from tests.openai_server import openai_server
 from tests.servers import ATLAS, Server, running, wait_for
-from tests.without_model import settings_without_model
+from tests.without_model import settings_with_chat
 
 SECONDS = 8.0  # what docs/deploy.md promises
 ASK = b'{"question": "Do sheep give wool?"}'
@@ -35,18 +34,8 @@ def silent() -> Iterator[str]:
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Of a server whose model takes a minute for its second word."""
     root = tmp_path_factory.mktemp("stopping")
-    (root / "targets").mkdir()
-    (root / "targets" / "slow.txt").write_text("LLM_PROVIDER=openai\nLLM_SECONDS=60\n")
-    with settings_without_model(root) as found, openai_server() as model:
-        model.says(lambda _: Says("Sheep ", Pause(60), "give wool."))
-        yield {
-            **found,
-            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-            "TEST_TARGET": "slow",
-            "TARGETS_DIRECTORY": str(root / "targets"),
-            "OPENAI_BASE_URL": model.address,
-            "OPENAI_API_KEY": KEY,
-        }
+    with settings_with_chat(root, Says("Sheep ", Pause(60), "give wool.")) as found:
+        yield found
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """No link leads out of a folder of sources."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -69,6 +69,35 @@ def test_links_in_a_circle_end(root: Path, way: str) -> None:
     (root / "farm" / "self").symlink_to(root / "farm" / "self")
     (root / "loop").symlink_to(root / "loop")
     assert list(corpus_of(WAYS[way](root))) == ["farm/cow.txt"]
+
+
+@pytest.fixture
+def depths(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """3000 folders in folders, and a file half way. They are removed: not everybody can."""
+    monkeypatch.chdir(root / "farm")
+    for level in range(3000):
+        os.mkdir("d")
+        os.chdir("d")
+        if level == 1500:
+            Path("sheep.txt").write_text("Sheep.")
+    os.chdir(root)
+    yield
+    os.chdir(root / "farm")
+    for _ in range(3000):
+        os.chdir("d")
+    for _ in range(3000):
+        Path("sheep.txt").unlink(missing_ok=True)
+        os.chdir("..")
+        os.rmdir("d")
+
+
+@pytest.mark.usefixtures("depths")
+def test_folders_in_folders_are_walked_however_deep(root: Path) -> None:
+    """A thousand are more than a function may call itself, three more than a path holds."""
+    sources = by_folder([root], TXT, "")
+    assert list(corpus_of(sources)) == ["farm/cow.txt", f"farm/{'d/' * 1501}sheep.txt"]
+    ((_, reason),) = sources.left_out
+    assert reason == "its path is too long for the system: move it up"
 
 
 def test_a_link_that_is_named_as_a_source_is_followed(root: Path) -> None:

@@ -6,6 +6,8 @@ from datetime import date
 from typing import TypedDict, Unpack
 
 from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.answer.write.memory import keep
+from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuestion, RequestError
 from atlas_search.core.shown import shown
@@ -85,6 +87,9 @@ def ask_request(
 ) -> AskRequest:
     """A question to be answered. Raises RequestError."""
     name, target = services.target(where.get("target"))
+    # without a language model only follow-ups are read
+    budget = target.chat_memory_tokens if target.llm_provider in services.answerer.models else 0
+    kept = keep(history, budget, count_tokens)
     if where.get("max_per_document") is None:
         where["max_per_document"] = target.max_passages_per_document
     return AskRequest(
@@ -94,7 +99,8 @@ def ask_request(
         run_name=services.composite_target(name),
         qa_id=qa_id or uuid.uuid4().hex,
         session_id=session_id or uuid.uuid4().hex,
-        history=tuple(history),
+        history=tuple(kept),
+        turns_dropped=len(history) - len(kept),
         mode=mode,
         read_follow_ups=read_follow_ups,
         clarify=clarify,

@@ -1,11 +1,11 @@
 """The front door: one collection, open for questions."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, Self, Unpack
 
@@ -24,6 +24,7 @@ from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop
+from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
@@ -35,7 +36,7 @@ from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
-from atlas_search.services import Services, open_services
+from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import make_folder
 
 
@@ -48,6 +49,8 @@ class Atlas:
 
     def __init__(self, services: Services):
         self.services = services
+        self._permitted: dict[frozenset[str], Atlas] = {}
+        self._lock = Lock()
 
     @classmethod
     def open(
@@ -115,6 +118,19 @@ class Atlas:
     def corpora(self) -> tuple[Corpus, ...]:
         """The corpora of the collection."""
         return self.services.store.corpora
+
+    def permitted(self, corpora: Collection[str]) -> "Atlas":
+        """The collection as if it held these of its corpora alone, whatever is asked of it.
+
+        It is made once for each set of corpora, and needs no closing.
+        """
+        own = frozenset(corpus.id for corpus in self.corpora if corpus.id in corpora)
+        if len(own) == len(self.corpora):
+            return self
+        with self._lock:
+            if own not in self._permitted:
+                self._permitted[own] = Atlas(narrow_services(self.services, own))
+            return self._permitted[own]
 
     def search(
         self,
@@ -216,10 +232,19 @@ class Atlas:
         return search(SearchRun(self.services.searcher, request, how, stop=stop or Stop()))
 
     def answer(
-        self, request: AskRequest, emit: Emit = emit_nothing, stop: Stop | None = None
+        self,
+        request: AskRequest,
+        emit: Emit = emit_nothing,
+        stop: Stop | None = None,
+        spent: list[Usage] | None = None,
     ) -> Answer:
-        """The answer to a checked request; `emit` gets the events. Raises Cancelled if stopped."""
-        return answer_question(AnswerRun(self.services.answerer, request, emit, stop or Stop()))
+        """The answer to a checked request; `emit` gets the events. Raises Cancelled if stopped.
+
+        `spent` gets what each call to a language model took, whatever becomes of the answer.
+        """
+        spent = [] if spent is None else spent
+        run = AnswerRun(self.services.answerer, request, emit, stop or Stop(), spent=spent)
+        return answer_question(run)
 
     def close(self) -> None:
         """Release the store and send waiting spans."""

@@ -1,6 +1,6 @@
 """The one place that constructs what a server or command needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import get_args
@@ -11,6 +11,7 @@ from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.prompts import rules
 from atlas_search.answer.quotes.choose import QuoteChooser
+from atlas_search.build.statistics import field_statistics
 from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import (
     ConfigurationError,
@@ -34,6 +35,7 @@ from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.permitted import PermittedStore
 from atlas_search.stores.store import EmbeddedStore, Store
 
 RETRIEVAL_THREADS = 8
@@ -171,6 +173,20 @@ def serve_version(services: Services) -> Services:
     store = _open_store(services.settings, searcher.embedder)
     answerer = replace(services.answerer, searcher=replace(searcher, store=store))
     return replace(services, store=store, answerer=answerer)
+
+
+def narrow_services(services: Services, corpora: Collection[str]) -> Services:
+    """The same services as if the collection held these corpora alone.
+
+    "all" means those that it meant before, as far as they are among them, else all of them.
+    """
+    whole = services.store
+    fields = field_statistics(whole.metadata(corpora))
+    store = PermittedStore(whole, corpora, fields)
+    served = [id_ for id_ in services.default_corpora if id_ in corpora]
+    settings = services.settings.model_copy(update={"multi_corpus_metadata": ",".join(served)})
+    answerer = replace(services.answerer, searcher=replace(services.searcher, store=store))
+    return replace(services, settings=settings, store=store, answerer=answerer)
 
 
 def _wanted_models(targets: Iterable[Target]) -> dict[str, frozenset[str]]:

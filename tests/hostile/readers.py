@@ -107,6 +107,11 @@ def _complain() -> Iterator[Read]:
         yield Skipped("it holds no text", str(number))
 
 
+def _halve() -> Iterator[Read]:
+    yield Draft("Sheep \ud83d", key="text")
+    yield Draft("Sheep.", key="field", metadata={"kind": ["\udc00"]})
+
+
 def _recurse() -> Iterator[Read]:
     yield from _recurse()
 
@@ -126,6 +131,7 @@ DEEDS: Mapping[str, Callable[[], Iterator[Read]]] = {
     "leave": _leave,
     "flood": _flood,
     "complain": _complain,
+    "halve": _halve,
     "recurse": _recurse,
     "imported": _imported,
 }

@@ -13,6 +13,7 @@ from atlas_search import Atlas
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
+from atlas_search.output.formats import Format, export
 from atlas_search.search.rerankers.second_stage import Relevance
 from atlas_search.server.app import create_app
 from atlas_search.server.waiting import LOOK_SECONDS, ClientStop
@@ -158,6 +159,15 @@ def test_every_stage_of_a_search_asks_whether_to_go_on(farm: Atlas) -> None:
         with pytest.raises(Cancelled):
             farm.search("Who gives wool?", exact=True, stop=_StopAt(number))
         assert farm.services.tracer.open_spans == 0
+
+
+@pytest.mark.parametrize("format", ["markdown", "json", "csv", "csl-json"])
+def test_an_export_asks_before_each_answer(farm: Atlas, format: Format) -> None:
+    answers = [farm.ask("Who gives wool?").to_dict() for _ in range(3)]
+    assert export(answers, format, "", stop=_StopAt(len(answers) + 1)).text
+    for number in range(len(answers) + 1):
+        with pytest.raises(Cancelled):
+            export(answers, format, "", stop=_StopAt(number))
 
 
 class _StopAt(Stop):

@@ -63,6 +63,14 @@ def test_a_file_that_met_a_limit_is_read_again_when_the_limit_changes(tmp_path: 
     assert remarks(again)["town/flood.txt"].startswith("it gives more than 2,000,000 characters")
 
 
+def test_half_a_character_is_left_out_with_its_document(tmp_path: Path) -> None:
+    root = write_deeds(tmp_path / "sources", "halve")
+    report = build_with(HostileReader(), root, tmp_path / "c")
+    half = "it holds half a character (a lone surrogate): mend it"
+    assert remarks(report)["town/halve.txt"] == f"text: {half}"
+    assert documents(report)["town/halve.txt"] == 2  # the first one, and that with mended metadata
+
+
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_file_with_too_many_faults_names_the_first_of_them(tmp_path: Path, workers: int) -> None:
     root = write_deeds(tmp_path / "sources", "complain")
@@ -143,5 +151,5 @@ def test_passages_in_tokens_are_those_of_the_model_of_the_build(tmp_path: Path) 
 
 
 def test_every_deed_is_tried() -> None:
-    tried = {*REASONS, "swallow", "recurse", "complain", "imported"}
+    tried = {*REASONS, "swallow", "recurse", "complain", "imported", "halve"}
     assert tried == set(DEEDS)

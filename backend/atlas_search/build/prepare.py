@@ -28,6 +28,7 @@ VERSION = 6
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _LONGEST = 120  # characters of one part of an id
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _POSITION = re.compile(r"[a-z]+-\d+")
 
 
@@ -184,12 +185,21 @@ def _stage(
         printed_pages=draft.printed_pages,
         is_titled=bool(given) or is_title(title, text),
     )
+    if _has_half_characters(document):
+        return Skipped("it holds half a character (a lone surrogate): mend it", draft.key)
     provenance = Provenance(
         preparation.origin, draft.key, _stem(file, draft.key), document_digest(document)
     )
     language = preparation.language(file.rule, corpus)
     passages = _passages(preparation, document, draft, language)
     return StagedDocument(document, provenance, tuple(passages))
+
+
+def _has_half_characters(document: Document) -> bool:
+    """Whether there is what no encoding can write; a reader of another package may not look."""
+    sections = (f"{each.section} {each.speaker} {each.locator}" for each in document.segments)
+    said = (document.text, document.title, *sections)  # `typed_metadata` mends its own
+    return any(_SURROGATE.search(text) for text in said)
 
 
 def _given_title(preparation: Preparation, draft: Draft, stated: str) -> str:

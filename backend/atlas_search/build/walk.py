@@ -1,7 +1,8 @@
 """The files of a folder of sources, without those that a link leads to from outside of it."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from errno import ENAMETOOLONG
 from pathlib import Path
 
 from atlas_search.core.errors import SourceError
@@ -32,27 +33,44 @@ def walk(
         return [(root, root.name, _refusal(root, suffixes, real_paths([root])))]
     if not root.is_dir():
         raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
-    found = []
-    for folder, folders, names in os.walk(root, onerror=_raise_unlisted):
-        links = [name for name in folders if Path(folder, name).is_symlink()]
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder, name) for name in (*names, *links) if not name.startswith(".")]
     return [
         (path, printable(path.relative_to(root).as_posix()), _refusal(path, suffixes, inside))
-        for path in sorted(found)
+        for path in sorted(_files(root))
     ]
 
 
-def _raise_unlisted(error: OSError) -> None:
-    raise SourceError(f"{error.filename} cannot be listed: {error.strerror}. Mend that first.")
+def _files(root: Path) -> Iterator[Path]:
+    """What is below `root` and no folder, links and folders too deep to be listed among it."""
+    waiting = [root]  # not os.walk, which calls itself: a thousand folders in folders are too many
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = [entry for entry in os.scandir(folder) if not entry.name.startswith(".")]
+        except OSError as error:
+            if error.errno != ENAMETOOLONG:
+                raise SourceError(
+                    f"{folder} cannot be listed: {error.strerror}. Mend that first."
+                ) from error
+            yield folder
+            continue
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            else:
+                yield path
 
 
 def _refusal(path: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> str:
     if printable(path.name) != path.name:
         return "its name is not UTF-8: rename it"
-    if path.is_dir():
+    try:
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except OSError:
+        return "its path is too long for the system: move it up"
+    if is_folder:
         return "a link to a folder, which is not followed: name that folder as a source"
-    if not path.is_file():
+    if not is_file:
         return "a link to nothing" if path.is_symlink() else "not a regular file"
     if not path.name.lower().endswith(tuple(suffixes)):
         return f"not a {' or '.join(sorted(suffixes))} file"

@@ -1,6 +1,7 @@
 """Asking a running server from the terminal."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -39,8 +40,11 @@ def _request(
 ) -> "Response":
     from httpx2 import TransportError, request  # 0.15 s: only who asks a server pays
 
+    key = settings.atlas_api_key.get_secret_value()
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    address = f"{_address(settings)}{path}"
     try:
-        return request(method, f"{_address(settings)}{path}", json=body, timeout=TIMEOUT)
+        return request(method, address, json=body, headers=headers, timeout=TIMEOUT)
     except TransportError as error:
         raise AtlasError(
             f"No server answers at {_address(settings)} ({error}). Start it: `make run`."
@@ -54,6 +58,8 @@ def _document(response: "Response", settings: Settings) -> Document:
         raise AtlasError(
             f"What answers at {_address(settings)} is not Atlas. Check ATLAS_PORT."
         ) from error
+    if response.status_code == HTTPStatus.UNAUTHORIZED:
+        raise AtlasError(f"{document['detail']} The key is taken from ATLAS_API_KEY.")
     if response.is_error:
         raise AtlasError(document["detail"])
     return document

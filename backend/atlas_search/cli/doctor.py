@@ -24,7 +24,7 @@ DOCTOR_SECONDS = 60.0  # for providers, of which a monitor waits for none
 
 def examine(settings: Settings) -> Iterator[CheckUp]:
     """Look at everything a server with these settings needs, and at what its targets name."""
-    yield check_folder(settings.chroma_persist_directory)
+    yield check_folder(settings.collection_folder)
     yield check_space(settings.chroma_persist_directory, needed_space(settings))
     yield check_port(settings)
     yield _phoenix(settings)

@@ -34,7 +34,10 @@ class CheckUp:
 
 
 def check_folder(folder: Path) -> CheckUp:
-    """Whether the folder of the stores can be written, tried with a file that leaves no trace."""
+    """Whether a folder can be written, tried with a file that leaves no trace.
+
+    Serving a collection needs it too: its keyword index is locked by a file.
+    """
     place = _nearest(folder)
     try:
         with tempfile.TemporaryFile(dir=place):

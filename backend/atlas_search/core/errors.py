@@ -10,7 +10,8 @@
     │   ├── Conflict            there is an answer with this id already
     │   ├── WrongMediaType      a body that is not said to be JSON
     │   ├── UnknownHost         the server is called by a name that it does not have
-    │   └── NotAllowed          only for the administrator
+    │   ├── UnknownCaller       no key was sent, or none that is known
+    │   └── NotAllowed          only for the administrator, or for other keys
     │       └── ForeignOrigin   a browser's page that is not the server's own
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
@@ -71,7 +72,11 @@ class Conflict(RequestError):
 
 
 class NotAllowed(RequestError):
-    """A change that needs the administrator's token."""
+    """The caller has not the right: a change that needs an administrator, or nothing to see."""
+
+
+class UnknownCaller(RequestError):
+    """Nobody asks this server without a key, and none was sent, or an unknown or expired one."""
 
 
 class ForeignOrigin(NotAllowed):

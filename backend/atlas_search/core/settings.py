@@ -143,6 +143,11 @@ class Settings(BaseSettings):
         bundled_folder("targets"), description="Folder of the target files"
     )
     atlas_host: str = Field("127.0.0.1", description="Address the server listens on")
+    atlas_address: str = Field(
+        "",
+        description="Address under which others reach it, if that is not ATLAS_HOST: of a "
+        "container, the one on which its machine offers it",
+    )
     atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
     atlas_threads: int = Field(
         96, ge=8, description="Requests served at once; a stream is one until it ends"
@@ -192,11 +197,39 @@ class Settings(BaseSettings):
         SecretStr(""),
         description="Token that allows changes to a running server; empty: nobody may",
     )
+    api_keys_file: Path | None = Field(
+        None,
+        description="File of the keys that `atlas keys` makes; with one, nobody asks without a key",
+    )
+    atlas_access: Literal["keys", "proxy"] = Field(
+        "keys",
+        description="Who decides who may ask where ATLAS_HOST is not this machine alone: `keys` "
+        "those of API_KEYS_FILE, `proxy` a proxy in front, which lets in whom it likes",
+    )
+    atlas_api_key: SecretStr = Field(
+        SecretStr(""), description="Key that `atlas ask` and `atlas search` send"
+    )
+    limit_requests_per_minute: int = Field(
+        0, ge=0, description="Requests of one key, or of one address without a key; 0: any number"
+    )
+    limit_streams: int = Field(
+        0, ge=0, description="Answers sent at once to one key or address; 0: any number"
+    )
+    limit_cost_per_day: float = Field(
+        0, ge=0, description="What language models may cost one key or address a day; 0: anything"
+    )
+    audit_log: Path | None = Field(
+        None, description="File that gets a line of JSON for every request; empty: none"
+    )
+    atlas_state_directory: Path = Field(
+        Path("data/state"),
+        description="Folder of what the server keeps of its callers: costs, shared answers",
+    )
     atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR"
     )
 
-    @field_validator("chroma_persist_directory", "phoenix_working_dir")
+    @field_validator("chroma_persist_directory", "phoenix_working_dir", "atlas_state_directory")
     @classmethod
     def _absolute(cls, path: Path) -> Path:
         return path.expanduser().absolute()
@@ -228,6 +261,11 @@ class Settings(BaseSettings):
     def umask(self) -> int:
         """`atlas_umask` as a number."""
         return int(self.atlas_umask, 8)
+
+    @field_validator("api_keys_file", "audit_log")
+    @classmethod
+    def _absolute_if_set(cls, path: Path | None) -> Path | None:
+        return path and path.expanduser().absolute()
 
     @property
     def collection_folder(self) -> Path:

@@ -15,7 +15,7 @@ from atlas_search.search.query import Phrase, Query, parse_query
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.occurrences import weigh
-from atlas_search.search.unknown_words import UnknownWord, reworded, unknown_words
+from atlas_search.search.unknown_words import MOST_LOOKED_UP, UnknownWord, reworded, unknown_words
 from atlas_search.stores.store import Scope, Store
 from atlas_search.stores.tokens import IntArray
 
@@ -174,8 +174,9 @@ class SearchRun:
         return replace(query, spellings=self._spellings(query.terms))
 
     def _spellings(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        unknown = [term for term in terms if term not in self.store.tokens.vocabulary]
         found: dict[str, tuple[str, ...]] = {}
-        for term in terms:
+        for term in unknown[:MOST_LOOKED_UP]:
             self.stop.check()
             if others := self.searcher.spellings.of(term):
                 found[term] = others

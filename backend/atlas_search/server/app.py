@@ -11,16 +11,22 @@ from werkzeug.routing import BaseConverter
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
-from atlas_search.server.access.gate import gate
+from atlas_search.server.access.audit import audit
+from atlas_search.server.access.caller import Access
+from atlas_search.server.access.gate import gate, release
+from atlas_search.server.access.limits import Limiter
 from atlas_search.server.access.origin import allow_reading, origin_gate, origins
+from atlas_search.server.access.own_atlas import serve_caller
+from atlas_search.server.access.shared import SharedAnswers
+from atlas_search.server.access.spending import Spending
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
 from atlas_search.server.bodies import StrictJSON, read_body
 from atlas_search.server.browsable import BROWSABLE
+from atlas_search.server.capacity import answer_threads
 from atlas_search.server.catalogue import catalogue_blueprint
 from atlas_search.server.description import DescribedAPI
 from atlas_search.server.export import export_blueprint
-from atlas_search.server.gate import answer_threads
 from atlas_search.server.headers import forbid
 from atlas_search.server.health import health_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
@@ -28,6 +34,7 @@ from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
+from atlas_search.server.share import share_blueprint
 from atlas_search.server.store_watch import UNGUARDED, Guard
 from atlas_search.server.validate import validate_blueprint
 from atlas_search.server.whole_store import require_whole, withhold
@@ -77,22 +84,28 @@ def create_app(
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, lambda error: problem_response(guard.cause(error)))
     settings = serve().services.settings
-    known = origins(settings)
+    access, known = Access(settings), origins(settings)
+    serve = serve_caller(serve)
+    spending = Spending(settings.atlas_state_directory / "spending.sqlite")
     app.before_request(origin_gate(known))
-    app.before_request(gate(settings))
+    app.before_request(gate(access, Limiter(settings, spending)))
     app.before_request(read_body)
     app.before_request(lambda: require_whole(guard))
     app.after_request(lambda response: forbid(response, request.path))
+    app.after_request(audit(settings))
+    app.after_request(release)
     app.after_request(lambda response: withhold(guard, response))
     app.after_request(lambda response: allow_reading(known, response))
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
-    app.register_api(ask_blueprint(serve, runs, guard))
+    app.register_api(ask_blueprint(serve, runs, guard, spending))
     app.register_api(export_blueprint(serve, runs))
+    shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
+    app.register_api(share_blueprint(settings, runs, shared))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
     app.register_api(catalogue_blueprint(serve))
-    app.register_api(health_blueprint(serve, problem))
+    app.register_api(health_blueprint(serve, lambda: access.problem or problem()))
     app.register_api(admin_blueprint(serve))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments

@@ -1,17 +1,25 @@
 """`/api/ask`: an answer at once or as it comes about, stopped, read again and taken home."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from functools import partial
 
-from flask import Response, json, request, stream_with_context
+from flask import Response, g, json, request, stream_with_context
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from flask_openapi3.types import ResponseDict
 from pydantic import BaseModel, Field
 
+from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AskRequest
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound
 from atlas_search.output.answer_document import AnswerDocument
+from atlas_search.providers.chat import Usage
+from atlas_search.server.access.caller import present_caller
+from atlas_search.server.access.limits import spender
+from atlas_search.server.access.spending import Spending
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
 from atlas_search.server.problems import Problem, problem_of
 from atlas_search.server.runs import Run, Runs
@@ -21,6 +29,9 @@ from atlas_search.server.store_watch import Guard
 from atlas_search.server.waiting import Gone, gone
 
 LONGEST_NUMBER = 9  # digits of an event's number
+
+Pay = Callable[[date, float], None]
+"""Notes what was spent on a day."""
 
 EVENTS = ("references", "token", "sentence", "restart", "section", "complete", "error")
 
@@ -63,13 +74,13 @@ class StoppedOut(BaseModel):
     stopped: bool = Field(description="Whether it was still being written")
 
 
-def ask_blueprint(serve: Serve, runs: Runs, guard: Guard) -> APIBlueprint:
+def ask_blueprint(serve: Serve, runs: Runs, guard: Guard, spending: Spending) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
     @blueprint.post("/ask", summary="Answer a question", responses=_ANSWER | _BEGUN)
     def post_ask(body: AskBody) -> dict[str, object]:
-        run = _start(runs, serve(), body, guard)
+        run = _start(runs, serve(), body, guard, spending)
         return _whole(run, gone(), include_context=body.include_context)
 
     @blueprint.post(
@@ -85,25 +96,31 @@ def ask_blueprint(serve: Serve, runs: Runs, guard: Guard) -> APIBlueprint:
     def post_ask_stream(header: Resumed, body: AskBody) -> Response:
         after = int(header.last_event)
         if after and body.qa_id:
-            return _stream(runs.get(body.qa_id), after, gone())
-        return _stream(_start(runs, serve(), body, guard), 0, gone())
+            return _stream(own_run(runs, body.qa_id), after, gone())
+        return _stream(_start(runs, serve(), body, guard, spending), 0, gone())
 
     @blueprint.get("/ask/<qa_id>/stream", summary="The events of an answer", responses=_EVENTS)
     def get_ask_stream(path: ByAnswer, header: Resumed) -> Response:
-        return _stream(runs.get(path.qa_id), int(header.last_event), gone())
+        return _stream(own_run(runs, path.qa_id), int(header.last_event), gone())
 
     @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses=_ANSWER | {409: Problem})
     def get_ask(path: ByAnswer) -> dict[str, object]:
-        return finished_run(runs.get(path.qa_id)).document
+        return finished_run(own_run(runs, path.qa_id)).document
 
     @blueprint.delete("/ask/<qa_id>", summary="Stop an answer", responses={200: StoppedOut})
     def delete_ask(path: ByAnswer) -> dict[str, object]:
-        run = runs.get(path.qa_id)
+        run = own_run(runs, path.qa_id)
         stopped = not run.ended
         run.stop.set("The answer was stopped.")
         return {"qa_id": path.qa_id, "stopped": stopped}
 
     return blueprint
+
+
+def own_run(runs: Runs, qa_id: str) -> Run:
+    """An answer of the present caller's. Raises NotFound, for those of others too."""
+    g.run = run = runs.get(qa_id, present_caller().owner)
+    return run
 
 
 def finished_run(run: Run) -> Run:
@@ -115,8 +132,9 @@ def finished_run(run: Run) -> Run:
     return run
 
 
-def _start(runs: Runs, atlas: Atlas, body: AskBody, guard: Guard) -> Run:
+def _start(runs: Runs, atlas: Atlas, body: AskBody, guard: Guard, spending: Spending) -> Run:
     """Check the request and begin its answer."""
+    caller = present_caller()
     question = read_question(body, atlas.services)
     work = partial(
         _work,
@@ -125,16 +143,28 @@ def _start(runs: Runs, atlas: Atlas, body: AskBody, guard: Guard) -> Run:
         include_context=body.include_context,
         path=request.path,
         guard=guard,
+        with_trace=caller.sees_traces,
+        pay=partial(spending.add, spender(caller, request.remote_addr or "")),
     )
-    return runs.start(question.qa_id, question.session_id, work)
+    g.run = run = runs.start(question.qa_id, question.session_id, work, caller.owner)
+    return run
 
 
 def _work(
-    run: Run, *, atlas: Atlas, question: AskRequest, include_context: bool, path: str, guard: Guard
+    run: Run,
+    *,
+    atlas: Atlas,
+    question: AskRequest,
+    include_context: bool,
+    path: str,
+    guard: Guard,
+    with_trace: bool,
+    pay: Pay,
 ) -> None:
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
-        answer = atlas.answer(question, lambda event: write_event(run, event), run.stop)
+        answer = _answer(run, atlas, question, pay)
+        answer = answer if with_trace else replace(answer, trace_id="")
         document = answer.to_dict()
         guard.require_whole()  # damage may have come while it was written
     except Exception as error:
@@ -143,6 +173,20 @@ def _work(
     else:
         run.answer, run.document, run.manifest = answer, document, atlas.services.store.manifest
         run.write("complete", json.dumps(_to_send(document, include_context=include_context)))
+
+
+def _answer(
+    run: Run, atlas: Atlas, question: AskRequest, pay: Callable[[date, float], None]
+) -> Answer:
+    """The answer; what it cost is paid whatever becomes of it."""
+    spent: list[Usage] = []
+    try:
+        return atlas.answer(question, lambda event: write_event(run, event), run.stop, spent)
+    finally:
+        usage = sum(spent, Usage())
+        run.cost = question.target.cost(usage.prompt_tokens, usage.completion_tokens)
+        if run.cost:
+            pay(datetime.now(UTC).date(), run.cost)
 
 
 def _whole(run: Run, gone: Gone, *, include_context: bool) -> dict[str, object]:

@@ -4,7 +4,7 @@ import json
 from math import isinf
 from typing import Any
 
-from flask import request
+from flask import g, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import BadRequest
 
@@ -42,6 +42,7 @@ def read_body() -> None:
             json.dumps(body, ensure_ascii=False).encode()
         except (BadRequest, RecursionError, UnicodeEncodeError) as error:
             raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
+        g.body = body
         if not isinstance(body, dict):  # a text would be read as JSON once more
             raise BadRequest("The body is JSON, but no object. Send a JSON object.")
 

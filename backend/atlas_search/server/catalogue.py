@@ -8,7 +8,9 @@ from atlas_search.core.domain import LEGS
 from atlas_search.core.version import __version__
 from atlas_search.output.search_document import DocumentOut, PassageOut
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS
+from atlas_search.server.access.caller import present_caller
 from atlas_search.server.serving import Serve
+from atlas_search.server.waiting import waiting
 from atlas_search.stores.manifest import Field as FieldStatistics
 from atlas_search.stores.manifest import Origin
 
@@ -76,6 +78,7 @@ class ConfigOut(BaseModel):
     tracing: bool
     phoenix_url: str | None
     phoenix_project: str
+    caller: str = Field(description="Name of the key that asks; empty where no keys are used")
 
 
 class ById(BaseModel):
@@ -142,8 +145,9 @@ def catalogue_blueprint(serve: Serve) -> APIBlueprint:
             fused_weights={name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS},
             providers=["extractive", *services.answerer.models],
             tracing=services.tracer.enabled,
-            phoenix_url=settings.phoenix_url or None,
+            phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,
             phoenix_project=settings.phoenix_project_name,
+            caller=present_caller().name,
         ).model_dump(mode="json")
 
     @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})
@@ -152,8 +156,12 @@ def catalogue_blueprint(serve: Serve) -> APIBlueprint:
 
     @blueprint.get("/documents/<any_id:id>", summary="One document", responses={200: DocumentOut})
     def get_document(path: ById) -> dict[str, object]:
-        atlas = serve()
-        return atlas.document(path.id).to_dict(atlas.passages(path.id))
+        atlas, stop = serve(), waiting()
+        document = atlas.document(path.id)
+        stop.check()
+        passages = atlas.passages(path.id)
+        stop.check()
+        return document.to_dict(passages)
 
     return blueprint
 

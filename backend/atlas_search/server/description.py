@@ -10,18 +10,19 @@ from typing import Any
 
 from flask_openapi3.openapi import OpenAPI
 
-from atlas_search.server.access.rules import RULES, rule_key
+from atlas_search.server.access.rules import RULES, Right, rule_key
 from atlas_search.server.problems import PROBLEM_TYPE, Problem
 
 STATUSES = {
     400: "The request is wrong; `detail` says where",
+    401: "No key was sent, or none that is known, where keys are used",
     403: "Not allowed to this caller, or to a page of another origin",
     404: "There is no such thing, or it is no longer kept",
     409: "The id is taken, or the answer was stopped",
     413: "The body is too long",
     415: "The body is not said to be JSON",
     421: "The server is called by a name that is not its own",
-    429: "As many answers as can wait are waiting",
+    429: "As many answers as can wait are waiting, or the caller has taken what they may",
     500: "Something went wrong in the server; its log says what",
     503: "The server is busy or set up wrong, or a provider cannot be reached",
 }
@@ -30,6 +31,7 @@ STATUSES = {
 EVERY_ROUTE = (403, 415, 421, 500, 503)
 """What the gates and the server itself may answer in place of any route."""
 
+_OF_CALLERS = (401, 429)
 _WITH_BODY = (400, 413)
 _LATER = (429, 503)
 _RETRY = {
@@ -38,7 +40,19 @@ _RETRY = {
         "schema": {"type": "integer", "minimum": 1},
     }
 }
-_SCHEME = {"type": "http", "scheme": "bearer", "description": "The value of ATLAS_ADMIN_TOKEN"}
+_SCHEMES = {
+    "key": {"type": "http", "scheme": "bearer", "description": "A key, where keys are used"},
+    "administrator": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The value of ATLAS_ADMIN_TOKEN, or the key of an administrator",
+    },
+}
+_SECURITY: dict[Right, list[dict[str, list[str]]]] = {
+    "anyone": [],
+    "reader": [{"key": []}, {}],  # without keys everybody is a reader
+    "administrator": [{"administrator": []}],
+}
 
 Document = dict[str, Any]
 """An OpenAPI document, or a part of one."""
@@ -56,7 +70,7 @@ class DescribedAPI(OpenAPI):
 def complete(document: Document) -> None:
     """Add to every operation of the document what its route does not say."""
     components = document["components"]
-    components["securitySchemes"] = {"administrator": _SCHEME}
+    components["securitySchemes"] = _SCHEMES
     components["responses"] = {str(status): _problem(status) for status in STATUSES}
     for path, item in document["paths"].items():
         for method, operation in item.items():
@@ -67,12 +81,14 @@ def _complete(operation: Document, route: str) -> None:
     declared = operation["responses"]
     answers = {status: said for status, said in declared.items() if int(status) < 400}
     problems = {int(status) for status in declared} - {400} - {int(status) for status in answers}
-    statuses = sorted(problems | _common(operation))
+    right = _RIGHTS[route]
+    of_callers = () if right == "anyone" else _OF_CALLERS
+    statuses = sorted(problems | _common(operation) | set(of_callers))
     operation["responses"] = answers | {
         str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses
     }
-    if _RIGHTS[route] == "administrator":
-        operation["security"] = [{"administrator": []}]
+    if _SECURITY[right]:
+        operation["security"] = _SECURITY[right]
 
 
 def _common(operation: Document) -> set[int]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from atlas_search.core.errors import (
     AtlasError,
+    ConfigurationError,
     EmbeddingUnavailable,
     MissingStore,
     ModelUnavailable,
@@ -18,11 +19,14 @@ from atlas_search.core.errors import (
 from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.version import __version__
 from atlas_search.providers.chat import Health
+from atlas_search.server.access.caller import present_caller
 from atlas_search.server.problems import Problem
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services
 
 SECONDS = 30.0  # monitors ask every few seconds; a model and Phoenix need not
+
+TOLD_TO_ADMINISTRATORS = "Something is wrong: an administrator's health, and the log, say what."
 
 State = Literal["ok", "note", "fault"]
 
@@ -37,8 +41,6 @@ class ReadyOut(BaseModel):
     """Questions can be answered."""
 
     status: Literal["ready"] = "ready"
-    collection: str
-    collection_version: str
 
 
 class PartOut(BaseModel):
@@ -52,7 +54,8 @@ class HealthOut(BaseModel):
     """Whether the server can answer; `problem` says what is wrong and what to do.
 
     `providers` are `ready`, or say what they lack. `parts` are `store`, `embedder`, `tracing`, and
-    `provider.` with the name of each provider.
+    `provider.` with the name of each provider. Who has no key learns the status alone, and only who
+    may see traces what is wrong: it may name what a caller does not see.
     """
 
     status: Literal["ok", "degraded"]
@@ -81,12 +84,13 @@ def health_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
         responses={200: ReadyOut, 503: Problem},
     )
     def get_ready() -> dict[str, object]:
-        services = serve().services
-        _require_ready(services, embedder)
-        manifest = services.store.manifest
-        return ReadyOut(
-            collection=manifest.collection, collection_version=manifest.version
-        ).model_dump(mode="json")
+        try:
+            _require_ready(serve().services, embedder)
+        except AtlasError as error:
+            if present_caller().sees_traces:
+                raise
+            raise ConfigurationError(TOLD_TO_ADMINISTRATORS) from error
+        return ReadyOut().model_dump(mode="json")
 
     @blueprint.get("/health", summary="How each part of it is", responses={200: HealthOut})
     def get_health() -> dict[str, object]:
@@ -100,8 +104,15 @@ def health_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
             **_providers(services, providers),
         }
         faults = [part.detail for part in parts.values() if part.status == "fault"]
+        status: Literal["ok", "degraded"] = "degraded" if faults else "ok"
+        caller = present_caller()
+        if not caller.sees_traces:
+            parts = {name: _without_detail(part) for name, part in parts.items()}
+            faults = [TOLD_TO_ADMINISTRATORS] if faults else []
+        if not caller.is_known:
+            return _status_alone(status, faults)
         return HealthOut(
-            status="degraded" if faults else "ok",
+            status=status,
             problem=next(iter(faults), ""),
             version=__version__,
             collection=manifest.collection,
@@ -112,6 +123,19 @@ def health_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
         ).model_dump(mode="json")
 
     return blueprint
+
+
+def _status_alone(status: Literal["ok", "degraded"], faults: list[str]) -> dict[str, object]:
+    return HealthOut(
+        status=status,
+        problem=next(iter(faults), ""),
+        version=__version__,
+        collection="",
+        documents=0,
+        passages=0,
+        providers={},
+        parts={},
+    ).model_dump(mode="json")
 
 
 class Remembered:
@@ -175,6 +199,10 @@ def _held(services: Services) -> str:
 
 def _part(problem: str, well: str) -> PartOut:
     return PartOut(status="fault" if problem else "ok", detail=problem or well)
+
+
+def _without_detail(part: PartOut) -> PartOut:
+    return part if part.status == "ok" else PartOut(status=part.status, detail="")
 
 
 def _tracing(services: Services, problem: str) -> PartOut:

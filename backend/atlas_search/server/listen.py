@@ -22,8 +22,8 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
 from atlas_search.core.errors import ConfigurationError, ServerBusy
+from atlas_search.server.capacity import Capacity
 from atlas_search.server.channel import Channel
-from atlas_search.server.gate import Gate
 from atlas_search.server.problems import problem_of
 from atlas_search.server.proxies import Networks, owner_of
 
@@ -68,15 +68,17 @@ class Listener:
             max_request_body_size=max_body,
             outbuf_high_watermark=UNREAD_BYTES,
         )
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a line for each request
+        # else a line for each client that leaves, and for each request that waits for a thread
+        logging.getLogger("waitress").setLevel(logging.WARNING)
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         _allow_files(limits.connections)
         self._map: dict[int, Any] = {}
         self._dispatcher = ThreadedTaskDispatcher()
         self._crowd = _Crowd(self._map, limits)
-        gate = Gate(app, threads)
+        capacity = Capacity(app, threads)
         try:
             self._servers = [
-                _Server(gate, self._map, self._dispatcher, adjustments, listening, self._crowd)
+                _Server(capacity, self._map, self._dispatcher, adjustments, listening, self._crowd)
                 for listening in adjustments.listen
             ]
         except OSError as error:

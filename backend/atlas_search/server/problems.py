@@ -26,6 +26,7 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.NotAllowed: 403,
     errors.WrongMediaType: 415,
     errors.UnknownHost: 421,
+    errors.UnknownCaller: 401,
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
     errors.Unavailable: 503,
@@ -68,6 +69,8 @@ def problem_of(error: Exception, instance: str) -> Problem:
 def problem_response(error: Exception) -> Response:
     """A response carrying the problem document."""
     response = response_of(problem_of(error, request.path))
+    if isinstance(error, errors.UnknownCaller):
+        response.headers["WWW-Authenticate"] = 'Bearer realm="atlas"'
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
     return response

@@ -29,6 +29,9 @@ class Event(NamedTuple):
     data: str
 
 
+_Id = tuple[str, str]
+"""An owner, and what they call an answer."""
+
 Work = Callable[["Run"], None]
 """Writes the events of a run, the last of which is `complete` or `error`. Raises nothing."""
 
@@ -38,10 +41,12 @@ class Run:
 
     It is stopped if nobody has been reading it for `patience` seconds. Once it has ended, either
     `answer` is there, with `document` as it is sent and the `manifest` of the collection it was
-    made from, or `error` says why not.
+    made from, or `error` says why not. `owner` is who began it: nobody else may see it.
+    `cost` is what its language model took, None where prices are unknown.
     """
 
-    def __init__(self, qa_id: str, session_id: str, patience: float):
+    def __init__(self, qa_id: str, session_id: str, patience: float, owner: str = ""):
+        self.owner = owner
         self.qa_id = qa_id
         self.session_id = session_id
         self.stop = Stop()
@@ -49,6 +54,7 @@ class Run:
         self.error: Exception | None = None
         self.document: dict[str, object] = {}
         self.manifest: Manifest | None = None
+        self.cost: float | None = None
         self._patience = patience
         self._events: list[Event] = []
         self._changed = threading.Condition()
@@ -125,13 +131,16 @@ class Run:
 
 
 class Runs:
-    """The answers being written, at most `limit` at once, and the last ones that were."""
+    """The answers being written, at most `limit` at once, and the last ones that were.
+
+    Each belongs to its owner: what one calls `q1` is not what another calls so.
+    """
 
     def __init__(self, limit: int, patience: float):
         self._limit = limit
         self._patience = patience
-        self._running: dict[str, Run] = {}
-        self._kept: TTLCache[str, Run] = TTLCache(KEPT, KEPT_SECONDS)
+        self._running: dict[_Id, Run] = {}
+        self._kept: TTLCache[_Id, Run] = TTLCache(KEPT, KEPT_SECONDS)
         self._closed = False
         self._lock = threading.Lock()
 
@@ -140,17 +149,18 @@ class Runs:
         """Answers that are being written."""
         return len(self._running)
 
-    def start(self, qa_id: str, session_id: str, work: Work) -> Run:
+    def start(self, qa_id: str, session_id: str, work: Work, owner: str = "") -> Run:
         """Begin an answer.
 
-        Raises Conflict if there is one with this id, being written or kept; TooManyQuestions; and
+        Raises Conflict if there is one of the owner's with this id, being written or kept;
+        TooManyQuestions; and
         ServerBusy once they are closed.
         """
-        run = Run(qa_id, session_id, self._patience)
+        run = Run(qa_id, session_id, self._patience, owner)
         with self._lock:
             if self._closed:
                 raise ServerBusy(STOPPING, RETRY_SECONDS)
-            if qa_id in self._running or qa_id in self._kept:
+            if (owner, qa_id) in self._running or (owner, qa_id) in self._kept:
                 raise Conflict(f"There is an answer {qa_id} already. Choose another qa_id.")
             if len(self._running) >= self._limit:
                 raise TooManyQuestions(
@@ -158,25 +168,27 @@ class Runs:
                     "in some seconds, or raise LLM_QUEUE.",
                     RETRY_SECONDS,
                 )
-            self._running[qa_id] = run
+            self._running[owner, qa_id] = run
         threading.Thread(
             target=self._work, args=(run, work), name=f"ask-{qa_id}", daemon=True
         ).start()
         return run
 
-    def get(self, qa_id: str) -> Run:
-        """An answer being written, or one of the last. Raises NotFound."""
+    def get(self, qa_id: str, owner: str = "") -> Run:
+        """An answer of the owner's, being written or one of the last. Raises NotFound."""
+        id_ = (owner, qa_id)
         with self._lock:
-            run = self._running.get(qa_id) or self._kept.get(qa_id)
+            run = self._running.get(id_) or self._kept.get(id_)
         if run is None:
             raise NotFound(f"There is no answer {qa_id}, or it is no longer kept.")
         return run
 
-    def of_session(self, session_id: str) -> list[Run]:
-        """The finished answers of a session that are still kept, in order of their end."""
+    def of_session(self, session_id: str, owner: str = "") -> list[Run]:
+        """The finished answers of an owner's session that are still kept, in order of their end."""
         with self._lock:
             kept = list(self._kept.values())
-        return [run for run in kept if run.answer and run.session_id == session_id]
+        own = [run for run in kept if run.owner == owner and run.session_id == session_id]
+        return [run for run in own if run.answer]
 
     def close(self) -> None:
         """Stop every answer, and wait for their end, though not for long; readers of all are told.
@@ -199,6 +211,6 @@ class Runs:
             work(run)
         finally:
             with self._lock:
-                del self._running[run.qa_id]
-                self._kept[run.qa_id] = run
+                del self._running[run.owner, run.qa_id]
+                self._kept[run.owner, run.qa_id] = run
             run.end()

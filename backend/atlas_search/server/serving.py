@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.errors import DamagedStore
+from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.server.store_watch import ServingGuard, StoreWatch
@@ -37,7 +37,7 @@ class Serving:
         self._manifest = self._folder / FILE_NAME
         self._seen = _state(self._manifest)
         # read while the models load
-        watch = StoreWatch(self._folder, Manifest.read(self._folder))
+        watch = StoreWatch(self._folder, _manifest(settings, embedder))
         watch.begin()
         self._atlas = _open(settings, embedder, watch)
         self._store_watch = watch
@@ -113,6 +113,15 @@ class Serving:
         if self._watcher.is_alive():
             self._watcher.join(CLOSING_SECONDS)
         self._atlas.close()
+
+
+def _manifest(settings: Settings, embedder: Embedder | None) -> Manifest:
+    """The live manifest. Raises what opening the collection raises if it cannot be read."""
+    try:
+        return Manifest.read(settings.collection_folder)
+    except AtlasError:
+        open_services(settings, embedder).close()  # a fault in the settings is said before it
+        raise
 
 
 def _open(settings: Settings, embedder: Embedder | None, watch: StoreWatch) -> Atlas:

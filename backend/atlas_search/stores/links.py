@@ -75,9 +75,13 @@ def _new_folder() -> tuple[Path, int]:
         _remove_abandoned(root)
         while True:
             folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
-            descriptor = os.open(folder, os.O_RDONLY)
+            # until it is locked, another process may take it for an abandoned one
+            try:
+                descriptor = os.open(folder, os.O_RDONLY)
+            except FileNotFoundError:
+                continue
             fcntl.flock(descriptor, fcntl.LOCK_SH)
-            if folder.exists():  # else another process took it for an abandoned one
+            if folder.exists():
                 return folder, descriptor
             os.close(descriptor)
     except OSError as error:

@@ -4,14 +4,13 @@ import json
 import queue
 import sqlite3
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
-from atlas_search.core.shown import shown
 from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.stores.document_days import DATE
@@ -28,6 +27,23 @@ class ValueCount(NamedTuple):
     field: str
     value: str
     documents: int
+
+
+class OriginCounts(NamedTuple):
+    """How much came from one kind of source."""
+
+    documents: int
+    passages: int
+
+
+def no_passage(id_: str) -> NotFound:
+    """The error of an id that no passage has."""
+    return NotFound(f"There is no passage {id_!r} in this collection.")
+
+
+def no_document(id_: str) -> NotFound:
+    """The error of an id that no document has."""
+    return NotFound(f"There is no document {id_!r} in this collection.")
 
 
 _PASSAGES = """
@@ -123,20 +139,42 @@ class Records:
         """The passage with this id. Raises NotFound."""
         found = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
         if not found:
-            raise NotFound(f"There is no passage {shown([id_])} in this collection.")
+            raise no_passage(id_)
         return self._passage(found[0])
 
     def document(self, id_: str) -> Document:
         """The document with this id. Raises NotFound."""
         found = self._rows("SELECT * FROM documents WHERE id = ?", (id_,))
         if not found:
-            raise NotFound(f"There is no document {shown([id_])} in this collection.")
+            raise no_document(id_)
         return self._document(found[0])
 
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of a document, in order of position."""
         query = _PASSAGES + "WHERE d.id = ? ORDER BY p.row"
         return [self._passage(record) for record in self._rows(query, (id_,))]
+
+    def corpus_holding_document(self, id_: str) -> str:
+        """The corpus of the document with this id; empty without one."""
+        found = self._rows("SELECT corpus FROM documents WHERE id = ?", (id_,))
+        return str(found[0]["corpus"]) if found else ""
+
+    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
+        """The metadata of every document of some corpora."""
+        query = "SELECT metadata FROM documents WHERE corpus IN (SELECT value FROM json_each(?))"
+        for record in self._rows(query, (json.dumps(sorted(corpora)),)):
+            yield _metadata(record["metadata"])
+
+    def origins(self, corpora: Collection[str]) -> dict[str, OriginCounts]:
+        """How much of some corpora came from each kind of source."""
+        query = """
+            SELECT origin, COUNT(*) AS documents, SUM(
+                (SELECT COUNT(*) FROM passages p WHERE p.document = d.document)) AS passages
+            FROM documents d WHERE corpus IN (SELECT value FROM json_each(?))
+            GROUP BY origin ORDER BY origin
+        """
+        found = self._rows(query, (json.dumps(sorted(corpora)),))
+        return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in found}
 
     def matching_documents(self, filters: Filter) -> list[int]:
         """Indices of the documents that meet every condition, ascending."""

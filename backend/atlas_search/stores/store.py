@@ -1,7 +1,7 @@
 """The store protocol, and the embedded store that reads Chroma, SQLite and tantivy from disk."""
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.domain import Corpus, Document, Passage
+from atlas_search.core.domain import Corpus, Document, Metadata, Passage
 from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
@@ -20,7 +20,7 @@ from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.records import Records, ValueCount
+from atlas_search.stores.records import OriginCounts, Records, ValueCount
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
 from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
@@ -87,6 +87,12 @@ class Store(Protocol):
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
         """Index into `corpora` of each document."""
 
+    def corpus_holding_passage(self, id_: str) -> str:
+        """The corpus of the passage with this id; empty without one."""
+
+    def corpus_holding_document(self, id_: str) -> str:
+        """The corpus of the document with this id; empty without one."""
+
     def content_types(self, rows: IntArray) -> list[str]:
         """The content type of each passage's document."""
 
@@ -110,6 +116,12 @@ class Store(Protocol):
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, most frequent first."""
+
+    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
+        """The metadata of every document of some corpora."""
+
+    def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
+        """How much of some corpora came from each kind of source."""
 
     def close(self) -> None:
         """Release files and memory."""
@@ -264,6 +276,15 @@ class EmbeddedStore:
         corpora: IntArray = self._corpus_of_documents[documents]
         return corpora
 
+    def corpus_holding_passage(self, id_: str) -> str:
+        """See Store."""
+        row = self._rows.get(id_)
+        return "" if row is None else self.corpora[self._corpus_of[row]].id
+
+    def corpus_holding_document(self, id_: str) -> str:
+        """See Store."""
+        return self._records.corpus_holding_document(id_)
+
     def content_types(self, rows: IntArray) -> list[str]:
         """See Store."""
         if self._content_types is None:  # only targets with caps need them
@@ -297,6 +318,14 @@ class EmbeddedStore:
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """See Store."""
         return self._records.value_counts(documents.tolist(), fields)
+
+    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
+        """See Store."""
+        return self._records.metadata(corpora)
+
+    def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
+        """See Store."""
+        return self._records.origins(corpora)
 
     def close(self) -> None:
         """See Store."""

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from atlas_search.build.corpora import SourceFile
 from atlas_search.build.isolation.limits import End, Limits, TooLong, measured
 from atlas_search.build.prepare import Preparation, Prepared, prepare, size_of
+from atlas_search.stores.staging import StagedDocument
 
 READY, UNFIT, SOME, SPANS, END, LAST = b"r", b"u", b"s", b"t", b"e", b"l"
 """The first byte of a message to the build: what kind it is. LAST is the END before its own."""
@@ -48,7 +49,7 @@ def work(build: Connection) -> None:
         return
     _end_with(job.parent)
     room = _Room(job.limits)
-    spans = _AskedSpans(build, room)
+    spans = _AskedSpans(build)
     preparation = replace(job.preparation, token_spans=spans)
     build.send_bytes(READY)
     with suppress(EOFError, ConnectionError):  # the build is over
@@ -83,9 +84,8 @@ class _Room:
 class _AskedSpans:
     """The spans of tokens, which only the build knows: it has the model."""
 
-    def __init__(self, build: Connection, room: _Room):
+    def __init__(self, build: Connection):
         self._build = build
-        self._room = room
 
     def __call__(self, text: str) -> Sequence[tuple[int, int]]:
         self._build.send_bytes(SPANS + text.encode("utf-8", "surrogatepass"))
@@ -139,8 +139,8 @@ def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _
 
 
 def _weight(prepared: Prepared) -> int:
-    document = getattr(prepared, "document", None)
-    return len(document.text) if document else 1000
+    """About how many characters of a batch it is."""
+    return len(prepared.document.text) if isinstance(prepared, StagedDocument) else 1000
 
 
 def _end_with(parent: int) -> None:

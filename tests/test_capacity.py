@@ -11,8 +11,8 @@ from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.chat import Health
 from atlas_search.providers.chat.health import ProviderHealth
-from atlas_search.server import gate as gate_module
-from atlas_search.server.gate import Gate, answer_threads
+from atlas_search.server import capacity as capacity_module
+from atlas_search.server.capacity import Capacity, answer_threads
 from atlas_search.server.proxies import ForwardedFor, Networks, networks, owner_of
 from tests.slow_model import SlowModel
 
@@ -39,12 +39,14 @@ def slow() -> Slow:
     return Slow()
 
 
-def send(gate: Gate, path: str, method: str, count: int, slow: Slow) -> Callable[[], list[int]]:
+def send(
+    capacity: Capacity, path: str, method: str, count: int, slow: Slow
+) -> Callable[[], list[int]]:
     """Send so many requests in threads of their own, and wait until all are inside."""
     found: list[int] = []
 
     def ask() -> None:
-        found.append(Client(gate).open(path, method=method, buffered=True).status_code)
+        found.append(Client(capacity).open(path, method=method, buffered=True).status_code)
 
     threads = [threading.Thread(target=ask) for _ in range(count)]
     for thread in threads:
@@ -62,55 +64,55 @@ def send(gate: Gate, path: str, method: str, count: int, slow: Slow) -> Callable
 
 
 def test_health_is_answered_while_every_other_thread_is_busy(slow: Slow) -> None:
-    gate = Gate(slow, THREADS)
-    end = send(gate, "/api/search", "POST", THREADS - gate_module.HEALTH_THREADS, slow)
-    refused = Client(gate).post("/api/search", buffered=True)
+    capacity = Capacity(slow, THREADS)
+    end = send(capacity, "/api/search", "POST", THREADS - capacity_module.HEALTH_THREADS, slow)
+    refused = Client(capacity).post("/api/search", buffered=True)
     assert refused.status_code == 503
     assert refused.headers["Retry-After"] == "2"
     assert refused.get_json()["type"] == "urn:atlas:problem:server-busy"
-    assert Client(gate).get("/api/health", buffered=True).status_code == 200
-    assert end() == [200] * (THREADS - gate_module.HEALTH_THREADS)
-    assert Client(gate).post("/api/search", buffered=True).status_code == 200
+    assert Client(capacity).get("/api/health", buffered=True).status_code == 200
+    assert end() == [200] * (THREADS - capacity_module.HEALTH_THREADS)
+    assert Client(capacity).post("/api/search", buffered=True).status_code == 200
 
 
 def test_readers_of_answers_leave_threads_for_the_rest(slow: Slow) -> None:
-    gate = Gate(slow, THREADS)
-    end = send(gate, "/api/ask/q1/stream", "GET", answer_threads(THREADS), slow)
-    assert Client(gate).post("/api/ask", buffered=True).status_code == 503
+    capacity = Capacity(slow, THREADS)
+    end = send(capacity, "/api/ask/q1/stream", "GET", answer_threads(THREADS), slow)
+    assert Client(capacity).post("/api/ask", buffered=True).status_code == 503
     slow.go.set()
-    assert Client(gate).delete("/api/ask/q1", buffered=True).status_code == 200
+    assert Client(capacity).delete("/api/ask/q1", buffered=True).status_code == 200
     assert end() == [200] * answer_threads(THREADS)
 
 
 def test_a_client_that_has_not_taken_its_answer_still_counts(slow: Slow) -> None:
     slow.go.set()
-    gate = Gate(slow, 3)
+    capacity = Capacity(slow, 3)
     environ = {"PATH_INFO": "/api/corpora", "REQUEST_METHOD": "GET"}
-    taken = gate(environ, lambda *_: None)
-    assert Client(gate).get("/api/corpora", buffered=True).status_code == 503
+    taken = capacity(environ, lambda *_: None)
+    assert Client(capacity).get("/api/corpora", buffered=True).status_code == 503
     taken.close()  # type: ignore[attr-defined]
-    assert Client(gate).get("/api/corpora", buffered=True).status_code == 200
+    assert Client(capacity).get("/api/corpora", buffered=True).status_code == 200
 
 
 def test_so_many_are_worked_on_at_once_and_the_next_is_refused_in_the_end(
     slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gate_module, "WAIT_SECONDS", 0.1)
-    gate = Gate(slow, 40)
-    end = send(gate, "/api/search", "POST", gate_module.AT_WORK, slow)
-    assert Client(gate).post("/api/search", buffered=True).status_code == 503
-    assert end() == [200] * gate_module.AT_WORK
+    monkeypatch.setattr(capacity_module, "WAIT_SECONDS", 0.1)
+    capacity = Capacity(slow, 40)
+    end = send(capacity, "/api/search", "POST", capacity_module.AT_WORK, slow)
+    assert Client(capacity).post("/api/search", buffered=True).status_code == 503
+    assert end() == [200] * capacity_module.AT_WORK
 
 
 def test_a_request_that_fails_leaves() -> None:
     def fails(_: dict[str, Any], __: Any) -> Iterable[bytes]:
         raise RuntimeError
 
-    gate = Gate(fails, 3)
+    capacity = Capacity(fails, 3)
     environ = {"PATH_INFO": "/api/corpora", "REQUEST_METHOD": "GET"}
     for _ in range(3):
         with pytest.raises(RuntimeError):
-            gate(environ, lambda *_: None)
+            capacity(environ, lambda *_: None)
 
 
 @pytest.mark.parametrize(

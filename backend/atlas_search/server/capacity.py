@@ -28,7 +28,7 @@ def answer_threads(threads: int) -> int:
     return max(1, threads - min(SPARE_THREADS, threads // 2))
 
 
-class Gate:
+class Capacity:
     """WSGI: lets in as many requests as there are threads for; others are told to come again.
 
     Of those that are no answers, at most AT_WORK are worked on at once, the others wait in turn.
