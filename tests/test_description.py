@@ -120,7 +120,7 @@ def test_what_the_description_keeps_for_the_administrator_is_kept(
         (method, path)
         for path, item in paths.items()
         for method, operation in item.items()
-        if operation.get("security")
+        if operation.get("security") == [{"administrator": []}]
     ]
     assert len(secured) >= 2
     for method, path in secured:
