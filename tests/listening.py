@@ -11,10 +11,10 @@ from atlas_search.server.proxies import networks
 
 HALF_HEADER = b"GET /api/health HTTP/1.1\r\nHost: te"
 HALF_BODY = (
-    b"POST /api/search HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+    b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     b'Content-Length: 100\r\n\r\n{"question": "Do'
 )
-WHOLE = b"GET /api/health HTTP/1.1\r\nHost: test\r\n\r\n"
+WHOLE = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @contextmanager

@@ -83,9 +83,9 @@ def test_a_search_finds_what_the_api_sends(atlas: Atlas, client: FlaskClient) ->
 
 
 def test_an_answer_is_what_the_api_sends(atlas: Atlas, client: FlaskClient) -> None:
-    body = {"question": QUESTION, "qa_id": "q-1", "session_id": "s-1", "include_context": True}
+    body = {"question": QUESTION, "qa_id": "of-both", "session_id": "s-1", "include_context": True}
     sent = client.post("/api/ask", json=body).get_json()
-    answer = atlas.ask(QUESTION, qa_id="q-1", session_id="s-1")
+    answer = atlas.ask(QUESTION, qa_id="of-both", session_id="s-1")
     assert isinstance(answer, Answer)
     told = answer.to_dict()
     differing = {"trace_id": 0, "timings_ms": 0, "created": 0}

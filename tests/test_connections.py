@@ -183,7 +183,7 @@ def test_what_is_too_much_or_malformed_is_a_problem_document(
 
 
 def test_a_chunked_body_without_end_ends(address: Address) -> None:
-    begin = b"POST /api/ask HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
+    begin = b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunks = b"10000\r\n" + bytes(65536) + b"\r\n"
     with connected(address, 1, begin) as [client], pytest.raises(ConnectionError):
         client.sendall(chunks * 1000)

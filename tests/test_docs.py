@@ -30,7 +30,7 @@ from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings, environment_target, load_settings
 from atlas_search.core.targets import Target, target_names
 from atlas_search.output.formats import FORMATS
-from atlas_search.server.problems import STATUS
+from atlas_search.server.description import STATUSES
 from tests.conftest import sample_documents
 from tests.places import ROOT
 from tests.settings_docs import EXAMPLE, PAGE, TABLES, default, example, page
@@ -155,7 +155,7 @@ def test_the_api_page_lists_every_route(client: FlaskClient) -> None:
 
 def test_the_api_page_lists_every_status() -> None:
     listed = [int(row[0]) for row in table("docs/api.md", "Problems")]
-    assert set(listed) == set(STATUS.values())
+    assert set(listed) == set(STATUSES)
 
 
 def test_the_pages_list_every_type_splitter_reranker_and_format() -> None:

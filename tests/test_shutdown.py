@@ -18,7 +18,7 @@ from tests.without_model import settings_with_chat
 SECONDS = 8.0  # what docs/deploy.md promises
 ASK = b'{"question": "Do sheep give wool?"}'
 STREAM = (
-    b"POST /api/ask/stream HTTP/1.1\r\nHost: t\r\nConnection: close\r\n"
+    b"POST /api/ask/stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(ASK), ASK)
 )
 

@@ -90,7 +90,8 @@ def test_a_client_that_goes_away_stops_the_model(address: str, model: SlowModel)
     body = json.dumps({"question": QUESTION}).encode()
     with socket.create_connection((host, int(port)), timeout=10) as connection:
         connection.sendall(
-            b"POST /api/ask/stream HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"POST /api/ask/stream HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\n"
             + f"Content-Length: {len(body)}\r\n\r\n".encode()
             + body
         )

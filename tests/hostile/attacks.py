@@ -197,24 +197,29 @@ def _no_http() -> Iterator[Attack]:
         "words": b"Hello, who is there?\r\n\r\n",
         "no host": b"GET /api/corpora HTTP/1.1\r\nConnection: close\r\n\r\n",
         "two hosts": b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
-        "address": b"GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        "tunnel": b"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "address": b"GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: localhost\r\n"
+        b"Connection: close\r\n\r\n",
+        "tunnel": b"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "folded": b"GET / HTTP/1.1\r\nHost: a\r\n b\r\nConnection: close\r\n\r\n",
-        "bare line ends": b"GET /api/corpora HTTP/1.1\nHost: a\nConnection: close\n\n",
+        "bare line ends": b"GET /api/corpora HTTP/1.1\nHost: localhost\nConnection: close\n\n",
         "blank in name": b"GET / HTTP/1.1\r\nHost : a\r\nConnection: close\r\n\r\n",
         "many headers": request("GET", "/", headers={f"X-{n}": "a" for n in range(5_000)}),
         "long header": request("GET", "/", headers={"X-Long": "a" * 1_000_000}),
         "long path": request("GET", "/" + "a" * 1_000_000),
         "long query": request("GET", "/?" + "a=b&" * 20_000),
-        "both lengths": b"POST /api/search HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n"
+        "both lengths": b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
         b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n" + two,
-        "two lengths": b"POST /api/search HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n"
+        "two lengths": b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
         b"Content-Length: 17\r\nConnection: close\r\n\r\n" + body,
-        "below zero": b"POST /api/search HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n" + body,
-        "endless": b"POST /api/search HTTP/1.1\r\nHost: a\r\nContent-Length: 9e9\r\n\r\n" + body,
-        "bad chunk": b"POST /api/search HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "below zero": b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"
+        + body,
+        "endless": b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9e9\r\n\r\n"
+        + body,
+        "bad chunk": b"POST /api/search HTTP/1.1\r\nHost: localhost\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n"
         b"zz\r\n" + body,
-        "huge chunk": b"POST /api/search HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "huge chunk": b"POST /api/search HTTP/1.1\r\nHost: localhost\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n"
         b"ffffffffffffffff\r\n" + body,
         "pipeline": request("GET", "/api/corpora", headers={"Connection": "keep-alive"}) * 50,
     }

@@ -79,7 +79,7 @@ def send(address: str, path: str, body: object) -> socket.socket:
     content = json.dumps(body).encode()
     connection = socket.create_connection((host, int(port)), timeout=10)
     connection.sendall(
-        f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(content)}\r\n\r\n".encode()
         + content
     )

@@ -7,9 +7,12 @@
     │   ├── UnknownFilterField  lists the known fields
     │   ├── UnknownTarget       lists the known targets
     │   ├── NotFound            no such passage, document or answer
-    │   ├── Conflict            an answer with this id is being written
-    │   ├── NotAllowed          only for the administrator, or for other keys
-    │   └── UnknownCaller       no key was sent, or none that is known
+    │   ├── Conflict            there is an answer with this id already
+    │   ├── WrongMediaType      a body that is not said to be JSON
+    │   ├── UnknownHost         the server is called by a name that it does not have
+    │   ├── UnknownCaller       no key was sent, or none that is known
+    │   └── NotAllowed          only for the administrator, or for other keys
+    │       └── ForeignOrigin   a browser's page that is not the server's own
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
     │   ├── MissingStore        names the command that builds it
@@ -65,7 +68,7 @@ class NotFound(RequestError):
 
 
 class Conflict(RequestError):
-    """An answer with this id is being written."""
+    """There is an answer with this id already."""
 
 
 class NotAllowed(RequestError):
@@ -74,6 +77,18 @@ class NotAllowed(RequestError):
 
 class UnknownCaller(RequestError):
     """Nobody asks this server without a key, and none was sent, or an unknown or expired one."""
+
+
+class ForeignOrigin(NotAllowed):
+    """A page of another origin asks, and the operator has not allowed it."""
+
+
+class UnknownHost(RequestError):
+    """The Host of a request is none of the server's names."""
+
+
+class WrongMediaType(RequestError):
+    """The body of a request is said to be something else than JSON."""
 
 
 class ConfigurationError(AtlasError):

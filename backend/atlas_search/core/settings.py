@@ -1,5 +1,6 @@
 """Settings: places, ports and names from the environment and `.env`. The only reader of both."""
 
+import re
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +13,11 @@ from atlas_search.core.places import bundled_folder
 from atlas_search.core.targets import Target
 
 _SOURCES = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+
+
+def listed(text: str) -> list[str]:
+    """What is separated by commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 class Settings(BaseSettings):
@@ -162,6 +168,16 @@ class Settings(BaseSettings):
         pattern=r"^(https?://.+)?$",
         description="Address of the page as readers reach it, for permalinks; empty: the request's",
     )
+    atlas_allowed_hosts: str = Field(
+        "",
+        description="Names, separated by commas, by which the server is called besides localhost, "
+        "ATLAS_HOST and the host of ATLAS_PUBLIC_URL",
+    )
+    atlas_allowed_origins: str = Field(
+        "",
+        description="Origins, separated by commas, whose pages may use the API besides the "
+        "server's own page, such as `https://wiki.example.org`",
+    )
     phoenix: bool = Field(True, description="Whether `make run` starts Phoenix and traces to it")
     phoenix_port: int = Field(
         6006, ge=1, le=65535, description="Port of the Phoenix that is started"
@@ -221,9 +237,24 @@ class Settings(BaseSettings):
     @field_validator("trusted_proxies")
     @classmethod
     def _addresses(cls, text: str) -> str:
-        for part in text.split(","):
-            if part.strip():
-                ip_network(part.strip())
+        for part in listed(text):
+            ip_network(part)
+        return text
+
+    @field_validator("atlas_allowed_hosts")
+    @classmethod
+    def _hosts(cls, text: str) -> str:
+        for part in listed(text):
+            if not re.fullmatch(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", part):
+                raise ValueError(f"{part!r} is no host: no `https://` before it, no port after it")
+        return text
+
+    @field_validator("atlas_allowed_origins")
+    @classmethod
+    def _origins(cls, text: str) -> str:
+        for part in listed(text):
+            if not re.fullmatch(r"https?://[^/?#@*\s]+", part):
+                raise ValueError(f"{part!r} is no origin such as `https://wiki.example.org`")
         return text
 
     @property

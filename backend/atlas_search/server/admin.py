@@ -11,7 +11,7 @@ from atlas_search.server.serving import Serve
 class RerankerBody(BaseModel):
     """What to change, by the keys of a target file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     target: str | None = Field(None, description="Name of a target; the configured one if absent")
     settings: dict[str, str | float] = Field(

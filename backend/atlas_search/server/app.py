@@ -1,13 +1,11 @@
 """The Flask application: blueprints, errors and the static page. Wiring only."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
-from flask import g, request, send_from_directory
+from flask import request, send_from_directory
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
-from werkzeug.exceptions import BadRequest
 from werkzeug.routing import BaseConverter
 
 from atlas_search.core.places import bundled_folder
@@ -17,14 +15,17 @@ from atlas_search.server.access.audit import audit
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import gate, release
 from atlas_search.server.access.limits import Limiter
+from atlas_search.server.access.origin import allow_reading, origin_gate, origins
 from atlas_search.server.access.own_atlas import serve_caller
 from atlas_search.server.access.shared import SharedAnswers
 from atlas_search.server.access.spending import Spending
 from atlas_search.server.admin import admin_blueprint
 from atlas_search.server.ask import ask_blueprint
+from atlas_search.server.bodies import StrictJSON, read_body
 from atlas_search.server.browsable import BROWSABLE
 from atlas_search.server.capacity import answer_threads
 from atlas_search.server.catalogue import catalogue_blueprint
+from atlas_search.server.description import DescribedAPI
 from atlas_search.server.export import export_blueprint
 from atlas_search.server.headers import forbid
 from atlas_search.server.health import health_blueprint
@@ -40,6 +41,12 @@ from atlas_search.server.whole_store import require_whole, withhold
 
 FRONTEND = bundled_folder("frontend")
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
+
+
+class _Id(BaseConverter):
+    """An id in a path, which is not the word that another path has in its place."""
+
+    regex = "(?!stream$)[^/]+"
 
 
 class _AnyId(BaseConverter):
@@ -60,10 +67,9 @@ def create_app(
     `problem` says why the newest version of the collection is not served, if it is not; `guard`
     keeps answers back from a damaged one.
     """
-    app = OpenAPI(
+    app = DescribedAPI(
         "atlas",
         info=Info(title="Atlas", version=__version__),
-        responses={400: Problem, 500: Problem},
         validation_error_status=400,
         validation_error_model=Problem,
         validation_error_callback=validation_response,
@@ -71,22 +77,25 @@ def create_app(
         doc_url="/openapi.json",
         static_folder=None,
     )
+    app.json = StrictJSON(app)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.config["SWAGGER_HTML_STRING"] = BROWSABLE
-    app.url_map.converters["any_id"] = _AnyId
+    app.url_map.converters |= {"any_id": _AnyId, "default": _Id}
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, lambda error: problem_response(guard.cause(error)))
     settings = serve().services.settings
-    access = Access(settings)
+    access, known = Access(settings), origins(settings)
     serve = serve_caller(serve)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
+    app.before_request(origin_gate(known))
     app.before_request(gate(access, Limiter(settings, spending)))
-    app.before_request(_parse_json_early)
+    app.before_request(read_body)
     app.before_request(lambda: require_whole(guard))
     app.after_request(lambda response: forbid(response, request.path))
     app.after_request(audit(settings))
     app.after_request(release)
     app.after_request(lambda response: withhold(guard, response))
+    app.after_request(lambda response: allow_reading(known, response))
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
     app.register_api(ask_blueprint(serve, runs, guard, spending))
@@ -114,15 +123,3 @@ def _places(settings: Settings) -> int:
     """Answers at once, those that wait for a model included; some threads stay for the rest."""
     wanted = settings.llm_concurrency + settings.llm_queue
     return max(1, min(wanted, answer_threads(settings.atlas_threads)))
-
-
-def _parse_json_early() -> None:
-    """Report malformed JSON as such; later it would be reported as a missing field."""
-    if request.method in {"POST", "PUT", "PATCH"} and request.get_data(cache=True):
-        try:
-            body = request.get_json(force=True)
-            # half a character can be written as an escape, but no model or store can read it
-            json.dumps(body, ensure_ascii=False).encode()
-            g.body = body
-        except (BadRequest, RecursionError, UnicodeEncodeError) as error:
-            raise BadRequest("The body is not valid JSON. Send a JSON object.") from error

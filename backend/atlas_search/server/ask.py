@@ -8,19 +8,20 @@ from functools import partial
 from flask import Response, g, json, request, stream_with_context
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel
+from flask_openapi3.types import ResponseDict
+from pydantic import BaseModel, Field
 
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AskRequest
 from atlas_search.atlas import Atlas
-from atlas_search.core.errors import Cancelled, NotFound, RequestError
+from atlas_search.core.errors import Cancelled, NotFound
 from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.providers.chat import Usage
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.access.limits import spender
 from atlas_search.server.access.spending import Spending
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
-from atlas_search.server.problems import problem_of
+from atlas_search.server.problems import Problem, problem_of
 from atlas_search.server.runs import Run, Runs
 from atlas_search.server.schemas.requests import AskBody, Identifier, read_question
 from atlas_search.server.serving import Serve
@@ -32,7 +33,21 @@ LONGEST_NUMBER = 9  # digits of an event's number
 Pay = Callable[[date, float], None]
 """Notes what was spent on a day."""
 
-_STREAM = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+EVENTS = ("references", "token", "sentence", "restart", "section", "complete", "error")
+
+_ANSWER: ResponseDict = {200: AnswerDocument}
+_BEGUN: ResponseDict = {409: Problem, 429: Problem}
+_EVENT = {
+    "description": "One of the events",
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "pattern": "^[0-9]+$"},
+        "event": {"type": "string", "enum": EVENTS},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["id", "event", "data"],
+}
+_EVENTS: ResponseDict = {200: {"content": {"text/event-stream": {"schema": _EVENT}}}}
 
 
 class ByAnswer(BaseModel):
@@ -41,11 +56,29 @@ class ByAnswer(BaseModel):
     qa_id: Identifier
 
 
+class Resumed(BaseModel):
+    """Where a stream goes on."""
+
+    last_event: str = Field(
+        "0",
+        alias="Last-Event-ID",
+        pattern=rf"^[0-9]{{1,{LONGEST_NUMBER}}}$",
+        description="Number of the last event that has come",
+    )
+
+
+class StoppedOut(BaseModel):
+    """What became of an answer."""
+
+    qa_id: str
+    stopped: bool = Field(description="Whether it was still being written")
+
+
 def ask_blueprint(serve: Serve, runs: Runs, guard: Guard, spending: Spending) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
-    @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerDocument})
+    @blueprint.post("/ask", summary="Answer a question", responses=_ANSWER | _BEGUN)
     def post_ask(body: AskBody) -> dict[str, object]:
         run = _start(runs, serve(), body, guard, spending)
         return _whole(run, gone(), include_context=body.include_context)
@@ -58,25 +91,23 @@ def ask_blueprint(serve: Serve, runs: Runs, guard: Guard, spending: Spending) ->
         "the corpus whose answer follows), then `complete` (the document of /api/ask) or `error` "
         "(a problem document). With the header `Last-Event-ID` and the `qa_id` of an answer, its "
         "events after that one.",
-        responses={200: _STREAM},
+        responses=_EVENTS | _BEGUN | {404: Problem},
     )
-    def post_ask_stream(body: AskBody) -> Response:
-        after = _last_event()
+    def post_ask_stream(header: Resumed, body: AskBody) -> Response:
+        after = int(header.last_event)
         if after and body.qa_id:
             return _stream(own_run(runs, body.qa_id), after, gone())
         return _stream(_start(runs, serve(), body, guard, spending), 0, gone())
 
-    @blueprint.get(
-        "/ask/<qa_id>/stream", summary="The events of an answer", responses={200: _STREAM}
-    )
-    def get_ask_stream(path: ByAnswer) -> Response:
-        return _stream(own_run(runs, path.qa_id), _last_event(), gone())
+    @blueprint.get("/ask/<qa_id>/stream", summary="The events of an answer", responses=_EVENTS)
+    def get_ask_stream(path: ByAnswer, header: Resumed) -> Response:
+        return _stream(own_run(runs, path.qa_id), int(header.last_event), gone())
 
-    @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerDocument})
+    @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses=_ANSWER | {409: Problem})
     def get_ask(path: ByAnswer) -> dict[str, object]:
         return finished_run(own_run(runs, path.qa_id)).document
 
-    @blueprint.delete("/ask/<qa_id>", summary="Stop an answer")
+    @blueprint.delete("/ask/<qa_id>", summary="Stop an answer", responses={200: StoppedOut})
     def delete_ask(path: ByAnswer) -> dict[str, object]:
         run = own_run(runs, path.qa_id)
         stopped = not run.ended
@@ -180,11 +211,3 @@ def _stream(run: Run, after: int, gone: Gone) -> Response:
         content_type="text/event-stream; charset=utf-8",
         headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
     )
-
-
-def _last_event() -> int:
-    """The number of the last event the client has; 0 for none. Raises RequestError."""
-    value = request.headers.get("Last-Event-ID", "0")
-    if not (value.isascii() and value.isdecimal() and len(value) <= LONGEST_NUMBER):
-        raise RequestError(f"Last-Event-ID: {value[:20]!r} is not the number of an event.")
-    return int(value)

@@ -84,7 +84,7 @@ class ConfigOut(BaseModel):
 class ById(BaseModel):
     """An id in the path."""
 
-    id: str
+    id: str = Field(min_length=1)
 
 
 def catalogue_blueprint(serve: Serve) -> APIBlueprint:

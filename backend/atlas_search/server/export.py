@@ -1,19 +1,20 @@
 """Answers and sessions as files, and run bundles."""
 
-from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import quote
 
 from flask import Response, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
+from flask_openapi3.types import ResponseDict
 from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.core.errors import NotFound
 from atlas_search.output.bundle import bundle_of
-from atlas_search.output.formats import Exported, Format, export, known_format
+from atlas_search.output.formats import FORMATS, Exported, Format, export, known_format
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.ask import finished_run, own_run
+from atlas_search.server.problems import Problem
 from atlas_search.server.runs import Runs
 from atlas_search.server.schemas.requests import Identifier
 from atlas_search.server.serving import Serve
@@ -22,15 +23,22 @@ from atlas_search.services import Services
 
 MAX_ANSWERS = 500
 
-_FILE: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = {
-    200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}}
+_FILE: ResponseDict = {
+    200: {
+        "description": "The file; `Content-Disposition` names it",
+        "content": {
+            media: {"schema": {} if media.endswith("json") else {"type": "string"}}
+            for media in (kind.media_type.partition(";")[0] for kind in FORMATS.values())
+        },
+        "headers": {"Content-Disposition": {"schema": {"type": "string"}}},
+    }
 }
 
 
 class ExportBody(BaseModel):
     """Answers as `POST /api/ask` sent them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     format: Format
     answers: Annotated[list[dict[str, object]], Field(min_length=1, max_length=MAX_ANSWERS)]
@@ -68,7 +76,11 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     def post_export(body: ExportBody) -> Response:
         return _file(export(body.answers, body.format, _base(serve().services), waiting()))
 
-    @blueprint.get("/ask/<qa_id>/export", summary="A recent answer as a file", responses=_FILE)
+    @blueprint.get(
+        "/ask/<qa_id>/export",
+        summary="A recent answer as a file",
+        responses=_FILE | {409: Problem},
+    )
     def get_answer(path: ByAnswer, query: AnswerFormatQuery) -> Response:
         run = finished_run(own_run(runs, path.qa_id))
         if query.format == "bundle" and run.answer and run.manifest:

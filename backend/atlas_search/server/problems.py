@@ -12,6 +12,7 @@ from atlas_search.core import errors
 
 MOST_FAULTS = 20  # of a request that are told; each of a million values may have some
 LONGEST_NAME = 80  # characters of a field's
+PROBLEM_TYPE = "application/problem+json"
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +24,8 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.NotAllowed: 403,
+    errors.WrongMediaType: 415,
+    errors.UnknownHost: 421,
     errors.UnknownCaller: 401,
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
@@ -104,7 +107,7 @@ def response_of(problem: Problem) -> Response:
     return Response(
         json.dumps(problem.model_dump(exclude_none=True)),
         status=problem.status,
-        content_type="application/problem+json",
+        content_type=PROBLEM_TYPE,
         headers={"Retry-After": str(wait)} if wait else None,
     )
 

@@ -152,15 +152,16 @@ class Runs:
     def start(self, qa_id: str, session_id: str, work: Work, owner: str = "") -> Run:
         """Begin an answer.
 
-        Raises Conflict if one of the owner's with this id is being written, TooManyQuestions, and
+        Raises Conflict if there is one of the owner's with this id, being written or kept;
+        TooManyQuestions; and
         ServerBusy once they are closed.
         """
         run = Run(qa_id, session_id, self._patience, owner)
         with self._lock:
             if self._closed:
                 raise ServerBusy(STOPPING, RETRY_SECONDS)
-            if (owner, qa_id) in self._running:
-                raise Conflict(f"The answer {qa_id} is being written. Choose another qa_id.")
+            if (owner, qa_id) in self._running or (owner, qa_id) in self._kept:
+                raise Conflict(f"There is an answer {qa_id} already. Choose another qa_id.")
             if len(self._running) >= self._limit:
                 raise TooManyQuestions(
                     f"{self._limit} questions are being answered or wait their turn. Try again "

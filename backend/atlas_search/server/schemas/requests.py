@@ -1,9 +1,10 @@
 """What requests look like."""
 
+import re
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from atlas_search.answer.request import AskRequest, Mode
@@ -22,7 +23,7 @@ Identifier = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za
 class RangeFilter(BaseModel):
     """Values from `from` to `to`, both included; dates may be partial (`1957`, `1957-06`)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     low: str | float | None = Field(None, alias="from")
     high: str | float | None = Field(None, alias="to")
@@ -35,18 +36,31 @@ def _few(filters: object) -> object:
     return filters
 
 
+def _read_day(text: object) -> date:
+    """A day as `2024-05-31`: of numbers and times pydantic would make days too."""
+    if isinstance(text, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return date.fromisoformat(text)
+    raise ValueError("give a day as YYYY-MM-DD")
+
+
+Day = Annotated[
+    date, BeforeValidator(_read_day), WithJsonSchema({"type": "string", "format": "date"})
+]
 Names = Annotated[list[str], Field(max_length=MAX_NAMES)]
 FilterValue = bool | str | float | list[bool | str | float] | RangeFilter
 
 
 class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class SearchBody(_Request):
     """What to search for, and where."""
 
-    question: str = Field(description=f"1 to {MAX_QUESTION} characters")
+    question: str = Field(
+        description=f"1 to {MAX_QUESTION} characters, with a word to look for",
+        json_schema_extra={"minLength": 1, "maxLength": MAX_QUESTION},
+    )
     corpus_filter: str | Names = Field(
         "all", description='"all", the id of a corpus, or a list of ids'
     )
@@ -81,7 +95,7 @@ class SearchBody(_Request):
         description="Passages of one document, unless no other is nearly as good; any number in a "
         "search, the target's MAX_PASSAGES_PER_DOCUMENT in an answer",
     )
-    as_of: date | None = Field(None, description="The day their age is counted from; today")
+    as_of: Day | None = Field(None, description="The day their age is counted from; today")
 
 
 class FindBody(SearchBody):

@@ -37,7 +37,7 @@ class GivenPassage(BaseModel):
     Its token is `[document_id pPAGE]`, or with the locator, `s 10(1)`, `[document_id s10(1)]`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     document_id: str = Field(min_length=1, max_length=MAX_NAME, pattern=r"^[^\[\]\s]+$")
     page: int = Field(ge=0, le=MAX_PAGE)
@@ -56,7 +56,7 @@ PassageId = Annotated[str, Field(max_length=MAX_NAME)]
 class ValidateBody(BaseModel):
     """An answer, and the passages it may cite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     answer: str = Field(max_length=MAX_ANSWER)
     passages: list[PassageId | GivenPassage] | None = Field(

@@ -1,0 +1,268 @@
+"""Requests that another site's page has a browser send, and names that are not the server's."""
+
+from dataclasses import replace
+
+import pytest
+from flask.testing import FlaskClient
+from pydantic import ValidationError
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.settings import Settings
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
+
+EVIL = "https://evil.example"
+WIKI = "https://wiki.example.org"
+QUESTION = '{"question": "Can a local authority sue a newspaper for libel?"}'
+
+
+def client_with(services: Services, **changes: str) -> FlaskClient:
+    """A client of a server whose settings differ."""
+    settings = Settings(**(services.settings.model_dump() | changes))
+    changed = Atlas(replace(services, settings=settings))
+    return create_app(lambda: changed).test_client()
+
+
+# bodies
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "text/plain",
+        "text/plain; application/json",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/problem+json",
+        "application/jsonp",
+        "",
+    ],
+)
+def test_a_body_that_is_not_said_to_be_json_is_refused(client: FlaskClient, kind: str) -> None:
+    response = client.post("/api/ask", data=QUESTION, content_type=kind)
+    assert response.status_code == 415
+    assert response.mimetype == "application/problem+json"
+    assert "Content-Type: application/json" in response.get_json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["application/json;charset=utf-8", "Application/JSON"])
+def test_a_charset_and_capitals_do_not_matter(client: FlaskClient, kind: str) -> None:
+    assert client.post("/api/search", data=QUESTION, content_type=kind).status_code == 200
+
+
+def test_a_route_that_reads_no_body_takes_none_of_another_kind(client: FlaskClient) -> None:
+    sent = {"data": "x=1", "content_type": "text/plain"}
+    assert client.post("/api/cache/clear", **sent).status_code in (403, 415)
+    assert client.delete("/api/ask/none", **sent).status_code == 415
+    assert client.delete("/api/ask/none").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '["question"]',
+        '"{\\"question\\": \\"Who may sue?\\"}"',
+        '{"question": "Who may sue?", "filters": {"year": NaN}}',
+        '{"question": "Who may sue?", "filters": {"year": 1e999}}',
+    ],
+)
+def test_a_body_that_is_no_json_object_is_refused(client: FlaskClient, body: str) -> None:
+    response = client.post("/api/search", data=body, content_type="application/json")
+    assert response.status_code == 400
+    assert "Send a JSON object" in response.get_json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"k": "5"}, {"k": True}, {"fuzzy": "yes"}, {"as_of": 0}, {"as_of": "20240531"}]
+)
+def test_a_value_of_another_type_is_not_made_to_fit(
+    client: FlaskClient, fields: dict[str, object]
+) -> None:
+    response = client.post("/api/search", json={"question": "Who may sue for libel?"} | fields)
+    assert response.status_code == 400
+
+
+def test_a_whole_number_may_have_a_point(client: FlaskClient) -> None:
+    body = '{"question": "Who may sue for libel?", "k": 3.0, "as_of": "2024-05-31"}'
+    found = client.post("/api/search", data=body, content_type="application/json")
+    assert len(found.get_json()["passages"]) == 3
+
+
+def test_the_stream_is_no_answers_id(client: FlaskClient) -> None:
+    assert client.get("/api/ask/stream").status_code == 405
+    assert client.get("/api/ask/stream").headers["Allow"] == "OPTIONS, POST"
+
+
+# names
+
+
+@pytest.mark.parametrize("path", ["/", "/static/app.js", "/api/corpora", "/api/live", "/nothing"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.test",
+        "evil.test:8000",
+        "localhost.evil.test",
+        "evil@localhost",
+        "localhost, evil.test",
+        "localhost:8000:1",
+        "10.1.2.3",
+        "[::2]",
+        "[",
+    ],
+)
+def test_a_name_that_is_not_the_servers_is_refused(
+    client: FlaskClient, path: str, host: str
+) -> None:
+    response = client.get(path, headers={"Host": host})
+    assert response.status_code == 421
+    assert "ATLAS_ALLOWED_HOSTS" in response.get_json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "[::1]:8000", "[0:0:0:0:0:0:0:1]", ""],
+)
+def test_local_names_are_the_servers_with_any_port(client: FlaskClient, host: str) -> None:
+    assert client.get("/api/live", headers={"Host": host}).status_code == 200
+
+
+def test_the_names_of_the_settings_are_the_servers(services: Services) -> None:
+    client = client_with(
+        services,
+        atlas_public_url="https://Atlas.Example.org:8443/search/",
+        atlas_allowed_hosts="atlas, [2001:db8::7]",
+        atlas_host="192.168.1.5",
+    )
+    for host in ("atlas.example.org", "atlas:8000", "[2001:DB8:0::7]:80", "192.168.1.5:8000"):
+        assert client.get("/api/live", headers={"Host": host}).status_code == 200, host
+    for host in ("192.168.1.6", "example.org", "atlas.example.org.evil.test"):
+        assert client.get("/api/live", headers={"Host": host}).status_code == 421, host
+
+
+@pytest.mark.parametrize("everywhere", ["0.0.0.0", "::"])
+def test_a_server_that_listens_everywhere_has_every_address_but_not_every_name(
+    services: Services, everywhere: str
+) -> None:
+    client = client_with(services, atlas_host=everywhere)
+    for host, status in (("10.1.2.3:8000", 200), ("[fe80::1]", 200), ("evil.test", 421)):
+        assert client.get("/api/live", headers={"Host": host}).status_code == status, host
+
+
+# origins
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": EVIL},
+        {"Origin": "null"},
+        {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
+        {"Origin": "http://localhost:8001"},
+        {"Origin": "http://localhost.evil.example"},
+        {"Origin": "http://[::1"},
+        {"Origin": "http://localhost", "Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+    ],
+)
+@pytest.mark.parametrize(
+    "request_line",
+    ["GET /api/config", "GET /api/ask/x/stream", "POST /api/cache/clear", "OPTIONS /api/ask"],
+)
+def test_a_page_of_another_origin_is_refused(
+    client: FlaskClient, request_line: str, headers: dict[str, str]
+) -> None:
+    method, path = request_line.split()
+    response = client.open(path, method=method, headers=headers)
+    assert response.status_code == 403
+    assert "ATLAS_ALLOWED_ORIGINS" in response.get_json()["detail"]
+    assert not [name for name, _ in response.headers if name.startswith("Access-Control")]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "http://localhost"},
+        {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+        {
+            "Sec-Fetch-Site": "cross-site",
+            "Sec-Fetch-Mode": "navigate",
+            "Sec-Fetch-Dest": "document",
+        },
+    ],
+)
+def test_the_own_page_a_program_and_a_link_are_let_in(
+    client: FlaskClient, headers: dict[str, str]
+) -> None:
+    assert client.get("/api/config", headers=headers).status_code == 200
+
+
+def test_a_form_of_another_page_is_no_link(client: FlaskClient) -> None:
+    headers = {
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "document",
+    }
+    assert client.post("/api/cache/clear", headers=headers).status_code == 403
+    assert client.post("/api/ask", json={}, headers=headers).status_code == 403
+
+
+def test_behind_a_proxy_the_public_address_is_the_own_origin(services: Services) -> None:
+    client = client_with(services, atlas_public_url="https://atlas.example.org/search/")
+    headers = {"Host": "127.0.0.1:8000", "Origin": "https://atlas.example.org"}
+    assert client.get("/api/config", headers=headers).status_code == 200
+
+
+def test_an_allowed_origin_asks_and_reads(services: Services) -> None:
+    client = client_with(services, atlas_allowed_origins=f"https://other.example, {WIKI}")
+    headers = {"Origin": WIKI, "Sec-Fetch-Site": "cross-site"}
+    asked = client.post(
+        "/api/search", data=QUESTION, headers=headers | {"Content-Type": "application/json"}
+    )
+    assert asked.status_code == 200
+    assert asked.headers["Access-Control-Allow-Origin"] == WIKI
+    assert "Retry-After" in asked.headers["Access-Control-Expose-Headers"]
+    assert "Origin" in asked.headers["Vary"]
+    refused = client.get("/api/passages/none", headers=headers)
+    assert refused.status_code == 404
+    assert refused.headers["Access-Control-Allow-Origin"] == WIKI
+    assert client.get("/api/config", headers={"Origin": EVIL}).status_code == 403
+    assert client.get("/api/config").headers["Vary"] == "Origin"
+
+
+def test_the_preflight_of_an_allowed_origin_is_answered(services: Services) -> None:
+    client = client_with(services, atlas_allowed_origins=WIKI)
+    wanted = {
+        "Access-Control-Request-Method": "PUT",
+        "Access-Control-Request-Headers": "authorization,content-type",
+    }
+    answered = client.options("/api/config/reranker", headers={"Origin": WIKI} | wanted)
+    assert answered.status_code == 204
+    assert answered.headers["Access-Control-Allow-Origin"] == WIKI
+    assert "PUT" in answered.headers["Access-Control-Allow-Methods"]
+    assert "Content-Type" in answered.headers["Access-Control-Allow-Headers"]
+    assert "Access-Control-Allow-Credentials" not in answered.headers
+    refused = client.options("/api/config/reranker", headers={"Origin": EVIL} | wanted)
+    assert refused.status_code == 403
+    assert "Access-Control-Allow-Origin" not in refused.headers
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("atlas_allowed_hosts", "https://atlas.example.org"),
+        ("atlas_allowed_hosts", "atlas:8000"),
+        ("atlas_allowed_hosts", "*"),
+        ("atlas_allowed_origins", "wiki.example.org"),
+        ("atlas_allowed_origins", f"{WIKI}/page"),
+        ("atlas_allowed_origins", "*"),
+        ("atlas_allowed_origins", "null"),
+    ],
+)
+def test_what_is_no_host_or_origin_is_no_setting(name: str, value: str) -> None:
+    with pytest.raises(ValidationError, match=r"is no (host|origin)"):
+        Settings(**{name: value})
