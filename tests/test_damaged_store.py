@@ -242,8 +242,7 @@ def test_answers_stop_when_the_folder_is_gone_and_go_on_when_it_is_back(folder: 
         serving.refresh()
         health = client.get("/api/health")
         assert (health.status_code, health.json["status"]) == (200, "degraded")
-        assert "is missing" in health.json["problem"]
-        assert "atlas store repair kept" in health.json["problem"]
+        assert "is gone. Bring the disk back" in health.json["problem"]
         moved.rename(folder)
         serving.refresh()
         assert {status for status, _ in ask(client)} == {200}
