@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import time
+import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -97,12 +98,9 @@ async def _ask(
     end: float,
     chance: random.Random,
 ) -> None:
-    number = 0
-    who = chance.getrandbits(64)
     while time.monotonic() < end:
-        number += 1
         how = chance.choice(["reads", "vanishes", "stalls", "returns"])
-        body = {"question": chance.choice(questions), "qa_id": f"{who:x}-{number}"}
+        body = {"question": chance.choice(questions), "qa_id": uuid.uuid4().hex}
         found.streams[await _read(client, body, how, found)] += 1
 
 
