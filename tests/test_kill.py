@@ -334,7 +334,7 @@ def test_the_lock_of_a_killed_build_keeps_nobody_out(world: World, tmp_path: Pat
     folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
     build = Build(Job(folder, world.source, log))
     assert build.reaches("Reading files")
-    with pytest.raises(SourceError, match="Another build of kept is running"):
+    with build.paused(), pytest.raises(SourceError, match="Another build of kept is running"):
         rollback(folder)
     assert build.kill()
     assert rollback(folder).version == versions(folder)[1].version

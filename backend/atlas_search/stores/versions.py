@@ -32,6 +32,8 @@ CHROMA, RECORDS, KEYWORDS, TOKENS, EMBEDDINGS = (
 PARTS = (RECORDS, TOKENS, EMBEDDINGS, KEYWORDS, CHROMA)
 STAGING = "staging.sqlite"
 
+_LOCK_SECONDS = 1.0  # a process that a killed build was just starting holds the lock until it runs
+
 _VERSION = re.compile(r"\d{8}T\d{6}\.\d{6}-[0-9a-f]{8}")
 _PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
 
@@ -44,7 +46,7 @@ def lock(folder: Path) -> Iterator[None]:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".build.lock", timeout=0)
+        lock = FileLock(folder / ".build.lock", timeout=_LOCK_SECONDS)
         try:
             lock.acquire()
         except Timeout:
