@@ -47,7 +47,8 @@ class Answerer:
     def state(self, target: Target) -> str:
         """Changes with all that an answer depends on beside the request."""
         manifest = self.searcher.store.manifest
-        return f"{manifest.version} {self.threshold(target)} {self.likelihood(target)}"
+        version = f"{manifest.collection} {manifest.version}"
+        return f"{version} {self.threshold(target)} {self.likelihood(target)}"
 
     def model_name(self, target: Target) -> str:
         """The model a target writes with."""

@@ -18,7 +18,7 @@ from waitress.server import BaseWSGIServer, MultiSocketServer
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
-from atlas_search.server.serving import Serving
+from atlas_search.server.collections import ServedCollections
 
 log = logging.getLogger(__name__)
 STOP_SECONDS = 10.0
@@ -27,10 +27,10 @@ PROBE_SECONDS = 0.5  # between two looks whether Phoenix answers
 
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
-    serving = Serving(settings)
+    serving = ServedCollections(settings)
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")
-    app = create_app(serving, problem=lambda: serving.problem)
+    app = create_app(serving)
     try:
         try:
             server = waitress.create_server(
@@ -54,6 +54,7 @@ def serve(settings: Settings) -> None:
         log.info("Stopping.")
     finally:
         app.extensions["runs"].close()
+        app.extensions["jobs"].close()
         serving.close()
 
 

@@ -6,8 +6,9 @@
     │   ├── UnknownCorpus       lists the known corpora
     │   ├── UnknownFilterField  lists the known fields
     │   ├── UnknownTarget       lists the known targets
+    │   ├── UnknownCollection   lists the collections that are served
     │   ├── NotFound            no such passage, document or answer
-    │   ├── Conflict            an answer with this id is being written
+    │   ├── Conflict            something else has the name, or is not finished
     │   └── NotAllowed          only for the administrator
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
@@ -27,6 +28,7 @@
     │   │   └── ModelBusy       others waited longer for it
     │   └── TooManyQuestions    as many as can be answered at once are being answered
     ├── SourceError             a source folder or file cannot be built
+    │   └── BuildRunning        another build of the collection is running
     └── Cancelled               the client went away; nothing is wrong
 
 HTTP statuses are assigned in one table, `atlas_search.server.problems`.
@@ -57,12 +59,16 @@ class UnknownTarget(RequestError):
     """A target name with no file in the targets folder."""
 
 
+class UnknownCollection(RequestError):
+    """A collection that is not served."""
+
+
 class NotFound(RequestError):
-    """No passage, document or answer with that id."""
+    """No passage, document, answer or job with that id."""
 
 
 class Conflict(RequestError):
-    """An answer with this id is being written."""
+    """An answer with this id is being written, a file is there, or a build is running."""
 
 
 class NotAllowed(RequestError):
@@ -146,6 +152,10 @@ class TooManyQuestions(Unavailable):
 
 class SourceError(AtlasError):
     """A source folder or file that cannot be built."""
+
+
+class BuildRunning(SourceError):
+    """Another process builds or changes the collection."""
 
 
 class Cancelled(AtlasError):

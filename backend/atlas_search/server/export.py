@@ -31,6 +31,7 @@ class ExportBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Format
+    collection: str | None = Field(None, description="Name of a collection that is served")
     answers: Annotated[list[dict[str, object]], Field(min_length=1, max_length=MAX_ANSWERS)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
-from atlas_search.services import open_services, serve_version
+from atlas_search.services import Services, open_beside, open_services, serve_version
 from atlas_search.stores.manifest import FILE_NAME
 
 Serve = Callable[[], Atlas]
@@ -27,10 +27,18 @@ class Serving:
     version that cannot be served leaves the one before in place and is named in `problem`.
     """
 
-    def __init__(self, settings: Settings, embedder: Embedder | None = None):
+    def __init__(
+        self,
+        settings: Settings,
+        embedder: Embedder | None = None,
+        beside: Services | None = None,
+    ):
+        """Open the collection; `beside` is another one whose models and tracer it shares."""
         self._manifest = settings.collection_folder / FILE_NAME
         self._seen = _state(self._manifest)
-        self._atlas = Atlas(open_services(settings, embedder))
+        opened = open_beside(beside, settings) if beside else open_services(settings, embedder)
+        self._atlas = Atlas(opened)
+        self._refreshing = threading.Lock()
         self.problem = ""
         self._stopped = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="follow-store", daemon=True)
@@ -45,6 +53,10 @@ class Serving:
 
     def refresh(self) -> None:
         """Serve the version that the manifest on disk names, if it is another one."""
+        with self._refreshing:
+            self._refresh()
+
+    def _refresh(self) -> None:
         state = _state(self._manifest)
         if state in (self._seen, None):
             return
@@ -66,6 +78,10 @@ class Serving:
                 self.refresh()
             except Exception:
                 log.exception("Looking for a new version failed.")
+
+    def forget(self) -> None:
+        """Stop looking; what is open is released when the last request that uses it is done."""
+        self._stopped.set()
 
     def close(self) -> None:
         """Stop looking, and release everything."""

@@ -28,6 +28,15 @@ class ValueCount(NamedTuple):
     documents: int
 
 
+class DocumentOrigin(NamedTuple):
+    """The corpus of a document, the source file and its kind, and how many others that gave."""
+
+    corpus: str
+    source: str
+    origin: str
+    others: int
+
+
 _PASSAGES = """
 SELECT p.row, p.id, p.document, d.id AS document_id, d.corpus, d.title, p.start, p.end, p.page,
     p.line, p.section, p.speaker, p.locators, p.printed_page, d.metadata,
@@ -130,6 +139,18 @@ class Records:
         if not found:
             raise NotFound(f"There is no document {id_!r} in this collection.")
         return self._document(found[0])
+
+    def origin_of(self, id_: str) -> DocumentOrigin:
+        """Where a document comes from. Raises NotFound."""
+        query = """
+            SELECT corpus, source, origin, (SELECT COUNT(*) - 1 FROM documents AS other
+                WHERE other.origin = documents.origin AND other.source = documents.source) AS others
+            FROM documents WHERE id = ?
+        """
+        found = self._rows(query, (id_,))
+        if not found:
+            raise NotFound(f"There is no document {id_!r} in this collection.")
+        return DocumentOrigin(*found[0])
 
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of a document, in order of position."""

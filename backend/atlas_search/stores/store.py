@@ -18,7 +18,7 @@ from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.records import Records, ValueCount
+from atlas_search.stores.records import DocumentOrigin, Records, ValueCount
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
 from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
@@ -99,6 +99,9 @@ class Store(Protocol):
 
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of one document, in order."""
+
+    def origin_of(self, id_: str) -> DocumentOrigin:
+        """Where a document comes from. Raises NotFound."""
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, most frequent first."""
@@ -265,6 +268,10 @@ class EmbeddedStore:
     def document_passages(self, id_: str) -> list[Passage]:
         """See Store."""
         return self._records.document_passages(id_)
+
+    def origin_of(self, id_: str) -> DocumentOrigin:
+        """See Store."""
+        return self._records.origin_of(id_)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """See Store."""

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
+from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
 from atlas_search.stores.manifest import Manifest
 
 CHROMA, RECORDS, KEYWORDS, TOKENS, EMBEDDINGS = (
@@ -37,13 +37,13 @@ _PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Keep other builds of the collection out. Raises SourceError if one is running."""
+    """Keep other builds of the collection out. Raises BuildRunning if one is running."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".build.lock", timeout=0)
     try:
         lock.acquire()
     except Timeout:
-        raise SourceError(
+        raise BuildRunning(
             f"Another build of {folder.name} is running. Wait for it, or end it."
         ) from None
     try:

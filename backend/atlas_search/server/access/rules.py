@@ -31,6 +31,15 @@ RULES: dict[str, Right] = {
     "GET /api/sessions/<session_id>/export": "reader",
     "POST /api/export": "reader",
     "POST /api/validate": "reader",
+    "GET /api/collections": "reader",
+    "POST /api/collections/<name>/rollback": "administrator",
+    "POST /api/ingest": "administrator",
+    "DELETE /api/documents/<any_id:id>": "administrator",
+    # a job tells the names of files
+    "GET /api/jobs": "administrator",
+    "GET /api/jobs/<job_id>": "administrator",
+    "GET /api/jobs/<job_id>/events": "administrator",
+    "DELETE /api/jobs/<job_id>": "administrator",
     "PUT /api/config/reranker": "administrator",
     "POST /api/cache/clear": "administrator",
 }

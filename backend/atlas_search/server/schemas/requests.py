@@ -46,6 +46,9 @@ class SearchBody(_Request):
         'or {"from": ..., "to": ...}; `document_id`, `speaker` and `section` can be asked for too',
     )
     target: str | None = Field(None, description="Name of a target; the configured one if absent")
+    collection: str | None = Field(
+        None, description="Name of a collection that is served; the configured one if absent"
+    )
     k: int | None = Field(None, ge=1, le=100, description="Passages wanted; the target's SEARCH_K")
     freshness_days: int | None = Field(
         None, ge=0, le=MAX_DAYS, description="Older sources count as stale"

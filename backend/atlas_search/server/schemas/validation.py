@@ -45,6 +45,7 @@ class ValidateBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     answer: str = Field(max_length=MAX_ANSWER)
+    collection: str | None = Field(None, description="Name of a collection that is served")
     passages: list[str | GivenPassage] | None = Field(
         None,
         max_length=MAX_PASSAGES,
