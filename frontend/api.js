@@ -1,5 +1,6 @@
 /** Talking to the server. What goes wrong is a Problem whose message can be shown as it is. */
 
+import { storeHeader } from "./store.js";
 import { counted } from "./text.js";
 
 const SILENT = "The server does not answer. Check that it is running, then try again.";
@@ -96,7 +97,8 @@ function posted(body) {
 }
 
 async function request(path, options) {
-  const response = await reached(() => fetch(path, options));
+  const headers = { ...options?.headers, ...storeHeader };
+  const response = await reached(() => fetch(path, { ...options, headers }));
   if (!response.ok) throw await refusal(response);
   return response;
 }

@@ -11,6 +11,7 @@ from atlas_search.core.errors import RequestError
 from atlas_search.core.registry import require
 from atlas_search.output.answer_document import AnswerDocument, read_answer
 from atlas_search.output.csl import csl_json
+from atlas_search.output.links import Base
 from atlas_search.output.markdown import markdown
 from atlas_search.output.table import table
 
@@ -52,21 +53,21 @@ FORMATS: Mapping[Format, FormatKind] = {
 }
 
 
-def _bibtex(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def _bibtex(answers: Sequence[AnswerDocument], base: Base) -> str:
     require("export", "The format bibtex")
     from atlas_search.output.bibtex import bibtex
 
-    return bibtex(answers, base_url)
+    return bibtex(answers, base)
 
 
-def _ris(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def _ris(answers: Sequence[AnswerDocument], base: Base) -> str:
     require("export", "The format ris")
     from atlas_search.output.ris import ris
 
-    return ris(answers, base_url)
+    return ris(answers, base)
 
 
-_WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], str], str]] = {
+_WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], Base], str]] = {
     "markdown": markdown,
     "csv": table,
     "bibtex": _bibtex,
@@ -83,17 +84,20 @@ def known_format(name: str) -> Format:
     return known[name]
 
 
-def export(documents: Sequence[Document], format: Format, base_url: str) -> Exported:
+def export(
+    documents: Sequence[Document], format: Format, base_url: str, default: str = ""
+) -> Exported:
     """Answers in order of creation, as one file.
 
-    Permalinks lead to the server at `base_url`. Raises RequestError for what is not an answer.
+    Permalinks lead to the server at `base_url`, and name collections other than its
+    `default`. Raises RequestError for what is not an answer.
     """
     read = _in_order(documents)
     answers = [answer for answer, _ in read]
     if format == "json":
         text = _json([document for _, document in read])
     else:
-        text = _WRITERS[format](answers, base_url.rstrip("/"))
+        text = _WRITERS[format](answers, Base(base_url.rstrip("/"), default))
     kind = FORMATS[format]
     return Exported(text, kind.media_type, f"{_stem(answers)}.{kind.suffix}")
 

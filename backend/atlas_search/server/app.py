@@ -88,7 +88,7 @@ def create_app(
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
     app.register_api(ask_blueprint(serve, runs))
-    app.register_api(export_blueprint(serve, runs))
+    app.register_api(export_blueprint(collections, runs))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
     app.register_api(catalogue_blueprint(serve, collections.problem))
