@@ -23,10 +23,12 @@ from atlas_search.server.collections import HEADER, Collections, OneCollection, 
 from atlas_search.server.export import export_blueprint
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import INGEST_PATH, ingest_blueprint
+from atlas_search.server.listing import listing_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
+from atlas_search.server.statistics import statistics_blueprint
 from atlas_search.server.validate import validate_blueprint
 
 FRONTEND = bundled_folder("frontend")
@@ -95,6 +97,8 @@ def create_app(
     app.register_api(admin_blueprint(serve))
     app.register_api(ingest_blueprint(collections, jobs, open_embedder))
     app.register_api(collections_blueprint(collections))
+    app.register_api(listing_blueprint(serve))
+    app.register_api(statistics_blueprint(serve, runs))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments
     app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, "index.html"))

@@ -120,6 +120,7 @@ class Runs:
         self._limit = limit
         self._patience = patience
         self._running: dict[str, Run] = {}
+        self.started = 0
         self._kept: TTLCache[str, Run] = TTLCache(KEPT, KEPT_SECONDS)
         self._lock = threading.Lock()
 
@@ -144,6 +145,7 @@ class Runs:
                     RETRY_SECONDS,
                 )
             self._running[qa_id] = run
+            self.started += 1
         threading.Thread(
             target=self._work, args=(run, work), name=f"ask-{qa_id}", daemon=True
         ).start()

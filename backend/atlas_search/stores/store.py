@@ -18,7 +18,7 @@ from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.records import DocumentOrigin, Records, ValueCount
+from atlas_search.stores.records import DocumentOrigin, ListedDocument, Order, Records, ValueCount
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
 from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
@@ -102,6 +102,11 @@ class Store(Protocol):
 
     def origin_of(self, id_: str) -> DocumentOrigin:
         """Where a document comes from. Raises NotFound."""
+
+    def list_documents(
+        self, documents: IntArray, order: Order, limit: int, offset: int
+    ) -> list[ListedDocument]:
+        """Of the documents with these indices at most `limit`, after the first `offset`."""
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, most frequent first."""
@@ -272,6 +277,12 @@ class EmbeddedStore:
     def origin_of(self, id_: str) -> DocumentOrigin:
         """See Store."""
         return self._records.origin_of(id_)
+
+    def list_documents(
+        self, documents: IntArray, order: Order, limit: int, offset: int
+    ) -> list[ListedDocument]:
+        """See Store."""
+        return self._records.list_documents(documents.tolist(), order, limit, offset)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """See Store."""

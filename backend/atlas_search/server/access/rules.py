@@ -33,6 +33,8 @@ RULES: dict[str, Right] = {
     "POST /api/validate": "reader",
     "GET /api/collections": "reader",
     "POST /api/collections/<name>/rollback": "administrator",
+    "GET /api/stats": "reader",
+    "GET /api/documents": "reader",
     "POST /api/ingest": "administrator",
     "DELETE /api/documents/<any_id:id>": "administrator",
     # a job tells the names of files

@@ -1,5 +1,6 @@
 """What requests look like."""
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Literal
 
@@ -114,15 +115,19 @@ class AskBody(SearchBody):
     include_context: bool = False
 
 
+def plain_filters(filters: Mapping[str, FilterValue]) -> dict[str, Filter]:
+    """Filters as a search takes them."""
+    return {
+        field: value.model_dump(by_alias=True) if isinstance(value, RangeFilter) else value
+        for field, value in filters.items()
+    }
+
+
 def where(body: SearchBody) -> Where:
     """What a body says of where and how to search."""
-    filters: dict[str, Filter] = {
-        field: value.model_dump(by_alias=True) if isinstance(value, RangeFilter) else value
-        for field, value in body.filters.items()
-    }
     return Where(
         corpora=body.corpus_filter,
-        filters=filters,
+        filters=plain_filters(body.filters),
         k=body.k,
         target=body.target,
         fuzzy=body.fuzzy,
