@@ -17,6 +17,7 @@ from atlas_search.build.kept_files import INGEST, kept_sources, move_in
 from atlas_search.build.maintain import remove_source
 from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
 from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
 from atlas_search.server.ingest.documents import RemarkOut, ResultOut
@@ -97,6 +98,34 @@ def run_task(
         ours.close()
 
 
+def build_kept(
+    kept: Path,
+    folder: Path,
+    embedder: Embedder,
+    progress: Tell,
+    *,
+    arriving: Path | None = None,
+    cut: Chunking | None = None,
+    force: bool = False,
+) -> BuildReport:
+    """Bring a collection up to date with the files that are kept of it, and those arriving.
+
+    Raises SourceError as `Atlas.build` does.
+    """
+    return Atlas.build(
+        kept,
+        folder,
+        kind=INGEST,
+        locate=lambda _, reader, __: kept_sources(kept, arriving, reader.suffixes),
+        reader=files_reader(),
+        chunking=cut,
+        force=force,
+        arguments={"source": [str(kept)]},
+        progress=progress,
+        embedder=embedder,
+    )
+
+
 def _work(task: Task, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -137,18 +166,8 @@ def _do(task: Task, pipe: Connection) -> ResultOut:
                 started = time.monotonic()
                 manifest = remove_source(folder, (INGEST, task.removed), embedder, tell)
                 return _removal(before, manifest, time.monotonic() - started)
-            report = Atlas.build(
-                task.kept,
-                folder,
-                kind=INGEST,
-                locate=lambda _, reader, __: kept_sources(
-                    task.kept, task.arriving, reader.suffixes
-                ),
-                reader=files_reader(),
-                chunking=task.chunking,
-                arguments={"source": [str(task.kept)]},
-                progress=tell,
-                embedder=embedder,
+            report = build_kept(
+                task.kept, folder, embedder, tell, arriving=task.arriving, cut=task.chunking
             )
         except BuildRunning:
             tell("Waiting for another build", 0, 1)
