@@ -22,7 +22,7 @@ from atlas_search.server.collection_routes import collections_blueprint
 from atlas_search.server.collections import HEADER, Collections, OneCollection, ServedCollections
 from atlas_search.server.export import export_blueprint
 from atlas_search.server.ingest.jobs import Jobs
-from atlas_search.server.ingest.routes import INGEST_PATH, ingest_blueprint
+from atlas_search.server.ingest.routes import INGEST_PATH, add_removal, ingest_blueprint
 from atlas_search.server.listing import listing_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.runs import Runs
@@ -93,7 +93,9 @@ def create_app(
     app.register_api(export_blueprint(collections, runs))
     app.register_api(validate_blueprint(serve))
     app.register_api(search_blueprint(serve))
-    app.register_api(catalogue_blueprint(serve, collections.problem))
+    catalogue = catalogue_blueprint(serve, collections.problem)
+    add_removal(catalogue, collections, jobs, open_embedder)
+    app.register_api(catalogue)
     app.register_api(admin_blueprint(serve))
     app.register_api(ingest_blueprint(collections, jobs, open_embedder))
     app.register_api(collections_blueprint(collections))

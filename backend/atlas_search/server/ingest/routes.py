@@ -128,6 +128,14 @@ def ingest_blueprint(
         cancelled, told = jobs.cancel(path.job_id)
         return CancelledOut(cancelled=cancelled, job=told).model_dump(mode="json")
 
+    return blueprint
+
+
+def add_removal(
+    blueprint: APIBlueprint, collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory
+) -> None:
+    """Let documents be removed: beside the route that gives them, which has the same path."""
+
     @blueprint.delete(
         "/documents/<any_id:id>",
         summary="Remove a document that was ingested, and its file",
@@ -136,8 +144,6 @@ def ingest_blueprint(
     def delete_document(path: DocumentPath) -> Response:
         told, task = order_removal(collections, jobs, open_embedder, path.id)
         return _accepted(jobs.submit(told, task))
-
-    return blueprint
 
 
 def _handed(settings: Settings) -> tuple[IngestBody, list[Handed] | None]:
