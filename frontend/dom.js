@@ -11,9 +11,11 @@ export function element(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** A link to another site, or null unless the address is one of the web. */
+/** A link to another site, or null unless the address is one of the web, without a password. */
 export function externalLink(address, text, attributes = {}) {
-  if (!/^https?:\/\//i.test(address ?? "")) return null;
+  if (!/^https?:\/\//i.test(address ?? "") || !URL.canParse(address)) return null;
+  const { username, password } = new URL(address);
+  if (username || password) return null;
   const link = { href: address, target: "_blank", rel: "noopener", ...attributes };
   return element("a", link, text);
 }

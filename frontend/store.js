@@ -18,7 +18,11 @@ export function passageQuery(passageId) {
 export function offerStores({ default: own, collections }) {
   if (collections.length < 2) return;
   const options = collections.map(({ name, documents }) =>
-    element("option", { value: name }, `${name} (${counted(documents, "document")})`),
+    element(
+      "option",
+      { value: name },
+      documents ? `${name} (${counted(documents, "document")})` : name,
+    ),
   );
   const select = element("select", { id: "store" }, ...options);
   select.value = chosen ?? own;

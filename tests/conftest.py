@@ -27,6 +27,7 @@ from atlas_search.readers.files import files_reader
 from atlas_search.search.request import SearchRequest
 from atlas_search.server.app import create_app
 from atlas_search.services import Services, open_services
+from atlas_search.stores.staging import StagedDocument
 from atlas_search.stores.store import EmbeddedStore
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
@@ -128,15 +129,16 @@ def sample_documents() -> list[Document]:
     """The bundled documents with their ids, read without building anything."""
     reader = files_reader()
     preparation = Preparation("files", reader, chunking(splitter="whole"), lambda _: [], "")
-    found = {}
-    for number, file in enumerate(by_mapping(SAMPLES, MAPPING, reader.suffixes, "").files):
-        for inner, staged in enumerate(prepare(preparation, file, b"").documents):
-            found[number, inner] = staged
+    documents = [
+        prepared
+        for file in by_mapping(SAMPLES, MAPPING, reader.suffixes, "").files
+        for prepared in prepare(preparation, file)
+        if isinstance(prepared, StagedDocument)
+    ]
     layout = place(
         FoundDocument(d.document.corpus, d.document.source, d.provenance, False, index)
-        for index, d in enumerate(found.values())
+        for index, d in enumerate(documents)
     )
-    documents = list(found.values())
     return [replace(documents[p.found.number].document, id=p.id) for p in layout]
 
 

@@ -133,7 +133,7 @@ def finished(job: Job) -> None:
 def _work(job: Job, telling: Connection) -> None:
     atlas_search.build.vectorise.COMMIT_EVERY = BATCH
     if job.fatal:
-        _die_before(job.folder, job.fatal)
+        die_before(job.folder, job.fatal)
     reader = LoggedReader(job.log)
     telling.send(("Starting", 0, 0))
     build(
@@ -146,7 +146,7 @@ def _work(job: Job, telling: Connection) -> None:
     )
 
 
-def _die_before(folder: Path, fatal: int) -> None:
+def die_before(folder: Path, fatal: int) -> None:
     """Kill this process before it changes an entry of the folder for the `fatal`-th time.
 
     Removing any folder counts too: half of what it was part of is gone then.

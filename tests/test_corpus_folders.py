@@ -90,19 +90,20 @@ def test_hidden_files_and_folders_are_no_sources(tmp_path: Path) -> None:
 
 
 def test_a_link_to_a_file_is_that_file_and_a_link_to_nothing_is_none(tmp_path: Path) -> None:
-    root = tree(tmp_path / "s", "farm/cow.txt")
-    elsewhere = tree(tmp_path / "elsewhere", "sheep.txt")
-    (root / "farm" / "linked.txt").symlink_to(elsewhere / "sheep.txt")
-    (root / "farm" / "dead.txt").symlink_to(elsewhere / "nothing.txt")
+    root = tree(tmp_path / "s", "farm/cow.txt", "town/sheep.txt")
+    (root / "farm" / "linked.txt").symlink_to(root / "town" / "sheep.txt")
+    (root / "farm" / "dead.txt").symlink_to(root / "nothing.txt")
     sources = by_folder([root], TXT, "")
-    assert list(corpus_of(sources)) == ["farm/cow.txt", "farm/linked.txt"]
+    assert list(corpus_of(sources)) == ["farm/cow.txt", "farm/linked.txt", "town/sheep.txt"]
 
 
 def test_a_link_to_a_folder_can_be_a_corpus(tmp_path: Path) -> None:
     root = tree(tmp_path / "s", "farm/cow.txt")
-    (root / "town").symlink_to(tree(tmp_path / "elsewhere", "trade.txt"))
+    tree(root / "farm" / "market", "trade.txt")
+    (root / "town").symlink_to(root / "farm" / "market")
     assert corpus_of(by_folder([root], TXT, "")) == {
         "farm/cow.txt": "farm",
+        "farm/market/trade.txt": "farm",
         "town/trade.txt": "town",
     }
 

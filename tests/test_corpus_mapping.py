@@ -9,6 +9,7 @@ from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_mapping, in_language
 from atlas_search.build.prepare import Preparation, prepare
 from atlas_search.core.errors import SourceError
+from atlas_search.stores.staging import StagedDocument
 from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.source_trees import TXT, corpus_of, mapped, one_corpus, stems, tree
@@ -191,7 +192,12 @@ def test_defaults_fill_what_a_document_does_not_say(tmp_path: Path) -> None:
     )
     sources = mapped(root, toml)
     preparation = Preparation("txt", READERS["txt"], chunking(splitter="whole"), lambda _: [], "")
-    found = {f.name: prepare(preparation, f, b"").documents[0].document for f in sources.files}
+    found = {
+        file.name: staged.document
+        for file in sources.files
+        for staged in prepare(preparation, file)
+        if isinstance(staged, StagedDocument)
+    }
     common = {"content_type": "md", "pages": 3}
     assert {name: document.metadata for name, document in found.items()} == {
         "x.md": common | {"jurisdiction": "UK", "date": "1954", "author": "Court"},

@@ -370,17 +370,6 @@ def test_constraints_pin_what_is_installed_and_no_nvidia_package() -> None:
     assert unpinned - {project["name"]} == {"torch"}  # an extra may name others of this project
 
 
-def test_compose_offers_the_server_and_phoenix_from_the_dockerfile() -> None:
-    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    dockerfile = (ROOT / "Dockerfile").read_text()
-    stages = set(re.findall(r"^FROM \S+ AS (\w+)$", dockerfile, re.MULTILINE))
-    assert {service["build"]["target"] for service in compose["services"].values()} == stages
-    known = {name.upper() for name in Settings.model_fields}
-    assert set(compose["services"]["atlas"]["environment"]) <= known
-    for source in re.findall(r"^COPY (.+) \S+$", dockerfile, re.MULTILINE):
-        assert all((ROOT / path).exists() for path in source.split())
-
-
 def test_every_bundled_target_says_what_it_is_for() -> None:
     for name in target_names(ROOT / "targets"):
         with (ROOT / "targets" / f"{name}.txt").open() as file:

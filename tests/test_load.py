@@ -11,7 +11,7 @@ SECONDS = 3.0
 
 
 def test_nothing_is_left_of_streams_that_end_or_are_left(services: Services) -> None:
-    settings = services.settings.model_copy(update={"resume_seconds": 0.2, "atlas_threads": 40})
+    settings = services.settings.model_copy(update={"resume_seconds": 0.2, "atlas_threads": 64})
     served = replace(services, settings=settings)
     with answered_by("openai", served, kept=False, patience=60.0) as (own, model):
         load = put_under_load(own, model, SECONDS, STREAMS)

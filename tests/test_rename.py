@@ -8,6 +8,7 @@ from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_folder
 from atlas_search.build.prepare import Preparation, prepare
 from atlas_search.core.domain import Document
+from atlas_search.stores.staging import StagedDocument
 from tests.source_builds import reader_of
 from tests.source_files import MAKERS, good_files, write_files
 
@@ -19,7 +20,8 @@ def documents(kind: str, root: Path, **rename: str) -> list[Document]:
     cut = chunking(splitter="whole")
     preparation = Preparation(kind, reader, cut, lambda _: [], "", rename=rename)
     files = by_folder([root], reader.suffixes, "").files
-    return [d.document for f in files for d in prepare(preparation, f, b"").documents]
+    prepared = (each for file in files for each in prepare(preparation, file))
+    return [each.document for each in prepared if isinstance(each, StagedDocument)]
 
 
 def note(root: Path, **rename: str) -> Document:

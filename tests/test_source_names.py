@@ -152,11 +152,14 @@ def test_a_folder_that_must_not_be_read_is_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="only Linux has /proc")
 def test_a_file_that_fails_while_it_is_read_is_reported(tmp_path: Path) -> None:
     root = tmp_path / "sources"
-    write_good("files", root)
     for suffix in SUFFIXES.values():
+        write_files(root, {"town/good.txt": b"A letter."})
         # the kernel answers as a failing disk does: nothing lies at the beginning of memory
         (root / "town" / f"failing{suffix}").symlink_to("/proc/self/mem")
-    report = build_from("files", tmp_path / "c", sources_of("files", root))
-    found = {suffix: remarks(report)[f"town/failing{suffix}"] for suffix in SUFFIXES.values()}
+    # whoever names a link means what it leads to
+    roots = sorted((root / "town").iterdir())
+    sources = by_rule(roots, reader_of("files").suffixes, Rule("town"))
+    report = build_from("files", tmp_path / "c", sources)
+    found = {suffix: remarks(report)[f"failing{suffix}"] for suffix in SUFFIXES.values()}
     assert all(found.values()), found
     assert found[".txt"] == "cannot be read: Input/output error"

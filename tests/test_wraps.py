@@ -4,7 +4,8 @@ import textwrap
 
 import pytest
 
-from atlas_search.answer.check.checks import ReadPassage, best_place
+from atlas_search.answer.check.checks import best_place
+from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.build.chunking import chunking, passage_spans
 from atlas_search.language.text import sentences
 from atlas_search.language.wraps import fill, unwrap

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import Sources, by_folder
+from atlas_search.build.isolation.limits import Limits
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.csv import CsvReader
@@ -62,7 +63,8 @@ def build_tiny(
     reader = READERS[kind]
     given = dict(arguments or {"source": [str(sources)]})
     found = sources if isinstance(sources, Sources) else by_folder([sources], reader.suffixes, "")
-    options = BuildOptions(folder.name, kind, chunking(**cut), force, given)
+    # to start a process takes longer than to read what is tiny
+    options = BuildOptions(folder.name, kind, chunking(**cut), force, given, limits=Limits(0))
     return build(folder, found, reader, embedder, options, silent)
 
 

@@ -6,8 +6,11 @@ from datetime import date
 from typing import TypedDict, Unpack
 
 from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.answer.write.memory import keep
+from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuestion, RequestError
+from atlas_search.core.shown import shown
 from atlas_search.core.targets import MAX_DAYS
 from atlas_search.search.conditions import Filter, check_fields, conditions
 from atlas_search.search.query import MOST_PHRASES, parse_query, phrases
@@ -15,6 +18,7 @@ from atlas_search.search.request import SearchRequest
 from atlas_search.services import Services, known_corpora
 
 MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway
+MAX_PHRASE = 1000  # characters of what is required or excluded
 
 
 class Where(TypedDict, total=False):
@@ -83,6 +87,9 @@ def ask_request(
 ) -> AskRequest:
     """A question to be answered. Raises RequestError."""
     name, target = services.target(where.get("target"))
+    # without a language model only follow-ups are read
+    budget = target.chat_memory_tokens if target.llm_provider in services.answerer.models else 0
+    kept = keep(history, budget, count_tokens)
     if where.get("max_per_document") is None:
         where["max_per_document"] = target.max_passages_per_document
     return AskRequest(
@@ -92,7 +99,8 @@ def ask_request(
         run_name=services.composite_target(name),
         qa_id=qa_id or uuid.uuid4().hex,
         session_id=session_id or uuid.uuid4().hex,
-        history=tuple(history),
+        history=tuple(kept),
+        turns_dropped=len(history) - len(kept),
         mode=mode,
         read_follow_ups=read_follow_ups,
         clarify=clarify,
@@ -104,7 +112,7 @@ def facet_fields(services: Services, facets: bool | Sequence[str]) -> list[str]:
     known = list(services.store.manifest.fields)
     if isinstance(facets, bool):
         return known if facets else []
-    return check_fields(facets, known)
+    return check_fields(list(dict.fromkeys(facets)), known)
 
 
 def _check_question(question: str) -> str:
@@ -123,12 +131,17 @@ def _check_question(question: str) -> str:
 
 def _check_phrases(name: str, given: Sequence[str]) -> tuple[str, ...]:
     if isinstance(given, str):
-        raise RequestError(f"{name} is a list of phrases: [{given!r}].")
+        raise RequestError(f"{name} is a list of phrases: [{shown([given])}].")
     if len(given) > MOST_PHRASES:
         raise RequestError(f"{name} has {len(given)} phrases; at most {MOST_PHRASES} are taken.")
     for text in given:
+        if len(text) > MAX_PHRASE:
+            raise RequestError(
+                f"{name}: a phrase has {len(text):,} characters; at most {MAX_PHRASE:,} are "
+                "looked for. Shorten it."
+            )
         if not phrases([text]):
-            raise RequestError(f"{name}: {text!r} holds no word.")
+            raise RequestError(f"{name}: {shown([text])} holds no word.")
     return tuple(given)
 
 
@@ -144,5 +157,5 @@ def _corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str
 
 def _within(value: object, name: str, least: int, most: int) -> int:
     if not isinstance(value, int) or not least <= value <= most:
-        raise RequestError(f"{name}={value!r}: give a whole number from {least} to {most}.")
+        raise RequestError(f"{name}={shown([value])}: give a whole number from {least} to {most}.")
     return value

@@ -1,11 +1,11 @@
 """The front door: one collection, open for questions."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, Self, Unpack
 
@@ -18,11 +18,13 @@ from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import Chunking
 from atlas_search.build.chunking import chunking as default_chunking
 from atlas_search.build.corpora import Sources
+from atlas_search.build.isolation.limits import limits_from
 from atlas_search.build.locate import find_sources
 from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop
+from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
@@ -34,7 +36,8 @@ from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
-from atlas_search.services import Services, open_services
+from atlas_search.services import Services, narrow_services, open_services
+from atlas_search.stores.versions import make_folder
 
 
 class Atlas:
@@ -46,6 +49,8 @@ class Atlas:
 
     def __init__(self, services: Services):
         self.services = services
+        self._permitted: dict[frozenset[str], Atlas] = {}
+        self._lock = Lock()
 
     @classmethod
     def open(
@@ -102,13 +107,30 @@ class Atlas:
             force,
             arguments or {},
             {name_of(old): name_of(new) for old, new in (rename or {}).items()},
+            limits_from(chosen),
         )
-        return build(folder, sources, reader, embedder or open_embedder(chosen), options, progress)
+        embedder = embedder or open_embedder(chosen)
+        # in a program of others, whose files are its own affair, what is built stays private too
+        make_folder(folder, 0o777 & ~chosen.umask)
+        return build(folder, sources, reader, embedder, options, progress)
 
     @property
     def corpora(self) -> tuple[Corpus, ...]:
         """The corpora of the collection."""
         return self.services.store.corpora
+
+    def permitted(self, corpora: Collection[str]) -> "Atlas":
+        """The collection as if it held these of its corpora alone, whatever is asked of it.
+
+        It is made once for each set of corpora, and needs no closing.
+        """
+        own = frozenset(corpus.id for corpus in self.corpora if corpus.id in corpora)
+        if len(own) == len(self.corpora):
+            return self
+        with self._lock:
+            if own not in self._permitted:
+                self._permitted[own] = Atlas(narrow_services(self.services, own))
+            return self._permitted[own]
 
     def search(
         self,
@@ -117,25 +139,28 @@ class Atlas:
         exact: bool = False,
         facets: bool | Sequence[str] = False,
         explain: bool = False,
+        stop: Stop | None = None,
         **where: Unpack[Where],
     ) -> SearchResult:
         """The passages that speak to a question, best first, with every signal.
 
         With `exact` every vector is compared instead of asking the index; `facets` counts the
         metadata of the documents found (all fields, or some); `explain` lists every candidate.
-        Raises RequestError.
+        Raises RequestError, and Cancelled soon after `stop` is set.
         """
+        stop = stop or Stop()
         started = time.perf_counter()
         fields = facet_fields(self.services, facets)
         request = search_request(self.services, question, **where)
         name, _ = self.services.target(where.get("target"))
-        found = self.find(replace(request, exact=exact), name)
+        found = self.find(replace(request, exact=exact), name, stop)
         store, ranking = self.services.store, found.ranking
+        stop.check()
         return replace(
             found.kept_only(),
             target_name=name,
             facets=count_facets(store, ranking, fields) if facets else None,
-            explained=explain_all(store, found.candidates, ranking) if explain else None,
+            explained=explain_all(store, found.candidates, ranking, stop) if explain else None,
             timings_ms={
                 **found.timings_ms,
                 "total": round((time.perf_counter() - started) * 1000, 3),
@@ -199,16 +224,27 @@ class Atlas:
         """One passage. Raises NotFound."""
         return self.services.store.passage(passage_id)
 
-    def find(self, request: SearchRequest, target: str | None = None) -> WholeResult:
-        """The result of a checked request, with all candidates."""
+    def find(
+        self, request: SearchRequest, target: str | None = None, stop: Stop | None = None
+    ) -> WholeResult:
+        """The result of a checked request, with all candidates. Raises Cancelled if stopped."""
         _, how = self.services.target(target)
-        return search(SearchRun(self.services.searcher, request, how))
+        return search(SearchRun(self.services.searcher, request, how, stop=stop or Stop()))
 
     def answer(
-        self, request: AskRequest, emit: Emit = emit_nothing, stop: Stop | None = None
+        self,
+        request: AskRequest,
+        emit: Emit = emit_nothing,
+        stop: Stop | None = None,
+        spent: list[Usage] | None = None,
     ) -> Answer:
-        """The answer to a checked request; `emit` gets the events. Raises Cancelled if stopped."""
-        return answer_question(AnswerRun(self.services.answerer, request, emit, stop or Stop()))
+        """The answer to a checked request; `emit` gets the events. Raises Cancelled if stopped.
+
+        `spent` gets what each call to a language model took, whatever becomes of the answer.
+        """
+        spent = [] if spent is None else spent
+        run = AnswerRun(self.services.answerer, request, emit, stop or Stop(), spent=spent)
+        return answer_question(run)
 
     def close(self) -> None:
         """Release the store and send waiting spans."""

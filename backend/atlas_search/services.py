@@ -1,6 +1,6 @@
 """The one place that constructs what a server or command needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import get_args
@@ -11,6 +11,7 @@ from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.prompts import rules
 from atlas_search.answer.quotes.choose import QuoteChooser
+from atlas_search.build.statistics import field_statistics
 from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import (
     ConfigurationError,
@@ -20,6 +21,7 @@ from atlas_search.core.errors import (
     UnknownTarget,
 )
 from atlas_search.core.settings import Settings, environment_target
+from atlas_search.core.shown import shown
 from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
 from atlas_search.core.tracing import Tracer
 from atlas_search.providers.chat.calls import ModelCalls
@@ -33,6 +35,7 @@ from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.permitted import PermittedStore
 from atlas_search.stores.store import EmbeddedStore, Store
 
 RETRIEVAL_THREADS = 8
@@ -69,7 +72,7 @@ class Services:
         chosen = name or self.settings.test_target
         if chosen not in self.targets:
             raise UnknownTarget(
-                f"There is no target {chosen!r}. Known targets: {', '.join(self.targets)}."
+                f"There is no target {shown([chosen])}. Known targets: {', '.join(self.targets)}."
             )
         return chosen, self.targets[chosen]
 
@@ -121,7 +124,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
 
     `embedder` saves loading the model again where one is at hand.
     """
-    targets = _targets(settings)
+    targets = load_targets(settings)
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
     # before the embedding model: once one model is loaded, no other is looked for in the network
     readers = find_readers(targets, settings)
@@ -185,6 +188,20 @@ def open_beside(services: Services, settings: Settings) -> Services:
     return replace(services, settings=settings, store=store, answerer=answerer)
 
 
+def narrow_services(services: Services, corpora: Collection[str]) -> Services:
+    """The same services as if the collection held these corpora alone.
+
+    "all" means those that it meant before, as far as they are among them, else all of them.
+    """
+    whole = services.store
+    fields = field_statistics(whole.metadata(corpora))
+    store = PermittedStore(whole, corpora, fields)
+    served = [id_ for id_ in services.default_corpora if id_ in corpora]
+    settings = services.settings.model_copy(update={"multi_corpus_metadata": ",".join(served)})
+    answerer = replace(services.answerer, searcher=replace(services.searcher, store=store))
+    return replace(services, settings=settings, store=store, answerer=answerer)
+
+
 def _wanted_models(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
     """The models that targets name, by provider."""
     wanted: dict[str, set[str]] = {}
@@ -219,14 +236,19 @@ def known_corpora(store: Store, ids: Iterable[str]) -> tuple[Corpus, ...]:
     unknown = [id_ for id_ in ids if id_ not in known]
     if unknown:
         raise UnknownCorpus(
-            f"Unknown corpus {', '.join(map(repr, unknown))}. "
-            f'Known corpora: {", ".join(known)}; or "all".'
+            f'Unknown corpus {shown(unknown)}. Known corpora: {", ".join(known)}; or "all".'
         )
     return tuple(known[id_] for id_ in ids)
 
 
-def _targets(settings: Settings) -> dict[str, Target]:
+def load_targets(settings: Settings) -> dict[str, Target]:
+    """Every target by name. Raises ConfigurationError if the default one is not among them."""
     folder = settings.targets_directory
+    if not folder.is_dir():
+        raise ConfigurationError(
+            f"TARGETS_DIRECTORY={folder} is no folder. Set it to the folder of your target files, "
+            "or leave it out for the bundled ones."
+        )
     defaults = environment_target()
     names = target_names(folder)
     if settings.test_target not in names:

@@ -29,7 +29,7 @@ OWN = {
     "files": [],
     "txt": [],
     "pdf": [],
-    "html": ["whole_page", "contact", "delay", "refresh"],
+    "html": ["whole_page", "contact", "delay", "refresh", "allow_private"],
     "xml": ["normalised", "documents_at"],
     "csv": [
         *("text_column", "id_column", "title_column", "metadata_columns", "rename"),

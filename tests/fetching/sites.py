@@ -14,7 +14,7 @@ from atlas_search.readers.html.options import FetchOptions
 PAGE = b"<html><head><title>Minutes</title></head><body><p>The court sat.</p></body></html>"
 LATER = PAGE.replace(b"sat", b"rose")
 HTML = {"Content-Type": "text/html; charset=utf-8"}
-OPTIONS = FetchOptions(delay=0.001, timeout=5)
+OPTIONS = FetchOptions(delay=0.001, timeout=5, allow_private="127.0.0.1")
 
 
 @dataclass

@@ -254,6 +254,7 @@ GIVEN = {
     "contact": "",
     "delay": 0.001,
     "refresh": False,
+    "allow_private": "127.0.0.1",
 }
 
 

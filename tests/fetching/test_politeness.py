@@ -8,9 +8,10 @@ from itertools import count
 import pytest
 
 from atlas_search.core.errors import ConfigurationError, SourceError
+from atlas_search.readers.html.network import Refused
 from atlas_search.readers.html.origin import origin_of
 from atlas_search.readers.html.robots import Robots
-from atlas_search.readers.html.session import AGENT, PoliteSession, Refused
+from atlas_search.readers.html.session import AGENT, PoliteSession
 from tests.conftest import free_port
 from tests.fetching.sites import HTML, OPTIONS, PAGE, Answer, Folder, Site, reasons
 

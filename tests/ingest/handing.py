@@ -45,6 +45,7 @@ def settings_for(folder: Path, **changes: Any) -> Settings:
         "chroma_persist_directory": folder / "stores",
         "chroma_collection_name": COLLECTION,
         "ingest_root": folder / "ingest",
+        "atlas_state_directory": folder / "state",
         "atlas_admin_token": SecretStr("open sesame"),
     }
     return Settings(**(given | changes))

@@ -9,6 +9,7 @@ from atlas_search.answer.decide import DEFAULT_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.core.targets import Target
+from atlas_search.core.turns import Turns
 from atlas_search.providers.chat import ChatModel
 from atlas_search.providers.entailment import EntailmentModel
 from atlas_search.providers.reading import ReaderModel
@@ -28,6 +29,9 @@ class Answerer:
     cache: AnswerCache
     readers: Mapping[str, ReaderModel]
     entailment: Mapping[str, EntailmentModel] = field(default_factory=dict)
+    turns: Turns = field(default_factory=Turns)
+    """Of answers that search or quote: many at once would leave those who only search no processor.
+    """
 
     def threshold(self, target: Target) -> float:
         """The evidence an answer needs: the target's, the collection's, or the default."""
@@ -46,9 +50,11 @@ class Answerer:
 
     def state(self, target: Target) -> str:
         """Changes with all that an answer depends on beside the request."""
-        manifest = self.searcher.store.manifest
+        manifest, corpora = self.searcher.store.manifest, self.searcher.store.corpora
         version = f"{manifest.collection} {manifest.version}"
-        return f"{version} {self.threshold(target)} {self.likelihood(target)}"
+        # an answer says how many corpora there are, so those who see fewer get another
+        seen = " ".join(corpus.id for corpus in corpora)
+        return f"{version} {self.threshold(target)} {self.likelihood(target)} {seen}"
 
     def model_name(self, target: Target) -> str:
         """The model a target writes with."""

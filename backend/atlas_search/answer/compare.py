@@ -62,6 +62,7 @@ def search_each(run: SearchRun) -> dict[str, WholeResult]:
                 run.searcher,
                 replace(run.request, corpora=(corpus,), every_corpus=False),
                 run.target,
+                stop=run.stop,
             )
         )
         for corpus in run.request.corpora

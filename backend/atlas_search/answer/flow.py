@@ -68,7 +68,8 @@ def _anew(run: AnswerRun, span: Span) -> Answer:
 
 def _answer_once(run: AnswerRun) -> _Found:
     """One answer from all corpora."""
-    result = search(run.search_run())
+    with run.turn():
+        result = search(run.search_run())
     run.tell(References(result.passages))
     outcome = before_writing(result, run.threshold)
     if outcome is not ANSWERED:
@@ -86,7 +87,8 @@ def _answer_once(run: AnswerRun) -> _Found:
 
 def _compare_corpora(run: AnswerRun) -> _Found:
     """An answer from every corpus, and what they agree and differ about."""
-    results = search_each(run.search_run())
+    with run.turn():
+        results = search_each(run.search_run())
     result = together(results, run.request.search)
     run.tell(References(result.passages))
     written, comparison = compare(run, results)

@@ -17,7 +17,7 @@ class AskRequest:
     `mode` is `compare` if every corpus is to answer for itself. `read_follow_ups` says whether a
     follow-up is searched for as it was read; None leaves it to the target. With
     `clarify` a question that the sources read in several ways is not answered; whoever asked is to
-    choose.
+    choose. `history` is what is kept of the conversation, after `turns_dropped` older turns.
     """
 
     search: SearchRequest
@@ -30,6 +30,7 @@ class AskRequest:
     mode: Mode = "answer"
     read_follow_ups: bool | None = None
     clarify: bool = False
+    turns_dropped: int = 0
 
     @property
     def reads_follow_ups(self) -> bool:

@@ -1,5 +1,6 @@
 """A question on its way to an answer: the one object that all stages share."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from atlas_search.answer.answer import Emit, Event, Writer
@@ -83,7 +84,12 @@ class AnswerRun:
 
     def search_run(self, request: SearchRequest | None = None) -> SearchRun:
         """The search for the question, or for another `request`."""
-        return SearchRun(self.answerer.searcher, request or self.request.search, self.target)
+        request = request or self.request.search
+        return SearchRun(self.answerer.searcher, request, self.target, stop=self.stop)
+
+    def turn(self) -> AbstractContextManager[None]:
+        """A turn at searching or quoting. Raises Cancelled if nobody wants the answer any more."""
+        return self.answerer.turns.take(self.stop)
 
     def asking(self, question: str) -> "AnswerRun":
         """The same run with another question."""

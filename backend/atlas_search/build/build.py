@@ -14,6 +14,7 @@ from typing import Any
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Sources, label_of
 from atlas_search.build.document_ids import Changes, changes
+from atlas_search.build.isolation.limits import Limits
 from atlas_search.build.live_version import Live, open_live
 from atlas_search.build.prepare import Preparation
 from atlas_search.build.reading import Plan, read_sources
@@ -32,7 +33,8 @@ LAST_STAGE = "Going live"
 class BuildOptions:
     """What to build and how.
 
-    `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`.
+    `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`; `limits`
+    hold for each file.
     """
 
     collection: str
@@ -41,6 +43,7 @@ class BuildOptions:
     force: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rename: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,7 @@ def build(
             plan = read_sources(
                 sources,
                 preparation,
+                options.limits,
                 live,
                 staging,
                 embedder,

@@ -1,6 +1,5 @@
 """Which corpus each source file belongs to: by folder, `corpora.toml`, or a metadata field."""
 
-import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from atlas_search.build.walk import LEADS_OUT, leads_out, printable, real_paths, walk
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import LANGUAGES
@@ -93,15 +93,19 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
 
     Raises SourceError for what is no folder or cannot be a corpus id.
     """
+    inside = real_paths(roots)
     folders = _sub_folders(roots[0]) if len(roots) == 1 else list(roots)
     stray = [p for p in _visible(roots[0].iterdir()) if p.is_file()] if len(roots) == 1 else []
     left_out = [(path.name, "outside the folders of the corpora") for path in stray]
     files = []
     for folder in folders:
+        if len(roots) == 1 and leads_out(folder, inside):
+            left_out.append((printable(folder.name), LEADS_OUT))
+            continue
         if not folder.is_dir():
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
         corpus = check_id(folder.name or folder.resolve().name, str(folder))
-        for path, inner, reason in _walk(folder, suffixes):
+        for path, inner, reason in walk(folder, suffixes, inside):
             name = f"{corpus}/{inner}"
             if reason:
                 left_out.append((name, reason))
@@ -113,8 +117,9 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
 def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sources:
     """Every file below `roots` under one rule: a corpus for all, or the field that names it."""
     files, left_out = [], []
+    inside = real_paths(roots)
     for root in roots:
-        for path, inner, reason in _walk(root, suffixes):
+        for path, inner, reason in walk(root, suffixes, inside):
             name = inner if len(roots) == 1 or root.is_file() else f"{root.name}/{inner}"
             if reason:
                 left_out.append((name, reason))
@@ -131,7 +136,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     """
     corpora = _read_mapping(mapping)
     files, left_out = [], []
-    for path, name, reason in _walk(root, suffixes):
+    for path, name, reason in walk(root, suffixes, real_paths([root])):
         if (
             name == FILE_NAME
             or path == mapping
@@ -256,47 +261,6 @@ def _sub_folders(root: Path) -> list[Path]:
             f"{FILE_NAME}, or give --corpus or --corpus-field."
         )
     return folders
-
-
-def _walk(root: Path, suffixes: frozenset[str]) -> list[tuple[Path, str, str]]:
-    """Each file below `root`, or itself: path, name from there, and why it is left out, if it is.
-
-    Names that begin with a dot are passed over. Raises SourceError for a folder that cannot be
-    listed: its documents would seem to be gone.
-    """
-    if root.is_file():
-        return [(root, root.name, _refusal(root, suffixes))]
-    if not root.is_dir():
-        raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
-    found = []
-    for folder, folders, names in os.walk(root, onerror=_raise_unlisted):
-        links = [name for name in folders if Path(folder, name).is_symlink()]
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder, name) for name in (*names, *links) if not name.startswith(".")]
-    return [
-        (path, _printable(path.relative_to(root).as_posix()), _refusal(path, suffixes))
-        for path in sorted(found)
-    ]
-
-
-def _raise_unlisted(error: OSError) -> None:
-    raise SourceError(f"{error.filename} cannot be listed: {error.strerror}. Mend that first.")
-
-
-def _refusal(path: Path, suffixes: frozenset[str]) -> str:
-    if _printable(path.name) != path.name:
-        return "its name is not UTF-8: rename it"
-    if path.is_dir():
-        return "a link to a folder, which is not followed: name that folder as a source"
-    if not path.is_file():
-        return "a link to nothing" if path.is_symlink() else "not a regular file"
-    if not path.name.lower().endswith(tuple(suffixes)):
-        return f"not a {' or '.join(sorted(suffixes))} file"
-    return ""
-
-
-def _printable(name: str) -> str:
-    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _visible(paths: Iterable[Path]) -> list[Path]:

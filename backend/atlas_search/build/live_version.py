@@ -11,13 +11,13 @@ from atlas_search.build.document_ids import FoundDocument, Placed
 from atlas_search.core.domain import Document, Passage, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
+from atlas_search.stores.digests import check_files
 from atlas_search.stores.embeddings import Embeddings, text_digest
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.records import Records
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.tokens import IntArray, TokenTable, TokenWriter
-from atlas_search.stores.verify import check_files
 from atlas_search.stores.versions import EMBEDDINGS, RECORDS, TOKENS
 
 

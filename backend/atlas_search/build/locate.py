@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from atlas_search.build.corpora import FILE_NAME, Rule, Sources, by_folder, by_mapping, by_rule
+from atlas_search.build.walk import LEADS_OUT, leads_out, real_paths
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Reader
@@ -42,4 +43,6 @@ def find_sources(
 
 def _mapping_beside(source: Sequence[Path]) -> Path | None:
     path = source[0] / FILE_NAME
+    if leads_out(path, real_paths(source)):
+        raise SourceError(f"{path} is {LEADS_OUT}. Name the file with --corpora.")
     return path if path.is_file() else None

@@ -13,13 +13,15 @@ from atlas_search.build.document_ids import FoundDocument, place
 from atlas_search.build.live_version import Live
 from atlas_search.build.reading import Plan
 from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
+from atlas_search.build.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
+from atlas_search.stores.digests import is_as_written
 from atlas_search.stores.embeddings import VECTORS, text_digest
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import Vectors
-from atlas_search.stores.verify import SAME, Finding, is_as_written, verify
+from atlas_search.stores.verify import SAME, Finding, verify
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,
@@ -65,6 +67,22 @@ def repair(
             return manifest, findings, 0
         repaired, embedded = _make_anew(folder, manifest, damaged, embedder, progress)
         return repaired, findings, embedded
+
+
+def write_digests(folder: Path) -> Manifest:
+    """Put digests and sizes of all files into the manifests of the live version, as they are now.
+
+    For versions of an earlier Atlas, once they have been verified. Raises UnwritableFolder.
+    """
+    with lock(folder):
+        live = Manifest.read(folder)
+        version = folder / live.version
+        manifest = live.model_copy(
+            update={"files": digests_of_files(version), "sizes": sizes(version)}
+        )
+        manifest.write(version)
+        go_live(folder, manifest)
+        return manifest
 
 
 def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> Manifest:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import time
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
@@ -12,8 +11,9 @@ from pathlib import Path
 from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
 from atlas_search.build.corpora import Rule, SourceFile
 from atlas_search.core.corpus_id import check_id
-from atlas_search.core.domain import Document, embedded_text
+from atlas_search.core.domain import Document, Metadata, embedded_text
 from atlas_search.core.errors import SourceError
+from atlas_search.core.web_address import Linked, with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
@@ -21,10 +21,10 @@ from atlas_search.readers.fields import is_empty, name_of
 from atlas_search.readers.metadata import typed_metadata
 from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.embeddings import text_digest
-from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
+from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.staging import StagedDocument, StagedPassage
 
-VERSION = 5
+VERSION = 6
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _LONGEST = 120  # characters of one part of an id
@@ -83,48 +83,57 @@ class Preparation:
         return {corpus: code for corpus, code in others if code != DEFAULT_LANGUAGE}
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """What one file gave. `vectors` are those that came with it, by text digest."""
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to say about a file, or about its record `key`."""
 
-    source: SourceRow
-    documents: tuple[StagedDocument, ...]
-    vectors: Mapping[bytes, tuple[float, ...]] = field(default_factory=dict)
+    text: str
+    key: str = ""
 
 
-def prepare(preparation: Preparation, file: SourceFile, fingerprint: bytes) -> Prepared:
-    """Read one file. Whatever is wrong with it becomes a remark, never an error."""
-    started = time.monotonic()
-    remarks: list[tuple[str, str]] = []
-    documents: dict[str, StagedDocument] = {}
-    vectors: dict[bytes, tuple[float, ...]] = {}
+@dataclass(frozen=True, slots=True)
+class VectoredDocument:
+    """A document of one passage that came with the vector of it."""
+
+    staged: StagedDocument
+    vector: tuple[float, ...]
+
+
+Prepared = StagedDocument | VectoredDocument | Remark
+
+
+def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
+    """What one file gives, in its order. Whatever is wrong with it is a remark, never an error."""
+    keys: set[str] = set()
+    is_empty = True
     for read in _read(preparation.reader, file):
+        is_empty = False
         if isinstance(read, Skipped):
-            remarks.append((read.key, read.reason))
+            yield Remark(read.reason, read.key)
             continue
-        if read.key in documents:
-            remarks.append((read.key, f"its id {read.key!r} occurs twice; the first is kept"))
+        if read.key in keys:
+            yield Remark(f"its id {read.key!r} occurs twice; the first is kept", read.key)
             continue
-        staged = _stage(preparation, file, read)
+        metadata, refused = _metadata(preparation, file, read)
+        staged = _stage(preparation, file, read, metadata)
         if isinstance(staged, Skipped):
-            remarks.append((staged.key, staged.reason))
+            yield Remark(staged.reason, staged.key)
             continue
-        documents[read.key] = staged
-        if read.remark:
-            remarks.append((read.key, read.remark))
+        keys.add(read.key)
+        for remark in (read.remark, refused):
+            if remark:
+                yield Remark(remark, read.key)
         if isinstance(read, EmbeddedDraft):
-            vectors[staged.passages[0].digest] = read.vector
-    if not documents and not remarks:
-        remarks.append(("", "it holds no document"))
-    source = SourceRow(
-        name=file.name,
-        origin=preparation.origin,
-        fingerprint=fingerprint,
-        remarks=tuple(remarks),
-        bytes=sum(path.stat().st_size for path in _parts(file.path) if path.exists()),
-        seconds=round(time.monotonic() - started, 4),
-    )
-    return Prepared(source, tuple(documents.values()), vectors)
+            yield VectoredDocument(staged, read.vector)
+        else:
+            yield staged
+    if is_empty:
+        yield Remark("it holds no document")
+
+
+def size_of(file: SourceFile) -> int:
+    """Bytes of a source; 0 for one that is gone."""
+    return sum(path.stat().st_size for path in _parts(file.path) if path.exists())
 
 
 def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
@@ -134,20 +143,29 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
         yield Skipped(f"cannot be read: {error.strerror or error}")
     except SourceError as error:
         yield Skipped(str(error))
+    except MemoryError:
+        raise  # what is left is too little to go on with
     except Exception as error:
         # a parser met a file its authors did not think of; thousands of others must not wait
         yield Skipped(f"cannot be read: {type(error).__name__}: {error}")
 
 
-def _stage(preparation: Preparation, file: SourceFile, draft: Draft) -> StagedDocument | Skipped:
-    text = draft.text
-    if not text.strip():
-        return Skipped("it holds no text", draft.key)
+def _metadata(preparation: Preparation, file: SourceFile, draft: Draft) -> Linked:
+    """What is said about the document, and a remark if its address can be no link."""
     renamed = _rename(draft.metadata, preparation.rename)
     metadata = typed_metadata(renamed, file.rule.metadata)
     if "title" in metadata:
         metadata["title"] = str(metadata["title"])  # `1984` is a number in YAML
     metadata.setdefault("content_type", file.path.suffix.lower().removeprefix(".") or "chroma")
+    return with_link(metadata)
+
+
+def _stage(
+    preparation: Preparation, file: SourceFile, draft: Draft, metadata: Metadata
+) -> StagedDocument | Skipped:
+    text = draft.text
+    if not text.strip():
+        return Skipped("it holds no text", draft.key)
     try:
         corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
     except SourceError as error:

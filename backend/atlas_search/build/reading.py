@@ -1,13 +1,16 @@
 """Which source files to read again, and all documents of the coming version."""
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, replace
 
-from atlas_search.build.corpora import SourceFile, Sources
+from atlas_search.build.corpora import Sources
 from atlas_search.build.document_ids import FoundDocument, Placed, place
+from atlas_search.build.isolation.limits import Limits
+from atlas_search.build.isolation.pool import read_files
 from atlas_search.build.live_version import Live
-from atlas_search.build.precomputed import check_vectors
-from atlas_search.build.prepare import Preparation, prepare
+from atlas_search.build.prepare import Preparation
+from atlas_search.build.staged_file import StagingOfFiles
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
@@ -28,6 +31,7 @@ class Plan:
 def read_sources(
     sources: Sources,
     preparation: Preparation,
+    limits: Limits,
     live: Live | None,
     staging: Staging,
     embedder: Embedder,
@@ -37,19 +41,22 @@ def read_sources(
 ) -> Plan:
     """Read the files that neither the live version nor the staging area has as they are now.
 
-    With `every` those that the live version has are read again too.
-    Documents of other origins are kept. Raises SourceError if no file of this origin gives one.
+    With `every` those that the live version has are read again too. A file that meets one of the
+    `limits` is left out, with a remark. Documents of other origins are kept. Raises SourceError if
+    no file of this origin gives one.
     """
     origin = preparation.origin
     kept_sources = live.records.sources() if live else []
     known = {source.name: source for source in kept_sources if source.origin == origin}
     staged = staging.fingerprints(origin)
-    kept, new, read = [], [], 0
-    progress(0, len(sources.files))
-    for done, file in enumerate(sources.files, start=1):
+    total = len(sources.files)
+    kept, new, unread = [], [], []
+    progress(0, total)
+    for file in sources.files:
+        before = None if every or file.name not in known else known[file.name].fingerprint
         try:
             fingerprint = preparation.fingerprint(file)
-            same = not every and file.name in known and known[file.name].fingerprint == fingerprint
+            same = before in (fingerprint, limits.fingerprint(fingerprint))
         except OSError as error:
             fingerprint, same = b"unreadable", file.name in known
             if same:
@@ -60,10 +67,14 @@ def read_sources(
             kept.append(file.name)
         else:
             new.append(file.name)
-            if staged.get(file.name) != fingerprint:
-                _stage(preparation, file, fingerprint, staging, embedder)
-                read += 1
-        progress(done, len(sources.files))
+            if staged.get(file.name) not in (fingerprint, limits.fingerprint(fingerprint)):
+                unread.append((file, fingerprint))
+        progress(len(kept) + len(new) - len(unread), total)
+    stage = StagingOfFiles(origin, limits, staging, embedder)
+    with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
+        for done, (file, given) in enumerate(reading, start=1):
+            stage.add(file, unread[done - 1][1], given)
+            progress(total - len(unread) + done, total)
     rows = [source for source in kept_sources if source.origin != origin]
     rows += [known[name] for name in kept] + list(staging.sources(origin, new))
     found = [
@@ -73,22 +84,7 @@ def read_sources(
     documents = place(_in_their_languages(found, sources, preparation))
     if not any(document.found.provenance.origin == origin for document in documents):
         raise SourceError(_nothing(sources, rows, origin))
-    return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), read)
-
-
-def _stage(
-    preparation: Preparation,
-    file: SourceFile,
-    fingerprint: bytes,
-    staging: Staging,
-    embedder: Embedder,
-) -> None:
-    prepared = prepare(preparation, file, fingerprint)
-    if prepared.vectors:
-        # before the source counts as read: foreign vectors must be refused every time
-        digests, tokens, vectors = check_vectors(prepared, embedder)
-        staging.add_vectors(embedder.fingerprint, digests, tokens, vectors)
-    staging.add(prepared.source, prepared.documents)
+    return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), len(unread))
 
 
 def _documents_to_keep(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:

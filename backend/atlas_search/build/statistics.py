@@ -9,6 +9,7 @@ import numpy as np
 
 from atlas_search.build.corpora import label_of
 from atlas_search.build.live_version import Ready
+from atlas_search.core.domain import Metadata
 from atlas_search.readers.metadata import FieldCounter
 from atlas_search.stores.manifest import CorpusStatistics, Field
 from atlas_search.stores.record_writer import SourceRow
@@ -56,16 +57,7 @@ class Counter:
 
     def fields(self) -> dict[str, Field]:
         """Every metadata field with its most frequent values."""
-        return {
-            name: Field(
-                type=found.type,
-                documents=found.documents,
-                values=found.values,
-                capped=found.capped,
-                counts={str(value): count for value, count in found.counts},
-            )
-            for name, found in self._fields.statistics().items()
-        }
+        return _fields_of(self._fields)
 
     def corpora(
         self, labels: Mapping[str, str], sources: Iterable[SourceRow], tokens: IntArray
@@ -103,3 +95,24 @@ class Counter:
                 size[corpus] += source.bytes * share
                 seconds[corpus] += source.seconds * share
         return size, seconds
+
+
+def field_statistics(metadata: Iterable[Metadata]) -> dict[str, Field]:
+    """Every metadata field of some documents, as a collection of them alone has it."""
+    counter = FieldCounter()
+    for of_document in metadata:
+        counter.add(of_document)
+    return _fields_of(counter)
+
+
+def _fields_of(counter: FieldCounter) -> dict[str, Field]:
+    return {
+        name: Field(
+            type=found.type,
+            documents=found.documents,
+            values=found.values,
+            capped=found.capped,
+            counts={str(value): count for value, count in found.counts},
+        )
+        for name, found in counter.statistics().items()
+    }

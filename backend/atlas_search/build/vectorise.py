@@ -9,10 +9,10 @@ from atlas_search.build.document_ids import Placed
 from atlas_search.build.live_version import Cut, Live, Materials
 from atlas_search.core.errors import DamagedStore
 from atlas_search.providers.embedding import Embedder
+from atlas_search.stores.digests import check_files
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.verify import check_files
 from atlas_search.stores.versions import EMBEDDINGS, versions
 
 COMMIT_EVERY = 256  # passages embedded between two commits

@@ -2,8 +2,10 @@
 
 import os
 import platform
+import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version as installed_version
@@ -25,15 +27,25 @@ from atlas_search.build.write import (
     write_index,
     write_records,
 )
+from atlas_search.core.disk import crowded, writing
 from atlas_search.core.domain import LONGEST_CONTEXT
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.embeddings import Embeddings
-from atlas_search.stores.manifest import SCHEMA_VERSION, EmbeddingModel, Index, Manifest, Origin
+from atlas_search.stores.manifest import (
+    SCHEMA_VERSION,
+    Calibration,
+    EmbeddingModel,
+    Index,
+    Manifest,
+    Origin,
+)
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import HNSW
 from atlas_search.stores.versions import go_live, new_name, remove_old, versions
+
+BYTES_BESIDE_VECTORS = 2200  # text, words, ids and links of a passage of 800 characters
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
@@ -42,13 +54,15 @@ Progress = Callable[[str, int, int], None]
 @dataclass(frozen=True)
 class Contents:
     """What a version is to hold: documents, corpus labels, how each origin is read and cut, and
-    what quotes from it need to be an answer, None for the default."""
+    what quotes from it need to be an answer, None for the default. `calibration` is one that came
+    with them; without it that of the version before stays."""
 
     collection: str
     plan: Plan
     labels: Mapping[str, str]
     origins: Mapping[str, Origin]
     answer_likelihood: float | None = None
+    calibration: Calibration | None = None
 
     def digest(self, embedder: Embedder) -> str:
         """Equal for equal contents, model and program: what decides whether to build at all."""
@@ -99,28 +113,52 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     embed_seconds = time.monotonic() - started
     digest = contents.digest(site.embedder)
     name = new_name(digest)
-    partial = site.folder / f".{name}.partial"
-    partial.mkdir()
-    site.progress("Writing documents", 0, 1)
-    counter, ids = write_records(partial, contents.plan.documents, contents.plan.sources, materials)
-    site.progress("Writing documents", 1, 1)
-    embeddings = write_embeddings(partial, digests, known, site.embedder.info.dimension)
-    tombstones = write_index(
-        partial,
-        ids,
-        embeddings,
-        counter.passages(),
-        None if site.fresh or not _same_model(site) else site.live,
-        _stage(site.progress, "Writing the vector index"),
-    )
-    manifest = _manifest(site, contents, name, digest, partial, counter, embeddings, tombstones)
-    total = time.monotonic() - started
-    durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
-    manifest = manifest.model_copy(update={"durations": durations})
-    manifest.write(partial)
-    _sync(partial)
-    partial.rename(site.folder / name)
+    with _partial_folder(site, name, len(digests)) as partial:
+        site.progress("Writing documents", 0, 1)
+        counter, ids = write_records(
+            partial, contents.plan.documents, contents.plan.sources, materials
+        )
+        site.progress("Writing documents", 1, 1)
+        embeddings = write_embeddings(partial, digests, known, site.embedder.info.dimension)
+        tombstones = write_index(
+            partial,
+            ids,
+            embeddings,
+            counter.passages(),
+            None if site.fresh or not _same_model(site) else site.live,
+            _stage(site.progress, "Writing the vector index"),
+        )
+        manifest = _manifest(site, contents, name, digest, partial, counter, embeddings, tombstones)
+        total = time.monotonic() - started
+        durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
+        manifest = manifest.model_copy(update={"durations": durations})
+        manifest.write(partial)
+        _sync(partial)
     return manifest, embedded
+
+
+@contextmanager
+def _partial_folder(site: Site, name: str, passages: int) -> Iterator[Path]:
+    """A folder that gets the name of a version once all is written; removed if that fails.
+
+    Raises UnwritableFolder if the disk is full: the next build needs the room.
+    """
+    partial = site.folder / f".{name}.partial"
+    needed = room_needed(passages, site.embedder.info.dimension)
+    with writing(site.folder, needed):
+        partial.mkdir()
+        try:
+            with crowded(site.folder, needed):
+                yield partial
+        except Exception:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+        partial.rename(site.folder / name)
+
+
+def room_needed(passages: int, dimension: int) -> int:
+    """The bytes that a version of so many passages takes, about: vectors twice, and the rest."""
+    return passages * (2 * 4 * dimension + BYTES_BESIDE_VECTORS)
 
 
 def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
@@ -175,8 +213,12 @@ def _manifest(
         files=digests_of_files(folder),
         vector_tombstones=tombstones,
         answer_likelihood=contents.answer_likelihood,
-        calibration=site.live.manifest.calibration if site.live and _same_model(site) else None,
+        calibration=contents.calibration or _calibration(site),
     )
+
+
+def _calibration(site: Site) -> Calibration | None:
+    return site.live.manifest.calibration if site.live and _same_model(site) else None
 
 
 def _index() -> Index:

@@ -13,8 +13,10 @@ from atlas_search.build.live_version import Live, Materials, Ready
 from atlas_search.build.statistics import Counter
 from atlas_search.build.vectorise import Known
 from atlas_search.core.errors import SourceError
+from atlas_search.core.web_address import UNLINKED, URL
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES
+from atlas_search.stores.digests import check_files
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.keywords import Entry, write_keywords
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
@@ -23,10 +25,8 @@ from atlas_search.stores.vectors import (
     CorpusVectors,
     change_vectors,
     count_vectors,
-    steady_files,
     write_vectors,
 )
-from atlas_search.stores.verify import check_files
 from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, PARTS, RECORDS, TOKENS
 
 REBUILD_SHARE = 0.2
@@ -158,10 +158,10 @@ def _change(
 
 
 def digests_of_files(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file that never changes once it is written."""
+    """SHA-256 of every file of a version."""
     digests = {}
     for part in PARTS:
-        for path in steady_files(folder / part) if part == CHROMA else _files(folder / part):
+        for path in _files(folder / part):
             with path.open("rb") as file:
                 name = path.relative_to(folder).as_posix()
                 digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
@@ -211,7 +211,8 @@ def _match_terms(field: str, value: str | float, language: str) -> list[str]:
     """
     # a question's function words are dropped too: "House of Lords" must match without its "of"
     stems = [word.term for word in content_words(words(str(value), language))]
-    unmatched = {"title", "url", "source", "content_type", "record_id", *SUCCESSION_NAMES}
+    addresses = {URL, UNLINKED}
+    unmatched = {"title", "source", "content_type", "record_id", *addresses, *SUCCESSION_NAMES}
     if field in unmatched:
         return []
     if field == "date":

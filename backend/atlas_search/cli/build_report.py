@@ -20,6 +20,7 @@ from rich.table import Column, Table
 
 from atlas_search.build.build import BuildReport
 from atlas_search.build.version import Progress as Told
+from atlas_search.cli.printable import printable
 from atlas_search.stores.manifest import Manifest
 
 TRUNCATION_WARNING = 0.05
@@ -56,7 +57,8 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
     for file in report.files:
         if every_file or (file.remarks and not file.refused):
             counts = (f"{file.documents:,}", f"{file.passages:,}")
-            table.add_row(escape(file.source), *counts, escape("\n".join(_few(file.remarks))))
+            remarks = printable("\n".join(_few(file.remarks)))
+            table.add_row(escape(printable(file.source)), *counts, escape(remarks))
     if table.row_count:
         console.print(table)
     console.print(_corpora(report.manifest))
@@ -81,7 +83,8 @@ def print_refused(console: Console, report: BuildReport) -> None:
     """In red the files and the number of records that gave no document, with the reasons."""
     for file in report.refused:
         reasons = "; ".join(_few(file.remarks, most=2))
-        console.print(f"Refused: {file.source}: {reasons}", style="red", markup=False)
+        line = printable(f"Refused: {file.source}: {reasons}")
+        console.print(line, style="red", markup=False)
     if said := refused(report):
         console.print(f"{said} The rest is built.", style="red", markup=False)
 

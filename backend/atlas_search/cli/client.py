@@ -1,11 +1,13 @@
 """Asking a running server from the terminal."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
+from atlas_search.cli.printable import printable
 from atlas_search.core.errors import AtlasError, RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.settings import Settings
@@ -38,8 +40,11 @@ def _request(
 ) -> "Response":
     from httpx2 import TransportError, request  # 0.15 s: only who asks a server pays
 
+    key = settings.atlas_api_key.get_secret_value()
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    address = f"{_address(settings)}{path}"
     try:
-        return request(method, f"{_address(settings)}{path}", json=body, timeout=TIMEOUT)
+        return request(method, address, json=body, headers=headers, timeout=TIMEOUT)
     except TransportError as error:
         raise AtlasError(
             f"No server answers at {_address(settings)} ({error}). Start it: `make run`."
@@ -53,6 +58,8 @@ def _document(response: "Response", settings: Settings) -> Document:
         raise AtlasError(
             f"What answers at {_address(settings)} is not Atlas. Check ATLAS_PORT."
         ) from error
+    if response.status_code == HTTPStatus.UNAUTHORIZED:
+        raise AtlasError(f"{document['detail']} The key is taken from ATLAS_API_KEY.")
     if response.is_error:
         raise AtlasError(document["detail"])
     return document
@@ -84,6 +91,7 @@ def filters_of(conditions: Iterable[str]) -> dict[str, object]:
 
 def print_answer(console: Console, answer: Document) -> None:
     """The answer, its sources, and what is doubtful about it; or why none, and what is closest."""
+    answer = printable(answer)
 
     def say(text: str) -> None:
         console.print(text, markup=False, soft_wrap=not console.is_terminal)
@@ -158,6 +166,7 @@ def _print_comparison(say: Callable[[str], None], comparison: Document) -> None:
 
 def print_passages(console: Console, found: Document, *, with_signals: bool) -> None:
     """The passages, best first, their highlights in bold, then what was searched, and counts."""
+    found = printable(found)
     retrieval = found["retrieval"]
     for note in _about_wording(retrieval):
         console.print(f"Note: {note}", markup=False, soft_wrap=True)

@@ -1,34 +1,42 @@
 """What is set up, what is not, and what to do about it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
+from atlas_search.cli.installation import (
+    CheckUp,
+    State,
+    check_folder,
+    check_port,
+    check_space,
+    check_store,
+    check_targets,
+    needed_space,
+)
 from atlas_search.core.errors import AtlasError
+from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.settings import Settings
 from atlas_search.services import Services, open_services
 
-PHOENIX_SECONDS = 3.0
+__all__ = ["CheckUp", "examine"]
 
-State = Literal["ok", "note", "fault"]
-
-
-@dataclass(frozen=True)
-class CheckUp:
-    """One thing that was looked at. A `note` is something that is not needed, but missing."""
-
-    what: str
-    state: State
-    detail: str
+DOCTOR_SECONDS = 60.0  # for providers, of which a monitor waits for none
 
 
 def examine(settings: Settings) -> Iterator[CheckUp]:
     """Look at everything a server with these settings needs, and at what its targets name."""
+    yield check_folder(settings.collection_folder)
+    yield check_space(settings.chroma_persist_directory, needed_space(settings))
+    yield check_port(settings)
     yield _phoenix(settings)
+    needed = [check_targets(settings), check_store(settings)]
+    yield from needed
+    if any(each.state == "fault" for each in needed):
+        yield CheckUp("models", "note", "not examined before that is mended")
+        return
     try:
         services = open_services(settings)
     except AtlasError as error:
-        yield CheckUp("collection", "fault", str(error))
+        yield CheckUp("models", "fault", str(error))
         return
     try:
         yield from _services(services)
@@ -38,8 +46,6 @@ def examine(settings: Settings) -> Iterator[CheckUp]:
 
 def _services(services: Services) -> Iterator[CheckUp]:
     manifest = services.store.manifest
-    held = f"{manifest.documents} documents, {manifest.passages} passages"
-    yield CheckUp("collection", "ok", f"{manifest.collection} {manifest.version}: {held}")
     yield CheckUp("embedding", *_try_check(lambda: _embeds(services)))
     calibration = manifest.calibration
     if calibration is None:
@@ -49,16 +55,15 @@ def _services(services: Services) -> Iterator[CheckUp]:
         yield CheckUp("abstention", "note", detail)
     else:
         yield CheckUp("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
-    name, default = services.target(None)
+    _, default = services.target(None)
     wanted = {target.llm_provider for target in services.targets.values()}
-    for provider, health in services.provider_health().items():
+    for provider, health in services.provider_health(DOCTOR_SECONDS).items():
         needed = provider == default.llm_provider
         state: State = "ok" if health.ready and not health.detail else "note"
         if needed and not health.ready:
             state = "fault"
         if provider in wanted:
             yield CheckUp(f"model {provider}", state, health.detail or "ready")
-    yield CheckUp("target", "ok", f"{name}, one of {', '.join(services.targets)}")
 
 
 def _embeds(services: Services) -> str:
@@ -79,12 +84,7 @@ def _phoenix(settings: Settings) -> CheckUp:
     if not address:
         detail = "no tracing: `make run` starts Phoenix, or set PHOENIX_COLLECTOR_ENDPOINT"
         return CheckUp("phoenix", "note", detail)
-    from httpx2 import HTTPError, get  # 0.15 s: only who examines pays
-
-    try:
-        get(f"{address.rstrip('/')}/healthz", timeout=PHOENIX_SECONDS).raise_for_status()
-    except HTTPError as error:
-        return CheckUp(
-            "phoenix", "fault", f"{address} does not answer ({error}). Start it: `make phoenix`."
-        )
+    if problem := phoenix_problem(address):
+        mend = "Start it: `make phoenix`, or leave PHOENIX_COLLECTOR_ENDPOINT empty."
+        return CheckUp("phoenix", "fault", f"{problem}. {mend}")
     return CheckUp("phoenix", "ok", address)

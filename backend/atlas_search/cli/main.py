@@ -1,6 +1,5 @@
 """The `atlas` command."""
 
-import json
 import logging
 import shlex
 import sys
@@ -16,10 +15,15 @@ from atlas_search.cli.client import filters_of, get_text, post, print_answer, pr
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
 from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
-from atlas_search.cli.run import phoenix, phoenix_beside, serve, stop_on_signal
+from atlas_search.cli.keys import keys_app
+from atlas_search.cli.printable import printable_json
+from atlas_search.cli.private_files import private_files
+from atlas_search.cli.run import phoenix, phoenix_beside, serve
 from atlas_search.cli.source_types import CreateGroup
+from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.cli.store import store_app
 from atlas_search.cli.watch import watch_command
+from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings, load_settings
 
@@ -33,6 +37,7 @@ create_app = typer.Typer(
 )
 app.add_typer(create_app, name="create")
 app.add_typer(store_app, name="store")
+app.add_typer(keys_app, name="keys")
 app.command("eval")(eval_command)
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
@@ -55,9 +60,13 @@ PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; errors Atlas raises on purpose end it with their message and status 1."""
+    """Run a command; errors Atlas raises on purpose end it with their message and status 1.
+
+    So do a full disk and a folder that cannot be written, wherever a command meets them.
+    """
     try:
-        app(list(arguments) if arguments is not None else None)
+        with private_files(), writing_anywhere():
+            app(list(arguments) if arguments is not None else None)
     except AtlasError as error:
         print(f"atlas: {error}", file=sys.stderr)
         sys.exit(1)
@@ -158,7 +167,7 @@ def ask_command(
         path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
         bundle.write_text(get_text(settings, path), encoding="utf-8")
     if as_json:
-        print(json.dumps(answer, indent=2, ensure_ascii=False))
+        print(printable_json(answer))
     else:
         print_answer(Console(highlight=False), answer)
 
@@ -193,7 +202,7 @@ def search_command(
     }
     found = post(_settings(), "/api/search", body)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(printable_json(found))
     else:
         print_passages(Console(highlight=False), found, with_signals=signals)
 

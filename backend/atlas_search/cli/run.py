@@ -5,57 +5,89 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import httpx2
-import waitress
-from waitress.server import BaseWSGIServer, MultiSocketServer
 
-from atlas_search.core.errors import ConfigurationError
+from atlas_search.cli.stopping import end_with_this, signal_group
+from atlas_search.core.disk import MEGABYTE, writing
+from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.settings import Settings
-from atlas_search.server.app import create_app
+from atlas_search.server.access.listening import check_listening
+from atlas_search.server.app import MAX_BODY, create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.ingest.jobs import Jobs
+from atlas_search.server.listen import Limits, Listener
+from atlas_search.server.proxies import networks
+from atlas_search.server.runs import Runs
 
 log = logging.getLogger(__name__)
-STOP_SECONDS = 10.0
+STOP_SECONDS = 4.0  # for Phoenix to end
+DRAIN_SECONDS = 3.0  # for clients to take what is left to send
+THREADS_SECONDS = 0.5  # for requests that no client waits for any more
+# between threads that compute: with Python's 5 ms each step of the thread that serves the sockets
+# waits so long, and 90 clients that ask for much delay health by 2 s instead of 0.3 s
+SWITCH_SECONDS = 0.001
 PROBE_SECONDS = 0.5  # between two looks whether Phoenix answers
 
 
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
+    check_listening(settings)
     serving = ServedCollections(settings)
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")
     app = create_app(serving)
+    runs: Runs = app.extensions["runs"]
+    jobs: Jobs = app.extensions["jobs"]
+    listener: Listener | None = None
     try:
-        try:
-            server = waitress.create_server(
-                app,
-                host=settings.atlas_host,
-                port=settings.atlas_port,
-                threads=settings.atlas_threads,
-                ident="atlas",
-                # lets a stream notice that its client has gone while nothing is being sent
-                channel_request_lookahead=1,
-            )
-        except OSError as error:
-            raise ConfigurationError(
-                f"Port {settings.atlas_port} of {settings.atlas_host} cannot be used "
-                f"({error.strerror}). Set ATLAS_PORT to a free one."
-            ) from error
+        listener = Listener(
+            app,
+            settings.atlas_host,
+            settings.atlas_port,
+            threads=settings.atlas_threads,
+            max_body=_largest_body(settings),
+            limits=Limits(
+                settings.max_connections,
+                settings.connections_per_address,
+                networks(settings.trusted_proxies),
+            ),
+        )
         serving.follow()
-        _print_addresses(settings, server)
-        server.run()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        _print_addresses(settings, listener.port)
+        listener.run()
     except KeyboardInterrupt:
         log.info("Stopping.")
     finally:
-        app.extensions["runs"].close()
-        app.extensions["jobs"].close()
+        _stop(runs, jobs, listener)
         serving.close()
+
+
+def _largest_body(settings: Settings) -> int:
+    """In bytes; up to there the application says itself that it is too much."""
+    files = settings.ingest_max_request_mb * MEGABYTE
+    return max(2 * MAX_BODY, files + MEGABYTE)
+
+
+def _stop(runs: Runs, jobs: Jobs, listener: Listener | None) -> None:
+    """Let every answer and job end, and its clients hear of it."""
+    ending = (runs.close, jobs.close)
+    closing = [threading.Thread(target=end, name="close", daemon=True) for end in ending]
+    for thread in closing:
+        thread.start()
+    if listener:
+        listener.drain(DRAIN_SECONDS, until=lambda: not any(t.is_alive() for t in closing))
+        listener.close(THREADS_SECONDS)
+    last = time.monotonic() + DRAIN_SECONDS
+    for thread in closing:
+        thread.join(max(0, last - time.monotonic()))
 
 
 @contextmanager
@@ -100,7 +132,7 @@ class _Background(threading.Thread):
             if self._install and not self._run_install():
                 return
             process = self._begin(lambda: _start_phoenix(self._settings, self._executable))
-        except OSError as error:
+        except (OSError, UnwritableFolder) as error:
             _tell(f"Phoenix cannot be started: {error}. No traces.")
             return
         address = f"http://127.0.0.1:{self._settings.phoenix_port}"
@@ -133,6 +165,7 @@ class _Background(threading.Thread):
             if self._stopped.is_set():
                 return None
             self._process = start()
+            end_with_this(self._process)
             return self._process
 
     def stop(self) -> None:
@@ -148,7 +181,8 @@ class _Background(threading.Thread):
 def _start_phoenix(settings: Settings, executable: Path) -> "subprocess.Popen[bytes]":
     """Begin Phoenix; its log is in its working folder."""
     folder = settings.phoenix_working_dir
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     environment = {
         **os.environ,
         "PHOENIX_HOST": "127.0.0.1",
@@ -170,6 +204,7 @@ def _start_phoenix(settings: Settings, executable: Path) -> "subprocess.Popen[by
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C reaches this process, which ends Phoenix in order
         )
+    end_with_this(process)
     watcher = threading.Thread(target=_watch, args=(process, folder), daemon=True)
     watcher.start()
     return process
@@ -179,17 +214,12 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     """End a process and those it started: an installation is `make`, a shell and `pip`."""
     if process.poll() is not None:
         return
-    _signal_group(process, signal.SIGTERM)
+    signal_group(process, signal.SIGTERM)
     try:
         process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
-        _signal_group(process, signal.SIGKILL)
+        signal_group(process, signal.SIGKILL)
         process.wait()
-
-
-def _signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
 
 
 def _answers(url: str) -> bool:
@@ -203,27 +233,13 @@ def _tell(line: str) -> None:
     print(line, flush=True)
 
 
-def stop_on_signal() -> None:
-    """Let SIGTERM and SIGINT stop everything in order.
-
-    SIGINT too: a shell starts background commands with it ignored. SIGHUP is a closed terminal.
-    """
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, interrupt)
-
-
 def _watch(process: "subprocess.Popen[bytes]", folder: Path) -> None:
     code = process.wait()
     if code > 0:
         log.warning("Phoenix ended with code %d; see %s.", code, folder / "phoenix.log")
 
 
-def _print_addresses(settings: Settings, server: BaseWSGIServer | MultiSocketServer) -> None:
-    port = getattr(server, "effective_port", settings.atlas_port)
+def _print_addresses(settings: Settings, port: int) -> None:
     _tell(f"Atlas is at http://{settings.atlas_host}:{port}")
     if settings.phoenix_url:
         _tell(f"Traces go to {settings.phoenix_url}")

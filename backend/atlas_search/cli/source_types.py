@@ -10,6 +10,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from atlas_search.build.corpora import Rule, SourceFile, Sources
+from atlas_search.build.walk import LEADS_OUT, leads_out, real_paths
 from atlas_search.cli.build_report import progress_bars
 from atlas_search.cli.create import Locate, locate_files, store_command
 from atlas_search.core.corpus_id import check_id
@@ -45,7 +46,12 @@ def locate_pages(
 def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     from atlas_search.readers.html.fetch import fetch_urls
 
-    options = FetchOptions(given["contact"], given["delay"], given["refresh"])
+    options = FetchOptions(
+        given["contact"],
+        given["delay"],
+        given["refresh"],
+        allow_private=given["allow_private"],
+    )
     with lock(folder), progress_bars(Console(stderr=True)) as tell:
         report = fetch_urls(
             list_file, folder / PAGES, options, lambda *done: tell("Fetching pages", *done)
@@ -67,6 +73,9 @@ def locate_chroma(
     (path,) = source
     if not (path / "chroma.sqlite3").is_file():
         raise SourceError(f"{path} is not a Chroma folder: it has no chroma.sqlite3.")
+    strangers = (each for each in path.rglob("*") if leads_out(each, real_paths([path])))
+    if stranger := next(strangers, None):
+        raise SourceError(f"{stranger} is {LEADS_OUT}. Put the file itself there.")
     rule = (
         Rule(check_id(given["corpus"], "--corpus"))
         if given["corpus"]

@@ -12,9 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from atlas_search.build.backup.load import collection_of, import_collection
+from atlas_search.build.backup.write import export_collection
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.kept_files import INGEST
-from atlas_search.build.maintain import NeedsSources, drop, repair
+from atlas_search.build.maintain import NeedsSources, drop, repair, write_digests
 from atlas_search.cli.build_report import print_refused, print_report, progress_bars
 from atlas_search.cli.source_types import COMMANDS
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
@@ -23,7 +25,7 @@ from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.manifest import Manifest, Origin
 from atlas_search.stores.verify import Finding, verify
-from atlas_search.stores.versions import rollback, versions
+from atlas_search.stores.versions import RECORDS, rollback, versions
 
 store_app = typer.Typer(help="Look after built collections.", no_args_is_help=True)
 
@@ -54,15 +56,25 @@ def list_command() -> None:
 def verify_command(
     collection: Collection = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document")] = False,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Give a whole version of an earlier Atlas all its digests"),
+    ] = False,
 ) -> None:
     """Check every part of the live version against the manifest and each other."""
     folder = _settings(collection).collection_folder
     findings = verify(folder, Manifest.read(folder))
+    if write and not any(finding.problem for finding in findings):
+        write_digests(folder)
+        findings = verify(folder, Manifest.read(folder))
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         _print(findings)
-    if any(finding.problem for finding in findings):
+    damaged = {finding.part for finding in findings if finding.problem}
+    if RECORDS in damaged:
+        raise DamagedStore(f"The documents are damaged. {_remedy(folder)}")
+    if damaged:
         raise DamagedStore(f"Run `atlas store repair {folder.name}`.")
 
 
@@ -133,6 +145,49 @@ def _cut(folder: Path) -> Chunking | None:
     return chunking(size=origin.size, overlap=origin.overlap) if origin else None
 
 
+@store_app.command("export")
+def export_command(
+    collection: Annotated[str, typer.Argument(help="Name of a collection")],
+    path: Annotated[Path, typer.Argument(help="A new folder, or a new file that ends in .zip")],
+) -> None:
+    """Write a collection to a folder or .zip that later versions of Atlas can read."""
+    folder = _settings(collection).collection_folder
+    with progress_bars(Console(stderr=True)) as progress:
+        manifest = export_collection(folder, path, progress)
+    print(f"{path} holds {_held(manifest)} of version {manifest.version}.")
+
+
+@store_app.command("import")
+def import_command(
+    path: Annotated[Path, typer.Argument(help="What `atlas store export` wrote")],
+    collection: Annotated[
+        str, typer.Option(help="Name of the collection (default: as it was exported)")
+    ] = "",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also if there is one; it stays to go back to")
+    ] = False,
+) -> None:
+    """Make a collection of an export, with the vectors in it if the model is the same."""
+    settings = load_settings(chroma_collection_name=collection or collection_of(path))
+    with progress_bars(Console(stderr=True)) as progress:
+        done = import_collection(
+            path, settings.collection_folder, open_embedder(settings), progress, replace=replace
+        )
+    if not done.is_same_model:
+        print(
+            f"The export has {f'vectors of {done.model}' if done.model else 'no vectors'}: "
+            f"{done.embedded} texts were embedded with {done.manifest.embedding.name}."
+        )
+    print(
+        f"Version {done.manifest.version} of {settings.chroma_collection_name} is live: "
+        f"{_held(done.manifest)}."
+    )
+
+
+def _held(manifest: Manifest) -> str:
+    return f"{manifest.documents} documents, {manifest.passages} passages"
+
+
 def _settings(collection: str) -> Settings:
     """The settings for a collection that is there. Raises MissingStore."""
     chosen = load_settings(chroma_collection_name=collection) if collection else load_settings()
@@ -164,7 +219,11 @@ def _live_version(folder: Path) -> tuple[str, str]:
 
 def _remedy(folder: Path) -> str:
     manifest = Manifest.read(folder)
-    commands = [f"`{_command(folder.name, *origin)}`" for origin in manifest.origins.items()]
+    commands = [
+        f"`{_command(folder.name, *origin)}`"
+        for origin in manifest.origins.items()
+        if origin[0] in COMMANDS  # an import has what other programs wrote, too
+    ] or ["`atlas store import`"]
     others = [m.version for m in versions(folder) if m.version != manifest.version]
     back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
     return f"Build it again from its sources: {', '.join(commands)}{back}."

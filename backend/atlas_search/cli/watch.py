@@ -13,7 +13,7 @@ import typer
 from atlas_search.atlas import Atlas, settings_for
 from atlas_search.build.build import BuildReport
 from atlas_search.cli.build_report import refused
-from atlas_search.cli.run import stop_on_signal
+from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import AtlasError
 from atlas_search.providers.embedding import Embedder

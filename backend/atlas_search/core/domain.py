@@ -230,10 +230,11 @@ class CheckedPassage:
 
 @dataclass(frozen=True, slots=True)
 class ChatTurn:
-    """One earlier message of a conversation."""
+    """One earlier message of a conversation; not `whole` if only its beginning was kept."""
 
     role: Literal["user", "assistant"]
     content: str
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,14 @@
     │   ├── UnknownCollection   lists the collections that are served
     │   ├── NotFound            no such passage, document or answer
     │   ├── Conflict            something else has the name, or is not finished
-    │   └── NotAllowed          only for the administrator
+    │   ├── NotAllowed          only for the administrator, or for other keys
+    │   └── UnknownCaller       no key was sent, or none that is known
     ├── ConfigurationError      the operator can mend it
     │   ├── InvalidTarget       with file and line
     │   ├── MissingStore        names the command that builds it
     │   │   └── OutdatedStore   written by another version of Atlas
     │   ├── DamagedStore        a part is missing or of another version
+    │   ├── UnwritableFolder    the disk is full, or only for reading
     │   ├── EmbedderMismatch    the store was built with another model
     │   ├── MissingModel        a model cannot be loaded
     │   ├── MissingLibrary      names the command that installs it
@@ -26,7 +28,8 @@
     │   ├── ReaderUnavailable   likewise a model that finds answers in passages
     │   ├── ModelUnavailable    likewise a language model
     │   │   └── ModelBusy       others waited longer for it
-    │   └── TooManyQuestions    as many as can be answered at once are being answered
+    │   ├── TooManyQuestions    as many as can be answered at once are being answered
+    │   └── ServerBusy          no thread or connection is free, or the server is stopping
     ├── SourceError             a source folder or file cannot be built
     │   └── BuildRunning        another build of the collection is running
     └── Cancelled               the client went away; nothing is wrong
@@ -72,7 +75,11 @@ class Conflict(RequestError):
 
 
 class NotAllowed(RequestError):
-    """A change that needs the administrator's token."""
+    """The caller has not the right: a change that needs an administrator, or nothing to see."""
+
+
+class UnknownCaller(RequestError):
+    """Nobody asks this server without a key, and none was sent, or an unknown or expired one."""
 
 
 class ConfigurationError(AtlasError):
@@ -93,6 +100,10 @@ class OutdatedStore(MissingStore):
 
 class DamagedStore(ConfigurationError):
     """A part of the store is missing, unreadable or disagrees with the manifest."""
+
+
+class UnwritableFolder(ConfigurationError):
+    """A full disk, or a folder that may only be read."""
 
 
 class EmbedderMismatch(ConfigurationError):
@@ -148,6 +159,10 @@ class ModelBusy(ModelUnavailable):
 
 class TooManyQuestions(Unavailable):
     """As many questions as can be answered at once are being answered, or wait for it."""
+
+
+class ServerBusy(Unavailable):
+    """The server has no thread or connection free for a request, or is stopping."""
 
 
 class SourceError(AtlasError):

@@ -1,5 +1,6 @@
 """Settings: places, ports and names from the environment and `.env`. The only reader of both."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,12 @@ class Settings(BaseSettings):
         "atlas_demo",
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$",
         description="The collection that is served",
+    )
+    atlas_umask: str = Field(
+        "077",
+        pattern=r"^[0-7]{3,4}$",
+        description="Permissions that files of the `atlas` command do not get: by default all of "
+        "other users'; `027` lets a group read",
     )
     multi_corpus_metadata: str = Field(
         "", description='Corpora that "all" means, separated by commas; empty: every corpus'
@@ -72,6 +79,26 @@ class Settings(BaseSettings):
     )
     embedding_device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="auto (CUDA where there is one), cpu or cuda"
+    )
+    read_workers: int | None = Field(
+        None,
+        ge=0,
+        le=256,
+        description="Processes that read source files at once; empty: one for each CPU; 0: none, "
+        "and then no limit of seconds or memory holds",
+    )
+    file_seconds: int = Field(
+        300,
+        ge=1,
+        description="Seconds of computing without a new document after which a file is left out",
+    )
+    file_memory_mb: int = Field(
+        4000, ge=50, description="Megabytes of memory that reading a file may take"
+    )
+    file_characters: int = Field(
+        200_000_000,
+        ge=1,
+        description="Characters that a document may have, those of its passages counted once more",
     )
     mistral_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Mistral account, for `mistral`"
@@ -136,6 +163,17 @@ class Settings(BaseSettings):
     atlas_threads: int = Field(
         96, ge=8, description="Requests served at once; a stream is one until it ends"
     )
+    max_connections: int = Field(
+        400, ge=16, le=100_000, description="Connections at once; idle ones end for new ones"
+    )
+    connections_per_address: int = Field(
+        64, ge=1, le=100_000, description="Connections at once from one address, proxies aside"
+    )
+    trusted_proxies: str = Field(
+        "",
+        description="Addresses or networks, separated by commas, of proxies whose X-Forwarded-For "
+        "and X-Forwarded-Proto count",
+    )
     atlas_public_url: str = Field(
         "",
         pattern=r"^(https?://.+)?$",
@@ -160,14 +198,62 @@ class Settings(BaseSettings):
         SecretStr(""),
         description="Token that allows changes to a running server; empty: nobody may",
     )
+    api_keys_file: Path | None = Field(
+        None,
+        description="File of the keys that `atlas keys` makes; with one, nobody asks without a key",
+    )
+    atlas_access: Literal["keys", "proxy"] = Field(
+        "keys",
+        description="Who decides who may ask where ATLAS_HOST is not this machine alone: `keys` "
+        "those of API_KEYS_FILE, `proxy` a proxy in front, which lets in whom it likes",
+    )
+    atlas_api_key: SecretStr = Field(
+        SecretStr(""), description="Key that `atlas ask` and `atlas search` send"
+    )
+    limit_requests_per_minute: int = Field(
+        0, ge=0, description="Requests of one key, or of one address without a key; 0: any number"
+    )
+    limit_streams: int = Field(
+        0, ge=0, description="Answers sent at once to one key or address; 0: any number"
+    )
+    limit_cost_per_day: float = Field(
+        0, ge=0, description="What language models may cost one key or address a day; 0: anything"
+    )
+    audit_log: Path | None = Field(
+        None, description="File that gets a line of JSON for every request; empty: none"
+    )
+    atlas_state_directory: Path = Field(
+        Path("data/state"),
+        description="Folder of what the server keeps of its callers: costs, shared answers",
+    )
     atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR"
     )
 
-    @field_validator("chroma_persist_directory", "ingest_root", "phoenix_working_dir")
+    @field_validator(
+        "chroma_persist_directory", "ingest_root", "phoenix_working_dir", "atlas_state_directory"
+    )
     @classmethod
     def _absolute(cls, path: Path) -> Path:
         return path.expanduser().absolute()
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _addresses(cls, text: str) -> str:
+        for part in text.split(","):
+            if part.strip():
+                ip_network(part.strip())
+        return text
+
+    @property
+    def umask(self) -> int:
+        """`atlas_umask` as a number."""
+        return int(self.atlas_umask, 8)
+
+    @field_validator("api_keys_file", "audit_log")
+    @classmethod
+    def _absolute_if_set(cls, path: Path | None) -> Path | None:
+        return path and path.expanduser().absolute()
 
     @property
     def collection_folder(self) -> Path:

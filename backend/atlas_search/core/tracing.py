@@ -41,7 +41,7 @@ FULL_TEXTS = 20  # documents of a span with their text; the rest have id and sco
 EXPORT_SECONDS = 60  # a batch that Phoenix cannot take is sent again until then
 QUEUE = 2048  # spans that wait to be sent, of some 180 questions
 PROBE_SECONDS = 1.0  # between two looks whether Phoenix answers
-SHUTDOWN_SECONDS = 3.0  # without a bound it takes 30 s when Phoenix is gone
+SHUTDOWN_SECONDS = 2.0  # without a bound it takes 30 s when Phoenix is gone
 
 
 @dataclass(frozen=True, slots=True)

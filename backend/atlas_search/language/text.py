@@ -39,8 +39,10 @@ _LINE = re.compile(r"[^\n]+")
 _ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
 _NUMBER = re.compile(r"\s*(?:\d{1,3}|[a-zA-Z])[.)]\s*")
 _NAME = re.compile(rf"\b{CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{CAPITAL}[\w'’]*\.?)+")
-# sentencex panics on one of these before a full stop ("Part C\u00a0.")
-_WIDE_BLANKS = re.compile(r"[^\S\x00-\x7f](?=\s*\.)")
+# sentencex panics on a wide blank before a full stop ("Part C\u00a0."); looked for from the first
+# blank on, or a long run of them takes quadratic time
+_BLANKS_OF_STOP = re.compile(r"(?<!\s)\s++(?=\.)")
+_WIDE_BLANK = re.compile(r"[^\S\x00-\x7f]")
 _BRACKETED = re.compile(r"\([^()]{1,200}\)")
 _CAPITALISED_NOUNS = frozenset({"de"})
 _Reading = tuple[str, str, bool, tuple[str, ...]]
@@ -140,6 +142,11 @@ def content_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]
     return frozenset(word.term for word in content_words(words(text, language)))
 
 
+def fold_words(text: str, language: str = DEFAULT_LANGUAGE) -> str:
+    """The words of `text` in their folded forms, a blank on either side of each."""
+    return f" {' '.join(word.folded for word in words(text, language))} "
+
+
 def all_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
     """The stems of all words of `text`, and of their parts."""
     found = words(text, language)
@@ -179,7 +186,7 @@ def _sentences(text: str, language: str) -> list[TextSpan]:
         start = line.start
         # sentencex takes "59)" for a list item and loses count of brackets after it
         masked = _BRACKETED.sub(_mask, text[line.start : line.end].replace("\n", " "))
-        masked = _WIDE_BLANKS.sub(" ", masked)
+        masked = _BLANKS_OF_STOP.sub(_narrow, masked)
         for boundary in sentencex.get_sentence_boundaries(language, masked):
             end = line.start + boundary["end_index"]
             if language == "en" and end < line.end and _ABBREVIATION.search(text, start, end):
@@ -215,6 +222,10 @@ def names(question: str, language: str = DEFAULT_LANGUAGE) -> list[list[Word]]:
 
 def _fill(broken: re.Match[str]) -> str:
     return "x" * len(broken.group())
+
+
+def _narrow(blanks: re.Match[str]) -> str:
+    return _WIDE_BLANK.sub(" ", blanks.group())
 
 
 def _mask(bracket: re.Match[str]) -> str:

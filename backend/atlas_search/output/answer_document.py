@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
-from atlas_search.core.domain import MetadataValue
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.output.search_document import RankedPassageOut, RetrievalOut, ScopeOut
-from atlas_search.output.sent import Sent
+from atlas_search.output.sent import Facts, Link, Sent
 
 
 class CitationOut(Sent):
@@ -31,11 +30,11 @@ class CitationOut(Sent):
     section: str | None = None
     speaker: str | None = None
     date: str | None = None
-    url: str | None = None
+    url: Link = None
     start: int
     end: int
     quote: str
-    metadata: dict[str, MetadataValue] = Field(default_factory=dict, description="The document's")
+    metadata: Facts = Field(default_factory=dict, description="The document's")
 
 
 class SentenceOut(Sent):

@@ -88,6 +88,13 @@ class MessageUsed(_Part):
     content: str
 
 
+class ConversationUsed(_Part):
+    """How many earlier turns the prompt holds, and how many it has no room for."""
+
+    turns: int = 0
+    turns_dropped: int = 0
+
+
 class WrittenBy(_Part):
     """Who wrote, in how many attempts. `fallback` says why it was not the target's model."""
 
@@ -112,7 +119,8 @@ class RunBundle(_Part):
     """One run: the question, what it was asked of, what was found and what was answered.
 
     `scope` says what was searched; earlier bundles have none. `ranked` are the kept passages, best
-    first; `prompt` is empty if no language model was asked.
+    first; `prompt` is empty if no language model was asked. Earlier bundles do not count the turns
+    of the `conversation`.
     """
 
     bundle_version: Literal[1]
@@ -128,6 +136,7 @@ class RunBundle(_Part):
     scope: ScopeOut | None = None
     ranked: tuple[RankedUsed, ...]
     prompt: tuple[MessageUsed, ...]
+    conversation: ConversationUsed = ConversationUsed()
     writer: WrittenBy
     answered: Answered
 
@@ -204,6 +213,9 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
         prompt=tuple(
             MessageUsed(role=message.role, content=message.content)
             for message in answer.context.messages
+        ),
+        conversation=ConversationUsed(
+            turns=answer.context.turns, turns_dropped=answer.context.turns_dropped
         ),
         writer=_writer(answer),
         answered=Answered(

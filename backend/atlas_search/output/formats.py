@@ -9,6 +9,8 @@ from typing import Literal
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.registry import require
+from atlas_search.core.stop import Stop
+from atlas_search.core.web_address import unlink
 from atlas_search.output.answer_document import AnswerDocument, read_answer
 from atlas_search.output.csl import csl_json
 from atlas_search.output.links import Base
@@ -85,14 +87,18 @@ def known_format(name: str) -> Format:
 
 
 def export(
-    documents: Sequence[Document], format: Format, base_url: str, default: str = ""
+    documents: Sequence[Document],
+    format: Format,
+    base_url: str,
+    default: str = "",
+    stop: Stop | None = None,
 ) -> Exported:
     """Answers in order of creation, as one file.
 
     Permalinks lead to the server at `base_url`, and name collections other than its
-    `default`. Raises RequestError for what is not an answer.
+    `default`. Raises RequestError for what is not an answer, and Cancelled soon after the `stop`.
     """
-    read = _in_order(documents)
+    read = _in_order(documents, stop or Stop())
     answers = [answer for answer, _ in read]
     if format == "json":
         text = _json([document for _, document in read])
@@ -102,16 +108,21 @@ def export(
     return Exported(text, kind.media_type, f"{_stem(answers)}.{kind.suffix}")
 
 
-def _in_order(documents: Sequence[Document]) -> list[tuple[AnswerDocument, Document]]:
+def _in_order(documents: Sequence[Document], stop: Stop) -> list[tuple[AnswerDocument, Document]]:
     if not documents:
         raise RequestError("There is nothing to export. Give at least one answer.")
-    read = [(read_answer(each, number), each) for number, each in enumerate(documents, start=1)]
+    read = []
+    for number, each in enumerate(documents, start=1):
+        stop.check()
+        read.append((read_answer(each, number), each))
+    stop.check()
     return sorted(read, key=lambda pair: (datetime.fromisoformat(pair[0].created), pair[0].qa_id))
 
 
 def _json(documents: Sequence[Document]) -> str:
-    """The documents as they are."""
-    content = {"format_version": JSON_VERSION, "answers": documents}
+    """The documents as they are, but for addresses that are no links."""
+    content = json.loads(json.dumps({"format_version": JSON_VERSION, "answers": documents}))
+    unlink(content)
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 

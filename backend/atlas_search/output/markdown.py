@@ -161,9 +161,7 @@ def _quote(cited: CitationOut, base_url: str) -> str:
     facts = [cited.title, cited.date, place_of(cited), cited.section, cited.speaker]
     links = [f"[passage]({_link(permalink(base_url, cited.passage_id))})"]
     if cited.url:
-        # only the web: a link to `javascript:` or a file would do something else
-        is_web = cited.url.lower().startswith(("https://", "http://"))
-        links.append(f"[original]({_link(cited.url)})" if is_web else escape_line(cited.url))
+        links.append(f"[original]({_link(cited.url)})")
     return (
         f"{', '.join(escape_line(fact) for fact in facts if fact)}\n\n"
         f"> {escape_line(cited.quote)}\n\n{' · '.join(links)}"

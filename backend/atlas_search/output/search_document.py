@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from atlas_search.core.domain import MetadataValue
-from atlas_search.output.sent import Sent
+from atlas_search.output.sent import Facts, Link, Sent
 
 
 class PassageOut(Sent):
@@ -27,8 +26,8 @@ class PassageOut(Sent):
     section: str | None = Field(description="Path of headings where the passage begins")
     speaker: str | None = Field(description="Who speaks in it; several joined by `; `")
     date: str | None
-    url: str | None
-    metadata: dict[str, MetadataValue]
+    url: Link
+    metadata: Facts
     marker: str = Field(description="Citation token of the passage: `[id s10(1)]`, `[id p3]`")
 
 
@@ -232,6 +231,6 @@ class DocumentOut(BaseModel):
     corpus: str
     title: str
     text: str
-    metadata: dict[str, MetadataValue]
+    metadata: Facts
     source: str
     passages: list[PassageOut]

@@ -1,8 +1,11 @@
 """Documents that are always sent whole, and may have been written by an earlier version."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from atlas_search.core.domain import MetadataValue
+from atlas_search.core.web_address import is_link, linked_fields
 
 
 def _all_required(schema: dict[str, Any]) -> None:
@@ -15,3 +18,14 @@ class Sent(BaseModel):
     """Every field is sent. What has a default may be missing from a document that is read."""
 
     model_config = ConfigDict(json_schema_extra=_all_required)
+
+
+def _link(address: str | None) -> str | None:
+    return address if is_link(address) else None
+
+
+Link = Annotated[str | None, AfterValidator(_link)]
+"""An address of the web; what is none is read as null."""
+
+Facts = Annotated[dict[str, MetadataValue], AfterValidator(linked_fields)]
+"""Metadata of a document, without an address that is no link."""

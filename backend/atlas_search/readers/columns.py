@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -22,6 +23,7 @@ HEADINGS = ("part", "chapter", "heading")
 LAST_PAGE = 5000
 """The highest `page` of a record that is taken for a page number."""
 
+_NAMED = 20  # fields that a message lists
 _SECTION_NUMBER = re.compile(r"\d+[A-Za-z]{0,3}(?:\.\d+)*(?:\(\w{1,5}\))*")
 
 TextColumn = Annotated[
@@ -102,7 +104,8 @@ class Columns:
     def lacking(self, names: Iterable[str]) -> str:
         """Why a record or a table of the fields `names` has no text."""
         wanted = " or ".join(f"`{name}`" for name in self.text or TEXT)
-        had = ", ".join(f"`{name}`" for name in names) or "none"
+        some = [f"`{name}`" for name in islice(names, _NAMED + 1)]
+        had = ", ".join([*some[:_NAMED], "..."] if some[_NAMED:] else some) or "none"
         return f"no field {wanted}; the fields are {had}: name the text with `--text-column`"
 
 

@@ -1,6 +1,7 @@
 """Reading tables (CSV, TSV): one document a row, its columns named in the first line."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -81,7 +82,7 @@ class CsvReader:
             return f"its first line does not name the columns: {header}"
         names = [name for column in header if (name := name_of(column))]
         names = [self.columns.rename.get(name, name) for name in names]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
         if not names:
             return _NO_HEADER
         if twice:

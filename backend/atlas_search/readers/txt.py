@@ -21,6 +21,9 @@ MARKDOWN = frozenset({".md", ".markdown"})
 MOST_VALUES = 10_000
 """In the front matter of one file."""
 
+_DEEPEST = 100  # levels; libyaml crashes at 50,000
+_NODES = 3 * MOST_VALUES  # values with their keys, and what aliases stand for
+
 # a line of more than three dashes is a rule, as many a transcript has above and below its head
 _YAML = YAMLHandler(fm_boundary=re.compile(r"^---[ \t]*$", re.MULTILINE))
 # what PyYAML raises for values that YAML has and Python has not, such as 30 February
@@ -82,6 +85,7 @@ def _parse(content: str) -> tuple[dict[str, object], str]:
     if not _YAML.FM_BOUNDARY.search(content, pos=3):
         raise ValueError("no line `---` ends it")
     front, text = _YAML.split(content)
+    _refuse_bombs(front)
     loaded = _YAML.load(front)
     if loaded is not None and not isinstance(loaded, dict):
         raise ValueError("it is not a list of `key: value` lines")
@@ -107,6 +111,33 @@ def _without_running_lines(text: str) -> str:
         for place in places:
             page[numbers[place]] = ""
     return clean("\f".join("\n".join(page) for page in pages))
+
+
+def _refuse_bombs(front: str) -> None:
+    """Raise before anything is made of YAML that no machine has room for.
+
+    RecursionError if it is nested too deeply, ValueError if its aliases stand for too many values:
+    each of forty lines may merge the one before twice.
+    """
+    sizes: dict[str, int] = {}
+    open_: list[tuple[str | None, int]] = [(None, 0)]
+    for event in yaml.parse(front, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        added = 1
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_.append((event.anchor, 1))
+            if len(open_) > _DEEPEST:
+                raise RecursionError
+            continue
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, added = open_.pop()
+            if anchor:
+                sizes[anchor] = added
+        elif isinstance(event, yaml.AliasEvent):
+            added = sizes.get(str(event.anchor), 1)
+        outer, size = open_.pop()
+        open_.append((outer, size + added))
+        if size + added > _NODES:
+            raise ValueError(f"it holds more than {MOST_VALUES} values")
 
 
 def _is_small(value: object) -> bool:

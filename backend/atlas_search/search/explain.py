@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from atlas_search.core.domain import LEGS
+from atlas_search.core.stop import Stop
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import Ranking
 from atlas_search.stores.store import Store
@@ -29,10 +30,13 @@ class Explained:
     signals: Mapping[str, float]
 
 
-def explain_all(store: Store, candidates: Candidates, ranking: Ranking) -> list[Explained]:
-    """All candidates, best first."""
+def explain_all(
+    store: Store, candidates: Candidates, ranking: Ranking, stop: Stop
+) -> list[Explained]:
+    """All candidates, best first. Raises Cancelled."""
     legs: dict[int, dict[str, LegPlace]] = {int(row): {} for row in ranking.rows}
     for hits in candidates.hits:
+        stop.check()
         for leg in LEGS:
             found = hits.leg(leg)
             for place, (row, score) in enumerate(zip(*found, strict=True), start=1):

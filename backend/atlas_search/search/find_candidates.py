@@ -48,8 +48,10 @@ def _part(run: SearchRun, text: str) -> tuple[Candidates, Part]:
 
 
 def _find(run: SearchRun, query: Query) -> Candidates:
+    run.stop.check()
     vector = _embed(run, query)
     run.clock.lap("embed")
+    run.stop.check()
     hits = retrieve(run, query, vector)
     run.clock.lap("retrieve")
     table = _measure_all(run, query, vector, pool(hits))
@@ -60,6 +62,7 @@ def _find(run: SearchRun, query: Query) -> Candidates:
 def _measure_all(
     run: SearchRun, query: Query, vector: NDArray[np.float32], rows: IntArray
 ) -> SignalTable:
+    run.stop.check()
     store = run.store
     owner = store.corpus_of(rows)
     return merge(

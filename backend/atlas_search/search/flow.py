@@ -17,7 +17,10 @@ from atlas_search.search.summary import summary
 
 
 def search(run: SearchRun) -> WholeResult:
-    """Find, measure, rank and choose the passages that speak to the question."""
+    """Find, measure, rank and choose the passages that speak to the question.
+
+    Raises Cancelled soon after the run is stopped.
+    """
     with run.tracer.span("search", "CHAIN") as span:
         candidates = find_candidates(run)
         ranking = _rank(run, candidates)
@@ -29,10 +32,12 @@ def search(run: SearchRun) -> WholeResult:
 
 
 def _rank(run: SearchRun, candidates: Candidates) -> Ranking:
+    run.stop.check()
     with run.tracer.span("rerank", "RERANKER") as span:
         ranking = rerank(candidates, run.target)
         if stage := run.searcher.stages.get((run.target.reranker, run.target.rerank_model)):
-            ranking = read_again(stage, run.query.text, ranking, run.texts, _limits(run.target))
+            limits = _limits(run.target)
+            ranking = read_again(stage, run.query.text, ranking, run.texts, limits, run.stop)
             span.set(model=stage.name, read=len(ranking.relevance))
         run.clock.lap("rank")
         _describe_ranking(span, run, ranking)
@@ -44,6 +49,7 @@ def _limits(target: Target) -> Limits:
 
 
 def _check(run: SearchRun, ranked: Sequence[RankedPassage]) -> list[CheckedPassage]:
+    run.stop.check()
     checked = check(run.query, ranked, run.term_weights, run.target)
     run.clock.lap("select")
     return checked

@@ -63,6 +63,8 @@ class Spellings:
 
     def _close(self, term: str, errors: int) -> dict[str, int]:
         """The stems at most so many errors away, with their distance."""
+        if len(term) > self._longest + errors:
+            return {}  # comparing takes as long as the term is
         found = process.extract(
             term, self._terms, scorer=OSA.distance, score_cutoff=errors, limit=None
         )
@@ -71,6 +73,10 @@ class Spellings:
     @cached_property
     def _terms(self) -> list[str]:
         return [term for term in self._table.vocabulary if term.isalpha()]
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._terms), default=0)
 
     @cached_property
     def _read_with_f(self) -> Mapping[str, list[str]]:

@@ -25,11 +25,14 @@ def retrieve(run: SearchRun, query: Query, vector: NDArray[np.float32]) -> list[
 
     def from_corpus(corpus: str) -> CorpusHits:
         with run.tracer.span(f"retrieve {corpus}", "RETRIEVER") as span:
+            run.stop.check()
             spelt = query.in_language(language[corpus]).spelt
-            dense = store.nearest(corpus, vector, run.depth, scope)
+            dense = store.nearest(corpus, vector, run.depth, scope, run.stop)
+            run.stop.check()
             lexical = store.matching(corpus, spelt, run.depth, scope)
             if required is not None:
-                dense = _first(store.nearest(corpus, vector, run.depth, required), dense, run.depth)
+                held = store.nearest(corpus, vector, run.depth, required, run.stop)
+                dense = _first(held, dense, run.depth)
             if preferred is not None:
                 held = store.matching(corpus, spelt, run.depth, preferred)
                 lexical = _first(held, lexical, run.depth)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from atlas_search.core.domain import Passage
+from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing import Tracer
 from atlas_search.search.clock import Clock
@@ -14,19 +15,23 @@ from atlas_search.search.query import Phrase, Query, parse_query
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.occurrences import weigh
-from atlas_search.search.unknown_words import UnknownWord, reworded, unknown_words
+from atlas_search.search.unknown_words import MOST_LOOKED_UP, UnknownWord, reworded, unknown_words
 from atlas_search.stores.store import Scope, Store
 from atlas_search.stores.tokens import IntArray
 
 
 @dataclass(frozen=True)
 class SearchRun:
-    """What is asked, of what, and how. For one search; nothing of it changes but the clock."""
+    """What is asked, of what, and how. For one search; nothing of it changes but the clock.
+
+    Every stage checks `stop` before it begins, and long ones while they work.
+    """
 
     searcher: Searcher
     request: SearchRequest
     target: Target
     clock: Clock = field(default_factory=Clock)
+    stop: Stop = field(default_factory=Stop)
 
     @property
     def store(self) -> Store:
@@ -73,6 +78,7 @@ class SearchRun:
             self.by_language,
             self.store,
             self.searcher.spellings,
+            self.stop,
             replace=not self.request.fuzzy,
         )
 
@@ -153,6 +159,7 @@ class SearchRun:
         """The passages that the request allows and that hold all these phrases, ascending."""
         rows = []
         for language, numbers in self.by_language.items():
+            self.stop.check()
             read = self.query.in_language(language)
             held, excluded = ([p.stems for p in of] for of in (phrases(read), read.excluded))
             found = self.store.scope(self.request.filters, held, excluded).rows
@@ -164,5 +171,13 @@ class SearchRun:
         query = query.narrowed(self.request.require, self.request.exclude)
         if not self.request.fuzzy:
             return query
-        found = {term: self.searcher.spellings.of(term) for term in query.terms}
-        return replace(query, spellings={term: others for term, others in found.items() if others})
+        return replace(query, spellings=self._spellings(query.terms))
+
+    def _spellings(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        unknown = [term for term in terms if term not in self.store.tokens.vocabulary]
+        found: dict[str, tuple[str, ...]] = {}
+        for term in unknown[:MOST_LOOKED_UP]:
+            self.stop.check()
+            if others := self.searcher.spellings.of(term):
+                found[term] = others
+        return found

@@ -17,6 +17,7 @@ from atlas_search.stores.store import Store
 
 def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[RankedPassage]:
     """The passages to keep, best first, each with the ids of others that say the same."""
+    run.stop.check()
     with run.tracer.span("balance", "CHAIN") as span:
         store, request, target = run.store, run.request, run.target
         ranking = _required_first(run, _vary(run, ranking))

@@ -1,27 +1,39 @@
 """`/api/ask`: an answer at once or as it comes about, stopped, read again and taken home."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from functools import partial
 
-from flask import Response, json, request, stream_with_context
+from flask import Response, g, json, request, stream_with_context
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel
 
+from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AskRequest
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound, RequestError
 from atlas_search.output.answer_document import AnswerDocument
+from atlas_search.providers.chat import Usage
+from atlas_search.server.access.caller import present_caller
+from atlas_search.server.access.limits import spender
+from atlas_search.server.access.spending import Spending
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
 from atlas_search.server.problems import problem_of
 from atlas_search.server.runs import Run, Runs
 from atlas_search.server.schemas.requests import AskBody, Identifier, read_question
 from atlas_search.server.serving import Serve
+from atlas_search.server.store_watch import Guard
+from atlas_search.server.waiting import Gone, gone
 
 LONGEST_NUMBER = 9  # digits of an event's number
 
-Gone = Callable[[], bool]
-"""Whether the client of the present request has gone away."""
+Guards = Callable[[], Guard]
+"""The guard of the collection that the present request is about. A thread of its own has none."""
+
+Pay = Callable[[date, float], None]
+"""Notes what was spent on a day."""
 
 _STREAM = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 
@@ -32,14 +44,14 @@ class ByAnswer(BaseModel):
     qa_id: Identifier
 
 
-def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
+def ask_blueprint(serve: Serve, runs: Runs, guards: Guards, spending: Spending) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
     @blueprint.post("/ask", summary="Answer a question", responses={200: AnswerDocument})
     def post_ask(body: AskBody) -> dict[str, object]:
-        run = _start(runs, serve(), body)
-        return _whole(run, _gone(), include_context=body.include_context)
+        run = _start(runs, serve(), body, guards, spending)
+        return _whole(run, gone(), include_context=body.include_context)
 
     @blueprint.post(
         "/ask/stream",
@@ -54,27 +66,33 @@ def ask_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     def post_ask_stream(body: AskBody) -> Response:
         after = _last_event()
         if after and body.qa_id:
-            return _stream(runs.get(body.qa_id), after, _gone())
-        return _stream(_start(runs, serve(), body), 0, _gone())
+            return _stream(own_run(runs, body.qa_id), after, gone())
+        return _stream(_start(runs, serve(), body, guards, spending), 0, gone())
 
     @blueprint.get(
         "/ask/<qa_id>/stream", summary="The events of an answer", responses={200: _STREAM}
     )
     def get_ask_stream(path: ByAnswer) -> Response:
-        return _stream(runs.get(path.qa_id), _last_event(), _gone())
+        return _stream(own_run(runs, path.qa_id), _last_event(), gone())
 
     @blueprint.get("/ask/<qa_id>", summary="A finished answer", responses={200: AnswerDocument})
     def get_ask(path: ByAnswer) -> dict[str, object]:
-        return finished_run(runs.get(path.qa_id)).document
+        return finished_run(own_run(runs, path.qa_id)).document
 
     @blueprint.delete("/ask/<qa_id>", summary="Stop an answer")
     def delete_ask(path: ByAnswer) -> dict[str, object]:
-        run = runs.get(path.qa_id)
+        run = own_run(runs, path.qa_id)
         stopped = not run.ended
         run.stop.set("The answer was stopped.")
         return {"qa_id": path.qa_id, "stopped": stopped}
 
     return blueprint
+
+
+def own_run(runs: Runs, qa_id: str) -> Run:
+    """An answer of the present caller's. Raises NotFound, for those of others too."""
+    g.run = run = runs.get(qa_id, present_caller().owner)
+    return run
 
 
 def finished_run(run: Run) -> Run:
@@ -86,8 +104,9 @@ def finished_run(run: Run) -> Run:
     return run
 
 
-def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
+def _start(runs: Runs, atlas: Atlas, body: AskBody, guards: Guards, spending: Spending) -> Run:
     """Check the request and begin its answer."""
+    caller = present_caller()
     question = read_question(body, atlas.services)
     work = partial(
         _work,
@@ -95,23 +114,51 @@ def _start(runs: Runs, atlas: Atlas, body: AskBody) -> Run:
         question=question,
         include_context=body.include_context,
         path=request.path,
+        guard=guards(),
+        with_trace=caller.sees_traces,
+        pay=partial(spending.add, spender(caller, request.remote_addr or "")),
     )
-    return runs.start(question.qa_id, question.session_id, work)
+    g.run = run = runs.start(question.qa_id, question.session_id, work, caller.owner)
+    return run
 
 
 def _work(
-    run: Run, *, atlas: Atlas, question: AskRequest, include_context: bool, path: str
+    run: Run,
+    *,
+    atlas: Atlas,
+    question: AskRequest,
+    include_context: bool,
+    path: str,
+    guard: Guard,
+    with_trace: bool,
+    pay: Pay,
 ) -> None:
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
-        answer = atlas.answer(question, lambda event: write_event(run, event), run.stop)
+        answer = _answer(run, atlas, question, pay)
+        answer = answer if with_trace else replace(answer, trace_id="")
         document = answer.to_dict()
+        guard.require_whole()  # damage may have come while it was written
     except Exception as error:
-        run.error = error
-        run.write("error", problem_of(error, path).model_dump_json(exclude_none=True))
+        run.error = guard.cause(error)
+        run.write("error", problem_of(run.error, path).model_dump_json(exclude_none=True))
     else:
         run.answer, run.document, run.manifest = answer, document, atlas.services.store.manifest
         run.write("complete", json.dumps(_to_send(document, include_context=include_context)))
+
+
+def _answer(
+    run: Run, atlas: Atlas, question: AskRequest, pay: Callable[[date, float], None]
+) -> Answer:
+    """The answer; what it cost is paid whatever becomes of it."""
+    spent: list[Usage] = []
+    try:
+        return atlas.answer(question, lambda event: write_event(run, event), run.stop, spent)
+    finally:
+        usage = sum(spent, Usage())
+        run.cost = question.target.cost(usage.prompt_tokens, usage.completion_tokens)
+        if run.cost:
+            pay(datetime.now(UTC).date(), run.cost)
 
 
 def _whole(run: Run, gone: Gone, *, include_context: bool) -> dict[str, object]:
@@ -144,8 +191,3 @@ def _last_event() -> int:
     if not (value.isascii() and value.isdecimal() and len(value) <= LONGEST_NUMBER):
         raise RequestError(f"Last-Event-ID: {value[:20]!r} is not the number of an event.")
     return int(value)
-
-
-def _gone() -> Gone:
-    found: Gone = request.environ.get("waitress.client_disconnected", lambda: False)
-    return found

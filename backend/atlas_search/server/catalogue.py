@@ -1,7 +1,4 @@
-"""What can be chosen and what runs: corpora, targets, configuration, health, documents."""
-
-from collections.abc import Callable
-from typing import Literal
+"""What can be chosen and what runs: corpora, targets, configuration, documents."""
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
@@ -11,7 +8,9 @@ from atlas_search.core.domain import LEGS
 from atlas_search.core.version import __version__
 from atlas_search.output.search_document import DocumentOut, PassageOut
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS
+from atlas_search.server.access.caller import present_caller
 from atlas_search.server.serving import Serve
+from atlas_search.server.waiting import waiting
 from atlas_search.stores.manifest import Field as FieldStatistics
 from atlas_search.stores.manifest import Origin
 
@@ -79,21 +78,7 @@ class ConfigOut(BaseModel):
     tracing: bool
     phoenix_url: str | None
     phoenix_project: str
-
-
-class HealthOut(BaseModel):
-    """Whether the server can answer; `problem` says what is wrong and what to do.
-
-    `providers` are `ready`, or say what they lack.
-    """
-
-    status: Literal["ok", "degraded"]
-    problem: str
-    version: str
-    collection: str
-    documents: int
-    passages: int
-    providers: dict[str, str]
+    caller: str = Field(description="Name of the key that asks; empty where no keys are used")
 
 
 class ById(BaseModel):
@@ -102,7 +87,7 @@ class ById(BaseModel):
     id: str
 
 
-def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
+def catalogue_blueprint(serve: Serve) -> APIBlueprint:
     """Everything about the collection and the server that is only read."""
     blueprint = APIBlueprint(
         "catalogue", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
@@ -160,29 +145,9 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
             fused_weights={name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS},
             providers=["extractive", *services.answerer.models],
             tracing=services.tracer.enabled,
-            phoenix_url=settings.phoenix_url or None,
+            phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,
             phoenix_project=settings.phoenix_project_name,
-        ).model_dump(mode="json")
-
-    @blueprint.get("/health", summary="Whether it can answer", responses={200: HealthOut})
-    def get_health() -> dict[str, object]:
-        services = serve().services
-        manifest = services.store.manifest
-        providers = services.provider_health()
-        _, target = services.target(None)
-        fault = problem() or (
-            ""
-            if providers[target.llm_provider].ready
-            else f"{target.llm_provider}: {providers[target.llm_provider].detail}"
-        )
-        return HealthOut(
-            status="degraded" if fault else "ok",
-            problem=fault,
-            version=__version__,
-            collection=manifest.collection,
-            documents=manifest.documents,
-            passages=manifest.passages,
-            providers={name: health.detail or "ready" for name, health in providers.items()},
+            caller=present_caller().name,
         ).model_dump(mode="json")
 
     @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})
@@ -191,8 +156,12 @@ def catalogue_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprin
 
     @blueprint.get("/documents/<any_id:id>", summary="One document", responses={200: DocumentOut})
     def get_document(path: ById) -> dict[str, object]:
-        atlas = serve()
-        return atlas.document(path.id).to_dict(atlas.passages(path.id))
+        atlas, stop = serve(), waiting()
+        document = atlas.document(path.id)
+        stop.check()
+        passages = atlas.passages(path.id)
+        stop.check()
+        return document.to_dict(passages)
 
     return blueprint
 

@@ -5,7 +5,8 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.core.errors import AtlasError, Conflict, SourceError
-from atlas_search.server.collections import Collections
+from atlas_search.server.access.caller import present_caller
+from atlas_search.server.collections import Collections, visible
 from atlas_search.server.problems import Problem
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import rollback, versions
@@ -23,7 +24,10 @@ class VersionOut(BaseModel):
 
 
 class CollectionOut(BaseModel):
-    """A collection that can be chosen; `versions` are newest first."""
+    """A collection that can be chosen; `versions` are newest first.
+
+    Who sees only some of its corpora learns no more than its name.
+    """
 
     name: str
     default: bool = Field(description="Whether requests that choose none get it")
@@ -36,7 +40,7 @@ class CollectionOut(BaseModel):
 
 
 class CollectionsOut(BaseModel):
-    """The collections that can be chosen, the default first."""
+    """The collections that can be chosen, the default first; it is empty for who may not see it."""
 
     default: str
     collections: list[CollectionOut]
@@ -66,10 +70,15 @@ def collections_blueprint(collections: Collections) -> APIBlueprint:
         "/collections", summary="Collections to choose from", responses={200: CollectionsOut}
     )
     def get_collections() -> dict[str, object]:
-        found = [_collection(collections, name) for name in collections.names()]
-        return CollectionsOut(default=collections.default, collections=found).model_dump(
-            mode="json"
-        )
+        names, caller = visible(collections.names()), present_caller()
+        found = [
+            _collection(collections, name)
+            if caller.sees(name) is None
+            else _name_alone(collections, name)
+            for name in names
+        ]
+        default = collections.default if collections.default in names else ""
+        return CollectionsOut(default=default, collections=found).model_dump(mode="json")
 
     @blueprint.post(
         "/collections/<name>/rollback",
@@ -87,6 +96,20 @@ def collections_blueprint(collections: Collections) -> APIBlueprint:
         return _collection(collections, path.name).model_dump(mode="json")
 
     return blueprint
+
+
+def _name_alone(collections: Collections, name: str) -> CollectionOut:
+    """A collection as one hears of it who sees some of its corpora."""
+    return CollectionOut(
+        name=name,
+        default=name == collections.default,
+        open=collections.is_open(name),
+        version="",
+        documents=0,
+        passages=0,
+        versions=[],
+        problem="",
+    )
 
 
 def _collection(collections: Collections, name: str) -> CollectionOut:

@@ -3,18 +3,23 @@
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from flask import has_request_context, request
+from flask import g, has_request_context, request
+from werkzeug.exceptions import HTTPException
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import UnknownCollection
 from atlas_search.core.settings import Settings
+from atlas_search.core.shown import shown
 from atlas_search.providers.embedding import Embedder
+from atlas_search.server.access.caller import present_caller
 from atlas_search.server.serving import Serve, Serving
+from atlas_search.server.store_watch import UNGUARDED, Guard
 from atlas_search.stores.manifest import FILE_NAME
 
 HEADER = "Atlas-Collection"
@@ -54,6 +59,9 @@ class Collections(Protocol):
     def is_open(self, name: str) -> bool:
         """Whether a collection is in memory."""
 
+    def guard(self, name: str = "") -> Guard:
+        """What keeps answers back from a damaged collection; a NoGuard where none is open."""
+
 
 def chosen_collection() -> str:
     """The collection that the present request names: in its body, its query or its header."""
@@ -74,6 +82,7 @@ class OneCollection:
 
     serve: Serve
     fault: Callable[[], str] = lambda: ""
+    guarded: Guard = UNGUARDED
 
     def __call__(self, name: str = "") -> Atlas:
         """See Collections."""
@@ -96,8 +105,10 @@ class OneCollection:
 
     def settings_of(self, name: str, *, new: bool = False) -> Settings:  # noqa: ARG002
         """See Collections."""
-        _check(name or chosen_collection(), self.names())
-        return self.serve().services.settings
+        own = self.serve().services.settings
+        if (name or chosen_collection()) != own.chroma_collection_name:
+            _check(name or chosen_collection(), self.names())
+        return own
 
     def refresh(self, name: str) -> None:
         """See Collections: `serve` follows by itself."""
@@ -105,6 +116,30 @@ class OneCollection:
     def is_open(self, name: str) -> bool:  # noqa: ARG002
         """See Collections."""
         return True
+
+    def guard(self, name: str = "") -> Guard:  # noqa: ARG002
+        """See Collections."""
+        return self.guarded
+
+
+@dataclass(frozen=True)
+class PresentGuard:
+    """The guard of whichever collection the present request chooses; of none if it is too large."""
+
+    collections: Collections
+
+    def require_whole(self) -> None:
+        """See Guard."""
+        self._guard().require_whole()
+
+    def cause(self, error: Exception) -> Exception:
+        """See Guard."""
+        return self._guard().cause(error)
+
+    def _guard(self) -> Guard:
+        with suppress(HTTPException):  # from reading its body
+            return self.collections.guard()
+        return UNGUARDED
 
 
 @dataclass
@@ -132,9 +167,10 @@ class ServedCollections:
     def __call__(self, name: str = "") -> Atlas:
         """See Collections."""
         name = name or chosen_collection()
+        if name:
+            _check(name, self.names())
         if name in ("", self.default):
             return self._first()
-        _check(name, self.names())
         with self._lock:
             place = self._others.setdefault(name, _Place())
             self._others.move_to_end(name)
@@ -167,10 +203,10 @@ class ServedCollections:
         """See Collections."""
         name = name or chosen_collection() or self.default
         every = EVERY in (part.strip() for part in self._settings.collections.split(","))
-        if not (new and every and _NAME.fullmatch(name)):
-            _check(name, self.names())
         if name == self.default:
             return self._settings
+        if not (new and every and _NAME.fullmatch(name)):
+            _check(name, self.names())
         # MULTI_CORPUS_METADATA names corpora of the configured collection
         own = {"chroma_collection_name": name, "multi_corpus_metadata": ""}
         return self._settings.model_copy(update=own)
@@ -187,6 +223,13 @@ class ServedCollections:
         """See Collections."""
         place = self._others.get(name)
         return name == self.default or bool(place and place.serving)
+
+    def guard(self, name: str = "") -> Guard:
+        """See Collections."""
+        name = name or chosen_collection() or self.default
+        place = self._others.get(name)
+        serving = self._first if name == self.default else place and place.serving
+        return serving.guard if serving else UNGUARDED
 
     def follow(self) -> None:
         """Begin to look for new versions of what is open."""
@@ -224,8 +267,19 @@ def _folders(root: Path) -> list[str]:
     return [p.name for p in found if _NAME.fullmatch(p.name) and (p / FILE_NAME).is_file()]
 
 
+def visible(names: Iterable[str]) -> list[str]:
+    """Those collections of which the present caller may know; all outside of a request."""
+    if not (has_request_context() and "caller" in g):
+        return list(names)
+    caller = present_caller()
+    # an empty set: they see no corpus of it
+    return [name for name in names if caller.is_known and caller.sees(name) != frozenset()]
+
+
 def _check(name: str, served: list[str]) -> None:
-    if name and name not in served:
+    known = visible(served)
+    if name and name not in known:
+        listed = ", ".join(known) or "none"
         raise UnknownCollection(
-            f"There is no collection {name[:80]!r} here. Served are: {', '.join(served)}."
+            f"There is no collection {shown([name])} here. Served are: {listed}."
         )

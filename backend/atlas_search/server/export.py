@@ -12,10 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from atlas_search.core.errors import NotFound
 from atlas_search.output.bundle import bundle_of
 from atlas_search.output.formats import Exported, Format, export, known_format
-from atlas_search.server.ask import finished_run
+from atlas_search.server.access.caller import present_caller
+from atlas_search.server.ask import finished_run, own_run
 from atlas_search.server.collections import Collections
 from atlas_search.server.runs import Runs
 from atlas_search.server.schemas.requests import Identifier
+from atlas_search.server.waiting import waiting
 
 MAX_ANSWERS = 500
 
@@ -64,11 +66,11 @@ def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
 
     @blueprint.post("/export", summary="Answers as a file", responses=_FILE)
     def post_export(body: ExportBody) -> Response:
-        return _file(export(body.answers, body.format, *_base(collections)))
+        return _file(export(body.answers, body.format, *_base(collections), waiting()))
 
     @blueprint.get("/ask/<qa_id>/export", summary="A recent answer as a file", responses=_FILE)
     def get_answer(path: ByAnswer, query: AnswerFormatQuery) -> Response:
-        run = finished_run(runs.get(path.qa_id))
+        run = finished_run(own_run(runs, path.qa_id))
         if query.format == "bundle" and run.answer and run.manifest:
             bundle = bundle_of(run.answer, run.manifest)
             name = f"atlas-run-{path.qa_id}.json"
@@ -81,10 +83,11 @@ def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
         responses=_FILE,
     )
     def get_session(path: BySession, query: FormatQuery) -> Response:
-        documents = [run.document for run in runs.of_session(path.session_id)]
+        found = runs.of_session(path.session_id, present_caller().owner)
+        documents = [run.document for run in found]
         if not documents:
             raise NotFound(f"No answer of the session {path.session_id} is kept any more.")
-        return _file(export(documents, query.format, *_base(collections)))
+        return _file(export(documents, query.format, *_base(collections), waiting()))
 
     return blueprint
 

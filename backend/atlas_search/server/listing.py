@@ -94,13 +94,11 @@ def listing_blueprint(serve: Serve) -> APIBlueprint:
 def _matching(store: Store, query: ListingQuery) -> IntArray:
     """Indices of the documents asked for. Raises RequestError."""
     filters = conditions(plain_filters(query.filters), store.manifest.fields)
-    every = np.arange(store.manifest.documents)
-    documents = store.scope(filters).documents if filters else every
-    if not query.corpus:
+    wanted = known_corpora(store, query.corpus) if query.corpus else store.corpora
+    documents = store.documents_of([corpus.id for corpus in wanted])
+    if not filters:
         return documents
-    wanted = {corpus.id for corpus in known_corpora(store, query.corpus)}
-    numbers = [number for number, corpus in enumerate(store.corpora) if corpus.id in wanted]
-    chosen: IntArray = documents[np.isin(store.corpus_of_documents(documents), numbers)]
+    chosen: IntArray = np.intersect1d(documents, store.scope(filters).documents)
     return chosen
 
 

@@ -1,6 +1,7 @@
 """Errors as RFC 9457 problem documents: one table of statuses, one shape."""
 
 import logging
+from collections.abc import Sequence
 from math import ceil
 
 from flask import Response, json, request
@@ -8,6 +9,9 @@ from pydantic import BaseModel, Field, ValidationError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from atlas_search.core import errors
+
+MOST_FAULTS = 20  # of a request that are told; each of a million values may have some
+LONGEST_NAME = 80  # characters of a field's
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +24,7 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.NotAllowed: 403,
+    errors.UnknownCaller: 401,
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
     errors.Unavailable: 503,
@@ -48,36 +53,43 @@ def problem_of(error: Exception, instance: str) -> Problem:
     """The problem document for any exception; unexpected ones are logged and kept vague."""
     if isinstance(error, errors.AtlasError):
         status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-        problem = _problem(_words(type(error).__name__), status, str(error), instance)
+        problem = problem_for(_words(type(error).__name__), status, str(error), instance)
         if isinstance(error, errors.Unavailable) and error.retry_after:
             return problem.model_copy(update={"retry_after": ceil(error.retry_after)})
         return problem
     if isinstance(error, HTTPException):
         detail = error.description or error.name
-        return _problem(error.name, error.code or 500, detail, instance)
+        return problem_for(error.name, error.code or 500, detail, instance)
     log.exception("Unexpected error at %s", instance, exc_info=error)
     detail = "Something went wrong in the server; its log says what."
-    return _problem("Internal Server Error", 500, detail, instance)
+    return problem_for("Internal Server Error", 500, detail, instance)
 
 
 def problem_response(error: Exception) -> Response:
     """A response carrying the problem document."""
-    response = _response(problem_of(error, request.path))
+    response = response_of(problem_of(error, request.path))
+    if isinstance(error, errors.UnknownCaller):
+        response.headers["WWW-Authenticate"] = 'Bearer realm="atlas"'
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
     return response
 
 
 def validation_response(error: ValidationError) -> Response:
-    """A response for a request whose fields have the wrong shape: all of them at once."""
-    faults = [
-        f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {fault['msg']}"
-        for fault in error.errors()
-    ]
-    return _response(_problem("Invalid Request", 400, "; ".join(faults) + ".", request.path))
+    """A response for a request whose fields have the wrong shape: the first of them at once."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in found[:MOST_FAULTS]]
+    if len(found) > MOST_FAULTS:
+        faults.append(f"and {len(found) - MOST_FAULTS:,} more faults")
+    return response_of(problem_for("Invalid Request", 400, "; ".join(faults) + ".", request.path))
 
 
-def _problem(title: str, status: int, detail: str, instance: str) -> Problem:
+def _place(parts: Sequence[object]) -> str:
+    return ".".join(str(part)[:LONGEST_NAME] for part in parts) or "body"
+
+
+def problem_for(title: str, status: int, detail: str, instance: str) -> Problem:
+    """The problem document of a title, whose kind bears its name."""
     slug = title.lower().replace(" ", "-")
     return Problem(
         type=f"urn:atlas:problem:{slug}",
@@ -88,7 +100,8 @@ def _problem(title: str, status: int, detail: str, instance: str) -> Problem:
     )
 
 
-def _response(problem: Problem) -> Response:
+def response_of(problem: Problem) -> Response:
+    """A response carrying it."""
     wait = problem.retry_after
     return Response(
         json.dumps(problem.model_dump(exclude_none=True)),

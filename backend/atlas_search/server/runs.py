@@ -9,14 +9,16 @@ from typing import NamedTuple
 from cachetools import TTLCache
 
 from atlas_search.answer.answer import Answer
-from atlas_search.core.errors import Conflict, NotFound, TooManyQuestions
+from atlas_search.core.errors import Cancelled, Conflict, NotFound, ServerBusy, TooManyQuestions
 from atlas_search.core.stop import Stop
+from atlas_search.server.problems import problem_of
 from atlas_search.stores.manifest import Manifest
 
 KEPT = 256  # ended answers, for late readers and for export: 0.1 MB each with ten passages
 KEPT_SECONDS = 3600.0
 RETRY_SECONDS = 5.0
-CLOSING_SECONDS = 5.0
+CLOSING_SECONDS = 1.5
+STOPPING = "The server is stopping."
 
 
 class Event(NamedTuple):
@@ -27,6 +29,9 @@ class Event(NamedTuple):
     data: str
 
 
+_Id = tuple[str, str]
+"""An owner, and what they call an answer."""
+
 Work = Callable[["Run"], None]
 """Writes the events of a run, the last of which is `complete` or `error`. Raises nothing."""
 
@@ -36,10 +41,12 @@ class Run:
 
     It is stopped if nobody has been reading it for `patience` seconds. Once it has ended, either
     `answer` is there, with `document` as it is sent and the `manifest` of the collection it was
-    made from, or `error` says why not.
+    made from, or `error` says why not. `owner` is who began it: nobody else may see it.
+    `cost` is what its language model took, None where prices are unknown.
     """
 
-    def __init__(self, qa_id: str, session_id: str, patience: float):
+    def __init__(self, qa_id: str, session_id: str, patience: float, owner: str = ""):
+        self.owner = owner
         self.qa_id = qa_id
         self.session_id = session_id
         self.stop = Stop()
@@ -47,6 +54,7 @@ class Run:
         self.error: Exception | None = None
         self.document: dict[str, object] = {}
         self.manifest: Manifest | None = None
+        self.cost: float | None = None
         self._patience = patience
         self._events: list[Event] = []
         self._changed = threading.Condition()
@@ -60,10 +68,19 @@ class Run:
         return self._ended
 
     def write(self, name: str, data: str) -> None:
-        """Add an event."""
+        """Add an event, unless it was the last that was written."""
         with self._changed:
+            if self._ended:
+                return
             self._events.append(Event(len(self._events) + 1, name, data))
             self._changed.notify_all()
+
+    def give_up(self, error: Exception) -> None:
+        """End with an error although the answer is still being written."""
+        self.error = self.error or error
+        problem = problem_of(error, f"/api/ask/{self.qa_id}")
+        self.write("error", problem.model_dump_json(exclude_none=True))
+        self.end()
 
     def end(self) -> None:
         """No event comes after those written."""
@@ -114,14 +131,18 @@ class Run:
 
 
 class Runs:
-    """The answers being written, at most `limit` at once, and the last ones that were."""
+    """The answers being written, at most `limit` at once, and the last ones that were.
+
+    Each belongs to its owner: what one calls `q1` is not what another calls so.
+    """
 
     def __init__(self, limit: int, patience: float):
         self._limit = limit
         self._patience = patience
-        self._running: dict[str, Run] = {}
+        self._running: dict[_Id, Run] = {}
         self.started = 0
-        self._kept: TTLCache[str, Run] = TTLCache(KEPT, KEPT_SECONDS)
+        self._kept: TTLCache[_Id, Run] = TTLCache(KEPT, KEPT_SECONDS)
+        self._closed = False
         self._lock = threading.Lock()
 
     @property
@@ -129,14 +150,17 @@ class Runs:
         """Answers that are being written."""
         return len(self._running)
 
-    def start(self, qa_id: str, session_id: str, work: Work) -> Run:
+    def start(self, qa_id: str, session_id: str, work: Work, owner: str = "") -> Run:
         """Begin an answer.
 
-        Raises Conflict if one with this id is being written, and TooManyQuestions.
+        Raises Conflict if one of the owner's with this id is being written, TooManyQuestions, and
+        ServerBusy once they are closed.
         """
-        run = Run(qa_id, session_id, self._patience)
+        run = Run(qa_id, session_id, self._patience, owner)
         with self._lock:
-            if qa_id in self._running:
+            if self._closed:
+                raise ServerBusy(STOPPING, RETRY_SECONDS)
+            if (owner, qa_id) in self._running:
                 raise Conflict(f"The answer {qa_id} is being written. Choose another qa_id.")
             if len(self._running) >= self._limit:
                 raise TooManyQuestions(
@@ -144,42 +168,50 @@ class Runs:
                     "in some seconds, or raise LLM_QUEUE.",
                     RETRY_SECONDS,
                 )
-            self._running[qa_id] = run
+            self._running[owner, qa_id] = run
             self.started += 1
         threading.Thread(
             target=self._work, args=(run, work), name=f"ask-{qa_id}", daemon=True
         ).start()
         return run
 
-    def get(self, qa_id: str) -> Run:
-        """An answer being written, or one of the last. Raises NotFound."""
+    def get(self, qa_id: str, owner: str = "") -> Run:
+        """An answer of the owner's, being written or one of the last. Raises NotFound."""
+        id_ = (owner, qa_id)
         with self._lock:
-            run = self._running.get(qa_id) or self._kept.get(qa_id)
+            run = self._running.get(id_) or self._kept.get(id_)
         if run is None:
             raise NotFound(f"There is no answer {qa_id}, or it is no longer kept.")
         return run
 
-    def of_session(self, session_id: str) -> list[Run]:
-        """The finished answers of a session that are still kept, in order of their end."""
+    def of_session(self, session_id: str, owner: str = "") -> list[Run]:
+        """The finished answers of an owner's session that are still kept, in order of their end."""
         with self._lock:
             kept = list(self._kept.values())
-        return [run for run in kept if run.answer and run.session_id == session_id]
+        own = [run for run in kept if run.owner == owner and run.session_id == session_id]
+        return [run for run in own if run.answer]
 
     def close(self) -> None:
-        """Stop every answer, and wait for their end, though not for long."""
+        """Stop every answer, and wait for their end, though not for long; readers of all are told.
+
+        No other begins.
+        """
         with self._lock:
+            self._closed = True
             runs = list(self._running.values())
         for run in runs:
-            run.stop.set("The server is stopping.")
+            run.stop.set(STOPPING)
         end = time.monotonic() + CLOSING_SECONDS
         for run in runs:
             run.wait(end - time.monotonic())
+            if not run.ended:  # in a call that cannot be stopped
+                run.give_up(Cancelled(STOPPING))
 
     def _work(self, run: Run, work: Work) -> None:
         try:
             work(run)
         finally:
             with self._lock:
-                del self._running[run.qa_id]
-                self._kept[run.qa_id] = run
+                del self._running[run.owner, run.qa_id]
+                self._kept[run.owner, run.qa_id] = run
             run.end()

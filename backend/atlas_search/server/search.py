@@ -6,6 +6,7 @@ from flask_openapi3.models.tag import Tag
 from atlas_search.output.search_document import SearchOut
 from atlas_search.server.schemas.requests import FindBody, where
 from atlas_search.server.serving import Serve
+from atlas_search.server.waiting import waiting
 
 
 def search_blueprint(serve: Serve) -> APIBlueprint:
@@ -19,6 +20,7 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
             exact=body.exact,
             facets=body.facets,
             explain=body.explain,
+            stop=waiting(),
             **where(body),
         )
         return found.to_dict()

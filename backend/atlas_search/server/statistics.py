@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from atlas_search.output.search_document import DatesOut
 from atlas_search.search.extent.corpora import CorpusExtent
 from atlas_search.search.extent.dates import joint_dates
+from atlas_search.server.access.caller import present_caller
 from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services
@@ -66,7 +67,10 @@ class ServerOut(BaseModel):
 
 
 class StatsOut(BaseModel):
-    """A collection in numbers. `disk` are bytes by part, `seconds` what the build's stages took."""
+    """A collection in numbers. `disk` are bytes by part, `seconds` what the build's stages took.
+
+    Who sees only some of its corpora gets the numbers of those, and none of the whole.
+    """
 
     collection: str
     version: str
@@ -94,6 +98,7 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         services = serve().services
         manifest = services.store.manifest
         extents = services.searcher.whole
+        whole = present_caller().sees(manifest.collection) is None
         return StatsOut(
             collection=manifest.collection,
             version=manifest.version,
@@ -103,10 +108,10 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
             kinds={kind: _kind(origin) for kind, origin in manifest.origins.items()},
             embedding=manifest.embedding,
             index=manifest.index,
-            truncated_share=manifest.truncated_share,
-            disk=dict(manifest.sizes),
-            seconds=dict(manifest.durations),
-            server=_server(services, runs, since),
+            truncated_share=manifest.truncated_share if whole else 0.0,
+            disk=dict(manifest.sizes) if whole else {},
+            seconds=dict(manifest.durations) if whole else {},
+            server=_server(services, runs, since) if whole else _silent(services, since),
         ).model_dump(mode="json")
 
     return blueprint
@@ -142,6 +147,18 @@ def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusCountsOut:
 
 def _kind(origin: Origin) -> KindOut:
     return KindOut.model_validate(origin, from_attributes=True)
+
+
+def _silent(services: Services, since: str) -> ServerOut:
+    """What anybody may know of a server: nothing of what others asked."""
+    cache = CacheOut(
+        enabled=services.answerer.cache.enabled,
+        kept=0,
+        limit=services.settings.query_cache_size,
+        hits=0,
+        misses=0,
+    )
+    return ServerOut(since=since, answers_running=0, answers_begun=0, cache=cache)
 
 
 def _server(services: Services, runs: Runs, since: str) -> ServerOut:

@@ -11,6 +11,7 @@ from atlas_search.server.schemas.validation import (
     validate_out,
 )
 from atlas_search.server.serving import Serve
+from atlas_search.server.waiting import waiting
 
 
 def validate_blueprint(serve: Serve) -> APIBlueprint:
@@ -28,7 +29,8 @@ def validate_blueprint(serve: Serve) -> APIBlueprint:
         services = serve().services
         _, target = services.target(None)
         limit = body.citation_limit or target.citation_limit
-        given = given_passages(body, services.store)
-        return validate_out(body.answer, given, limit).model_dump(mode="json")
+        stop = waiting()
+        given = given_passages(body, services.store, stop)
+        return validate_out(body.answer, given, limit, stop).model_dump(mode="json")
 
     return blueprint

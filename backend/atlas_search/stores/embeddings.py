@@ -5,8 +5,9 @@ build, of this or another text collection, take over what has been embedded.
 """
 
 import hashlib
+import os
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +54,7 @@ class Embeddings:
             TOKENS: ("<i4", (count,)),
         }
         return cls(
-            *(
-                np.lib.format.open_memmap(folder / name, "w+", np.dtype(kind), shape)
-                for name, (kind, shape) in shapes.items()
-            )
+            *(_new_array(folder / name, kind, shape) for name, (kind, shape) in shapes.items())
         )
 
     def flush(self) -> None:
@@ -69,6 +67,14 @@ class Embeddings:
         """A row for each text."""
         blob = self.digests.tobytes()
         return {blob[at : at + 32]: row for row, at in enumerate(range(0, len(blob), 32))}
+
+
+def _new_array(path: Path, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """A mapped file of zeros, with its room taken: a full disk would end the process later."""
+    array = np.lib.format.open_memmap(path, "w+", np.dtype(kind), shape)
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return array
 
 
 _FILES = (VECTORS, DIGESTS, TOKENS)

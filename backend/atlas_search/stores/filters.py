@@ -1,7 +1,12 @@
 """Conditions on metadata, and the SQL that checks them."""
 
-from collections.abc import Mapping
+import json
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from string import ascii_lowercase, ascii_uppercase
 
 from atlas_search.language.dates import bounds
 
@@ -32,7 +37,8 @@ PASSAGE_FIELDS = ("section", "speaker")
 def where(filters: Filter) -> tuple[str, list[str | float]]:
     """The SQL condition on table `documents` for all of `filters`, and the values it binds.
 
-    For PASSAGE_FIELDS the table `passages` must be there too.
+    For PASSAGE_FIELDS the table `passages` must be there too. A list of values is bound as one: a
+    query can bind only so many. The connection needs FUNCTIONS.
     """
     clauses, values = ["1"], list[str | float]()
     for field, condition in filters.items():
@@ -44,33 +50,33 @@ def where(filters: Filter) -> tuple[str, list[str | float]]:
         values += [field, *bound]
         if not isinstance(condition, Range):
             if field == DOCUMENT_ID:
-                alternatives += ["documents.id = ?"] * len(condition)
-                values += condition
+                alternatives.append(f"documents.id IN {_LISTED}")
+                values.append(json.dumps(condition))
             elif field in PASSAGE_FIELDS:
-                # several speakers are joined by `; `, the headings of a section by ` > `
-                alternatives += [f"{_NAMES[field]} LIKE ? ESCAPE '!'"] * len(condition)
-                values += [_PATTERNS[field].format(_literal(value)) for value in condition]
+                # each name once: thousands of passages have the same
+                alternatives.append(
+                    f"passages.{field} IN (SELECT {field} FROM (SELECT DISTINCT {field} "
+                    f"FROM passages) WHERE holds_one({_NAMES[field]}, ?))"
+                )
+                values.append(json.dumps([_PATTERNS[field].format(v) for v in condition]))
         clauses.append(f"({' OR '.join(alternatives)})")
     return " AND ".join(clauses), values
 
 
-_NAMES = {"speaker": "'; ' || passages.speaker || ';'", "section": "passages.section"}
-_PATTERNS = {"speaker": "%; {};%", "section": "%{}%"}
-
-
-def _literal(value: str) -> str:
-    """Without the characters that mean something to LIKE."""
-    return value.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+_LISTED = "(SELECT value FROM json_each(?))"
+# several speakers are joined by `; `, the headings of a section by ` > `
+_NAMES = {"speaker": "'; ' || speaker || ';'", "section": "section"}
+_PATTERNS = {"speaker": "; {};", "section": "{}"}
+_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 def _condition(condition: Condition) -> tuple[str, list[str | float]]:
     if not isinstance(condition, Range):
         # `1954` means every day of 1954
         spans = [span for value in condition if (span := bounds(value))]
-        clauses = ["CAST(m.value AS TEXT) = ? COLLATE NOCASE"] * len(condition)
-        clauses += ["(m.first_day >= ? AND m.last_day <= ?)"] * len(spans)
-        limits = [day for span in spans for day in span]
-        return f"({' OR '.join(clauses)})", [*condition, *limits]
+        within = "OR lies_in_one(m.first_day, m.last_day, ?)" if spans else ""
+        listed = f"(CAST(m.value AS TEXT) COLLATE NOCASE IN {_LISTED} {within})"
+        return listed, [json.dumps(condition), *([json.dumps(spans)] if spans else ())]
     # a date meets a range if any day it can mean lies in it
     days = _within(
         ("m.last_day >= ?", condition.first_day), ("m.first_day <= ?", condition.last_day)
@@ -87,3 +93,40 @@ def _within(*ends: tuple[str, str | float | None]) -> tuple[str, list[str | floa
     """The conditions of the ends that are given; none of them given holds for nothing."""
     given = [(clause, value) for clause, value in ends if value is not None]
     return " AND ".join(clause for clause, _ in given) or "0", [value for _, value in given]
+
+
+def _holds_one(text: str, listed: str) -> bool:
+    """Whether `text` holds one of the strings of a JSON list, small and capital letters alike.
+
+    Of A to Z, as in SQL.
+    """
+    small = text.translate(_SMALL)
+    return any(value in small for value in _folded(listed))
+
+
+def _lies_in_one(first: str | None, last: str, spans: str) -> bool:
+    """Whether the days from `first` to `last` lie in one of the spans of a JSON list."""
+    if first is None:
+        return False
+    begins, ends = _sorted(spans)
+    before = bisect_right(begins, first)
+    return before > 0 and last <= ends[before - 1]
+
+
+@lru_cache(maxsize=8)
+def _folded(listed: str) -> tuple[str, ...]:
+    return tuple(value.translate(_SMALL) for value in json.loads(listed))
+
+
+@lru_cache(maxsize=8)
+def _sorted(spans: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The first days in order, and with each the last day of all spans up to there."""
+    ordered = sorted(json.loads(spans))
+    return [first for first, _ in ordered], list(accumulate((last for _, last in ordered), max))
+
+
+FUNCTIONS: Mapping[str, Callable[..., bool]] = {
+    "holds_one": _holds_one,
+    "lies_in_one": _lies_in_one,
+}
+"""What the conditions call, by its name in SQL."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from stat import S_IMODE
 from typing import NamedTuple, cast
 
 import tantivy
 
 from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.links import Linked
 
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
 
@@ -47,14 +49,25 @@ def write_keywords(folder: Path, entries: Iterable[Entry]) -> None:
         writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
+    _give_one_mode(folder)
+
+
+def _give_one_mode(folder: Path) -> None:
+    """Whoever may read one file may read all: tantivy writes some for this user alone, whatever
+    the umask says."""
+    files = [path for path in folder.iterdir() if path.is_file()]
+    mode = max(S_IMODE(path.stat().st_mode) for path in files)
+    for path in files:
+        path.chmod(mode)
 
 
 class Keywords:
     """The keyword index of an existing store."""
 
     def __init__(self, folder: Path):
+        self._linked = Linked(folder, lambda _: True, lambda _: False)
         try:
-            self._index = tantivy.Index.open(str(folder))
+            self._index = tantivy.Index.open(str(self._linked.folder))
         except (ValueError, OSError) as error:
             raise DamagedStore(
                 f"The keyword index {folder} cannot be opened ({error}). Run `atlas store repair`."
@@ -91,6 +104,10 @@ class Keywords:
         every = [(tantivy.Occur.Must, self._term(term)) for term in terms]
         query = tantivy.Query.boolean_query(every) if every else tantivy.Query.all_query()
         return sorted(self._search(query, max(self.count, 1)).rows)
+
+    def close(self) -> None:
+        """Remove what was made to open it."""
+        self._linked.close()
 
     def _term(self, term: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._schema, "body", term, "freq")

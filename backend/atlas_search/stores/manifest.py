@@ -4,6 +4,7 @@ It is written last and atomically, and it names the folder of the version that i
 collection without a manifest does not exist, and one with a manifest is whole.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 SCHEMA_VERSION = 3
 FILE_NAME = "manifest.json"
+_DIGEST = "digest"
 
 
 class _Part(BaseModel):
@@ -134,7 +136,7 @@ class Manifest(_Part):
 
     `vector_tombstones` counts vectors that were removed from or replaced in the present index
     since it was last built anew; `answer_likelihood` is what quotes need to be an answer, None for
-    the default; `files` are SHA-256 digests of the parts that never change.
+    the default; `files` are SHA-256 digests of all files of the version.
     """
 
     schema_version: int
@@ -179,10 +181,12 @@ class Manifest(_Part):
         return {corpus.id: corpus.language for corpus in self.corpora}
 
     def write(self, folder: Path) -> None:
-        """Replace the manifest in `folder` in one atomic step."""
+        """Replace the manifest in `folder` in one atomic step, with a digest of all it says."""
         temporary = folder / f".{FILE_NAME}.partial"
+        content = self.model_dump(mode="json")
+        content |= {_DIGEST: _digest(content)}
         with temporary.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False))
+            file.write(json.dumps(content, indent=2, ensure_ascii=False))
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())
@@ -198,12 +202,17 @@ class Manifest(_Part):
         path = folder / FILE_NAME
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise MissingStore(
                 f"There is no collection at {folder}: {FILE_NAME} is missing. "
                 "`atlas demo` builds the bundled demo; `atlas create txt SOURCE --collection "
                 f"{folder.name}` builds one from your own files."
             ) from None
+        except OSError as error:
+            raise DamagedStore(
+                f"{path} cannot be read ({error.strerror}). Give the user who runs Atlas the right "
+                "to read it, or bring its disk back."
+            ) from error
         except ValueError as error:
             raise DamagedStore(
                 f"{path} is not valid JSON ({error}). Run `atlas store repair {folder.name}`."
@@ -214,6 +223,11 @@ class Manifest(_Part):
                 f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION}. Build the "
                 "collection again with `atlas create`, or the bundled demo with `atlas demo`."
             )
+        digest = content.pop(_DIGEST, "") if isinstance(content, dict) else ""
+        if digest and digest != _digest(content):  # earlier manifests have none
+            raise DamagedStore(
+                f"{path} is not as it was written. Run `atlas store repair {folder.name}`."
+            )
         try:
             return cls.model_validate(content)
         except ValidationError as error:
@@ -221,6 +235,10 @@ class Manifest(_Part):
                 f"{path} does not describe a collection: {error}. "
                 f"Run `atlas store repair {folder.name}`."
             ) from error
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _sync(folder: Path) -> None:

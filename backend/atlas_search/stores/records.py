@@ -4,16 +4,17 @@ import json
 import queue
 import sqlite3
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
+from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.stores.document_days import DATE
-from atlas_search.stores.filters import Filter, where
+from atlas_search.stores.filters import FUNCTIONS, Filter, where
 from atlas_search.stores.record_writer import BLOCK, Provenance, SourceRow
 
 CONNECTIONS = 8  # lent for a millisecond at a time
@@ -60,6 +61,24 @@ _ORDERS: Mapping[Order, str] = {
     "date": "first_day IS NULL, first_day, last_day, id",
     "-date": "last_day IS NULL, last_day DESC, first_day DESC, id",
 }
+
+
+class OriginCounts(NamedTuple):
+    """How much came from one kind of source."""
+
+    documents: int
+    passages: int
+
+
+def no_passage(id_: str) -> NotFound:
+    """The error of an id that no passage has."""
+    return NotFound(f"There is no passage {id_!r} in this collection.")
+
+
+def no_document(id_: str) -> NotFound:
+    """The error of an id that no document has."""
+    return NotFound(f"There is no document {id_!r} in this collection.")
+
 
 _PASSAGES = """
 SELECT p.row, p.id, p.document, d.id AS document_id, d.corpus, d.title, p.start, p.end, p.page,
@@ -154,14 +173,14 @@ class Records:
         """The passage with this id. Raises NotFound."""
         found = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
         if not found:
-            raise NotFound(f"There is no passage {id_!r} in this collection.")
+            raise no_passage(id_)
         return self._passage(found[0])
 
     def document(self, id_: str) -> Document:
         """The document with this id. Raises NotFound."""
         found = self._rows("SELECT * FROM documents WHERE id = ?", (id_,))
         if not found:
-            raise NotFound(f"There is no document {id_!r} in this collection.")
+            raise no_document(id_)
         return self._document(found[0])
 
     def origin_of(self, id_: str) -> DocumentOrigin:
@@ -173,7 +192,7 @@ class Records:
         """
         found = self._rows(query, (id_,))
         if not found:
-            raise NotFound(f"There is no document {id_!r} in this collection.")
+            raise no_document(id_)
         return DocumentOrigin(*found[0])
 
     def list_documents(
@@ -210,6 +229,28 @@ class Records:
         """The passages of a document, in order of position."""
         query = _PASSAGES + "WHERE d.id = ? ORDER BY p.row"
         return [self._passage(record) for record in self._rows(query, (id_,))]
+
+    def corpus_holding_document(self, id_: str) -> str:
+        """The corpus of the document with this id; empty without one."""
+        found = self._rows("SELECT corpus FROM documents WHERE id = ?", (id_,))
+        return str(found[0]["corpus"]) if found else ""
+
+    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
+        """The metadata of every document of some corpora."""
+        query = "SELECT metadata FROM documents WHERE corpus IN (SELECT value FROM json_each(?))"
+        for record in self._rows(query, (json.dumps(sorted(corpora)),)):
+            yield _metadata(record["metadata"])
+
+    def origins(self, corpora: Collection[str]) -> dict[str, OriginCounts]:
+        """How much of some corpora came from each kind of source."""
+        query = """
+            SELECT origin, COUNT(*) AS documents, SUM(
+                (SELECT COUNT(*) FROM passages p WHERE p.document = d.document)) AS passages
+            FROM documents d WHERE corpus IN (SELECT value FROM json_each(?))
+            GROUP BY origin ORDER BY origin
+        """
+        found = self._rows(query, (json.dumps(sorted(corpora)),))
+        return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in found}
 
     def matching_documents(self, filters: Filter) -> list[int]:
         """Indices of the documents that meet every condition, ascending."""
@@ -325,6 +366,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
     )
     connection.row_factory = sqlite3.Row
+    for name, function in FUNCTIONS.items():
+        connection.create_function(name, -1, function, deterministic=True)
     return connection
 
 
@@ -333,7 +376,11 @@ def _provenance(record: sqlite3.Row) -> Provenance:
 
 
 def _metadata(text: str) -> Metadata:
+    """Without an address that is no link: stores of earlier versions hold what the sources said."""
     loaded: dict[str, str | float | list[str]] = json.loads(text)
-    return {
-        field: tuple(value) if isinstance(value, list) else value for field, value in loaded.items()
-    }
+    return with_link(
+        {
+            field: tuple(value) if isinstance(value, list) else value
+            for field, value in loaded.items()
+        }
+    ).metadata

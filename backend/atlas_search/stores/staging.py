@@ -18,6 +18,8 @@ from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 
+_DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"})
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS sources (
     origin TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL, remarks TEXT NOT NULL,
@@ -80,7 +82,9 @@ class Staging:
         self._path = path
         try:
             self._connection = _open_database(path)
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorname not in _DAMAGED:  # a full disk, say: what is staged is whole
+                raise
             # it only saves work: set aside what cannot be read, and begin again
             path.replace(path.with_name(f"{path.name}.damaged"))
             for leftover in ("-wal", "-shm"):
@@ -92,23 +96,31 @@ class Staging:
         query = "SELECT name, fingerprint FROM sources WHERE origin = ?"
         return dict(self._connection.execute(query, (origin,)).fetchall())
 
-    def add(self, source: SourceRow, documents: Iterable[StagedDocument]) -> None:
-        """Stage a source with all its documents, replacing what it gave before."""
+    def add(self, origin: str, name: str, given: Iterable[StagedDocument | SourceRow]) -> None:
+        """Stage a source, replacing what it gave before: its documents, and last its own row.
+
+        If `given` raises, what the source gave before stays.
+        """
         with self._connection:
-            self._remove(source.origin, source.name)
-            for document in documents:
-                self._add_document(document)
-            self._connection.execute(
-                "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    source.origin,
-                    source.name,
-                    source.fingerprint,
-                    json.dumps(source.remarks, ensure_ascii=False),
-                    source.bytes,
-                    source.seconds,
-                ),
-            )
+            self._remove(origin, name)
+            for each in given:
+                if isinstance(each, SourceRow):
+                    self._add_source(each)
+                else:
+                    self._add_document(each)
+
+    def _add_source(self, source: SourceRow) -> None:
+        self._connection.execute(
+            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                source.origin,
+                source.name,
+                source.fingerprint,
+                json.dumps(source.remarks, ensure_ascii=False),
+                source.bytes,
+                source.seconds,
+            ),
+        )
 
     def _remove(self, origin: str, name: str) -> None:
         owned = "SELECT number FROM documents WHERE origin = ? AND source = ?"
@@ -119,7 +131,12 @@ class Staging:
         ):
             self._connection.execute(statement, (origin, name))
 
-    def _add_document(self, staged: StagedDocument) -> None:
+    def add_document(self, document: StagedDocument) -> int:
+        """Stage a document without its source; gives its number."""
+        with self._connection:
+            return self._add_document(document)
+
+    def _add_document(self, staged: StagedDocument) -> int:
         document, provenance = staged.document, staged.provenance
         number = self._connection.execute(
             f"INSERT INTO documents VALUES (NULL, {', '.join('?' * 13)})",
@@ -160,6 +177,8 @@ class Staging:
                 for p in staged.passages
             ),
         )
+        assert number is not None  # a row was inserted
+        return number
 
     def sources(self, origin: str, names: Sequence[str]) -> Iterator[SourceRow]:
         """The staged sources with these names."""

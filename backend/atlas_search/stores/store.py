@@ -1,7 +1,7 @@
 """The store protocol, and the embedded store that reads Chroma, SQLite and tantivy from disk."""
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +10,24 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.domain import Corpus, Document, Passage
-from atlas_search.core.errors import DamagedStore, OutdatedStore
+from atlas_search.core.domain import Corpus, Document, Metadata, Passage
+from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
+from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
+from atlas_search.stores.digests import check_sizes
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.records import DocumentOrigin, ListedDocument, Order, Records, ValueCount
+from atlas_search.stores.records import (
+    DocumentOrigin,
+    ListedDocument,
+    Order,
+    OriginCounts,
+    Records,
+    ValueCount,
+)
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
 from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
@@ -63,11 +72,17 @@ class Store(Protocol):
         """
 
     def nearest(
-        self, corpus: str, vector: NDArray[np.float32], depth: int, scope: Scope | None
+        self,
+        corpus: str,
+        vector: NDArray[np.float32],
+        depth: int,
+        scope: Scope | None,
+        stop: Stop | None = None,
     ) -> Hits:
         """The `depth` passages of `corpus` closest to the unit vector, by cosine.
 
-        Without a scope the index is asked, which may miss a few; with one it is exact.
+        Without a scope the index is asked, which may miss a few; with one it is exact, and raises
+        Cancelled soon after the `stop`.
         """
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
@@ -78,6 +93,15 @@ class Store(Protocol):
 
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
         """Index into `corpora` of each document."""
+
+    def documents_of(self, corpora: Collection[str]) -> IntArray:
+        """The documents of some corpora, in order."""
+
+    def corpus_holding_passage(self, id_: str) -> str:
+        """The corpus of the passage with this id; empty without one."""
+
+    def corpus_holding_document(self, id_: str) -> str:
+        """The corpus of the document with this id; empty without one."""
 
     def content_types(self, rows: IntArray) -> list[str]:
         """The content type of each passage's document."""
@@ -111,6 +135,12 @@ class Store(Protocol):
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, most frequent first."""
 
+    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
+        """The metadata of every document of some corpora."""
+
+    def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
+        """How much of some corpora came from each kind of source."""
+
     def close(self) -> None:
         """Release files and memory."""
 
@@ -132,13 +162,27 @@ class EmbeddedStore:
                 "neither embeds anything again."
             )
         version = folder / self.manifest.version
+        check_sizes(version, self.manifest)
+        try:
+            self._open(version)
+        except AtlasError:
+            raise
+        except Exception as error:  # what Chroma, SQLite and NumPy raise for damage is of no kind
+            raise DamagedStore(
+                f"{version} is damaged and cannot be opened ({type(error).__name__}: {error}). "
+                f"Run `atlas store repair {self.manifest.collection}`."
+            ) from error
+
+    def _open(self, version: Path) -> None:
         using = _in_use(version)
         self._records = Records(version / RECORDS, self.manifest.languages)
         self._keywords = Keywords(version / KEYWORDS)
         self.tokens = TokenTable.read(version / TOKENS)
         self._embeddings = Embeddings.read(version / EMBEDDINGS)
         self._vectors = Vectors(version / CHROMA, [c.id for c in self.manifest.corpora])
-        self._finalizer = weakref.finalize(self, _release, self._records, self._vectors, using)
+        self._finalizer = weakref.finalize(
+            self, _release, self._records, self._keywords, self._vectors, using
+        )
         self.corpora = tuple(
             Corpus(c.id, c.label, c.documents, c.passages, c.language)
             for c in self.manifest.corpora
@@ -190,11 +234,16 @@ class EmbeddedStore:
         return self.tokens.holding(rows, phrase)
 
     def nearest(
-        self, corpus: str, vector: NDArray[np.float32], depth: int, scope: Scope | None
+        self,
+        corpus: str,
+        vector: NDArray[np.float32],
+        depth: int,
+        scope: Scope | None,
+        stop: Stop | None = None,
     ) -> Hits:
         """See Store."""
         if scope is not None:
-            return self._compare(self._own(corpus, scope.rows), vector, depth)
+            return self._compare(self._own(corpus, scope.rows), vector, depth, stop or Stop())
         found = self._vectors.nearest(corpus, vector, depth)
         rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
         return _best(rows, found.similarities, depth)
@@ -204,10 +253,11 @@ class EmbeddedStore:
         own: IntArray = rows[self._corpus_of[rows] == number]
         return own
 
-    def _compare(self, rows: IntArray, vector: NDArray[np.float32], depth: int) -> Hits:
+    def _compare(self, rows: IntArray, vector: NDArray[np.float32], depth: int, stop: Stop) -> Hits:
         """The nearest of `rows`, found by comparing every one."""
         similarities = np.empty(len(rows))
         for start in range(0, len(rows), COMPARED_AT_ONCE):
+            stop.check()
             block = slice(start, start + COMPARED_AT_ONCE)
             similarities[block] = self._embeddings.vectors[rows[block]] @ vector
         if len(rows) > depth:
@@ -243,6 +293,20 @@ class EmbeddedStore:
         """See Store."""
         corpora: IntArray = self._corpus_of_documents[documents]
         return corpora
+
+    def documents_of(self, corpora: Collection[str]) -> IntArray:
+        """See Store."""
+        numbers = [n for n, corpus in enumerate(self.corpora) if corpus.id in corpora]
+        return np.flatnonzero(np.isin(self._corpus_of_documents, numbers))
+
+    def corpus_holding_passage(self, id_: str) -> str:
+        """See Store."""
+        row = self._rows.get(id_)
+        return "" if row is None else self.corpora[self._corpus_of[row]].id
+
+    def corpus_holding_document(self, id_: str) -> str:
+        """See Store."""
+        return self._records.corpus_holding_document(id_)
 
     def content_types(self, rows: IntArray) -> list[str]:
         """See Store."""
@@ -288,6 +352,14 @@ class EmbeddedStore:
         """See Store."""
         return self._records.value_counts(documents.tolist(), fields)
 
+    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
+        """See Store."""
+        return self._records.metadata(corpora)
+
+    def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
+        """See Store."""
+        return self._records.origins(corpora)
+
     def close(self) -> None:
         """See Store."""
         self._finalizer()
@@ -304,8 +376,9 @@ def _in_use(version: Path) -> ExitStack:
     return using
 
 
-def _release(records: Records, vectors: Vectors, using: ExitStack) -> None:
+def _release(records: Records, keywords: Keywords, vectors: Vectors, using: ExitStack) -> None:
     records.close()
+    keywords.close()
     vectors.close()
     using.close()
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore, SourceError
+from atlas_search.stores.links import Linked
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -137,16 +138,6 @@ def count_vectors(folder: Path) -> dict[str, int]:
     return counts
 
 
-def steady_files(folder: Path) -> list[Path]:
-    """The files of an index that opening it does not change.
-
-    Chroma touches its database, and writes the files of an index that it has not filled (below
-    1000 vectors) again each time.
-    """
-    filled = (path.parent for path in folder.glob(f"*/{_FILLED}"))
-    return sorted(path for each in filled for path in each.iterdir())
-
-
 def _create(client: "Client", corpus: str) -> Any:
     from chromadb.api.collection_configuration import CreateCollectionConfiguration
 
@@ -217,22 +208,38 @@ def _records(collection: Any) -> Iterator[ChromaRecord]:
             )
 
 
+def _link(folder: Path) -> Linked:
+    """The database and the filled indexes (from 1000 vectors on).
+
+    Chroma makes the others from its database each time, and would write them into the store.
+    """
+    filled = {path.parent.name for path in folder.glob(f"*/{_FILLED}")}
+
+    def is_database(name: Path) -> bool:
+        return name.name.startswith(DATABASE)
+
+    return Linked(folder, lambda n: is_database(n) or n.parent.name in filled, is_database)
+
+
 class Vectors:
     """The vectors of an existing store."""
 
     def __init__(self, folder: Path, corpora: Sequence[str]):
         if not (folder / DATABASE).is_file():
             raise DamagedStore(f"{folder} is missing. Run `atlas store repair`.")
+        self._linked = _link(folder)
+        self._loaded: set[str] = set()
         try:
-            self._client = _client(folder)
+            self._client = _client(self._linked.folder)
+            present = {collection.name for collection in self._client.list_collections()}
         except Exception as error:  # what Chroma raises for a damaged file is of no one kind
+            self._linked.close()
             raise DamagedStore(
                 f"{folder} cannot be opened ({error}). Run `atlas store repair`."
             ) from error
-        present = {collection.name for collection in self._client.list_collections()}
         missing = [corpus for corpus in corpora if _name(corpus) not in present]
         if missing:
-            _close(self._client)  # left open, the next to open this folder would be given it
+            self.close()
             raise DamagedStore(
                 f"{folder} has no vectors for {', '.join(missing)}. Run `atlas store repair`."
             )
@@ -246,10 +253,13 @@ class Vectors:
         return self._collections[corpus].count()
 
     def nearest(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Neighbours:
-        """Up to `depth` + OVERFETCH neighbours of `vector`."""
+        """Up to `depth` + OVERFETCH neighbours of `vector`. Raises DamagedStore."""
+        if corpus not in self._loaded:  # Chroma reads the files of an index when it is first asked
+            self._linked.require_files()
         found = self._collections[corpus].query(
             query_embeddings=vector[None, :], n_results=depth + OVERFETCH, include=["distances"]
         )
+        self._loaded.add(corpus)
         distances = found["distances"]
         return Neighbours(found["ids"][0], 1.0 - np.asarray(distances[0] if distances else []))
 
@@ -266,3 +276,4 @@ class Vectors:
     def close(self) -> None:
         """Release the files."""
         _close(self._client)
+        self._linked.close()

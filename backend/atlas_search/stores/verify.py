@@ -1,6 +1,5 @@
 """Checking every part of a version against its manifest, and the parts against each other."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.language.text import ANALYSER_VERSION, distinct, words
+from atlas_search.stores.digests import check_files, without_digest
 from atlas_search.stores.embeddings import Embeddings, text_digest
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import FILE_NAME, Manifest
@@ -52,23 +52,6 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         damaged = [found.part for found in findings if found.problem and found.part in needed]
         findings.append(_finding(folder / manifest.version, manifest, part, check, damaged))
     return findings
-
-
-def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
-    """Whether a file of a version has the digest that the manifest gives. Raises OSError."""
-    with (version / name).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == manifest.files[name]
-
-
-def check_files(version: Path, manifest: Manifest, part: str) -> None:
-    """Raise DamagedStore if a file of a part is not as it was written."""
-    for name in manifest.files:
-        if name.split("/")[0] == part:
-            try:
-                whole = is_as_written(version, manifest, name)
-            except OSError as error:
-                raise DamagedStore(f"{name} cannot be read ({error.strerror})") from error
-            _require(whole, f"{name} is not as it was written")
 
 
 def _finding(
@@ -146,6 +129,7 @@ def _check_keywords(version: Path, manifest: Manifest) -> str:
         siblings = int(np.count_nonzero(table.document_of == document))
         hits = keywords.matching(corpora[row], found, siblings, [document])
         _require(not found or row in hits.rows, f"passage {row} is not found by its words")
+    keywords.close()
     return f"{keywords.count} passages, {len(rows)} found by their words"
 
 
@@ -175,7 +159,14 @@ def _check_chroma(version: Path, manifest: Manifest) -> str:
         vectors.close()
     worst = min(recalls, default=1.0)
     _require(worst >= LEAST_RECALL, f"it finds only {worst:.1%} of the true nearest passages")
-    return f"{len(ids)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in each corpus"
+    unproven = "".join(
+        f"; {name} has no digest: `atlas store verify --write` gives it one"
+        for name in without_digest(manifest)
+    )
+    return (
+        f"{len(ids)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in each corpus"
+        f"{unproven}"
+    )
 
 
 def _recall(vectors: Vectors, corpus: str, rows: dict[str, int], embeddings: Embeddings) -> float:

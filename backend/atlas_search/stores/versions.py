@@ -12,12 +12,13 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from atlas_search.core.disk import writing
 from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
 from atlas_search.stores.manifest import Manifest
 
@@ -37,19 +38,31 @@ _PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Keep other builds of the collection out. Raises BuildRunning if one is running."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".build.lock", timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise BuildRunning(
-            f"Another build of {folder.name} is running. Wait for it, or end it."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
+    """Keep other builds of the collection out while it is changed.
+
+    Raises BuildRunning if one is running, and UnwritableFolder if the disk is full or closed.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".build.lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise BuildRunning(
+                f"Another build of {folder.name} is running. Wait for it, or end it."
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def make_folder(folder: Path, mode: int) -> None:
+    """Make a folder, and those above it that are missing, with a `mode`; what is there keeps its
+    own."""
+    for path in (*reversed(folder.parents), folder):
+        if not path.exists():
+            path.mkdir(mode, exist_ok=True)
 
 
 def new_name(content_digest: str) -> str:
@@ -96,7 +109,8 @@ def in_use(version: Path) -> Iterator[None]:
     """Keep `remove_old` from removing a version, in this process and others."""
     descriptor = os.open(version, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        with suppress(OSError):  # some disks know no locks; they are mostly those nobody writes to
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
     finally:
         os.close(descriptor)

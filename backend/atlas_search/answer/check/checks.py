@@ -1,14 +1,16 @@
 """What a sentence says against what its sources say: quotes, numbers and shared words."""
 
 import re
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property, partial
 
-from atlas_search.answer.check.numbers import numbers_missing, numbers_of
+from atlas_search.answer.check.numbers import numbers_missing
+from atlas_search.answer.check.read_passage import ReadPassage, is_said
 from atlas_search.core.domain import Passage
-from atlas_search.language.text import TextSpan, content_terms, sentences, words
+from atlas_search.language.text import TextSpan, content_terms, fold_words
 
 _WORDS_OF_SINGLE = 3  # shorter ones are apostrophes, or words used with distance
+_MOST_PLACES = 100  # that are looked at: a sentence stands inside other words once or twice
 _SHOWN = 80  # characters of a quote or number that a finding repeats
 _SHOWN_OF_TOKEN = 160  # those of the bundled documents have up to 85
 
@@ -24,42 +26,37 @@ _GAP = re.compile(r"…|\.\s?\.\s?\.|\[[^\[\]]*\]")
 _ITEM = re.compile(r"\s*(?:[-*•+–—#>]+|\d{1,3}[.)])\s+")
 
 
-class ReadPassage:
-    """A passage as the checks read it; each part once, when it is first needed."""
+class ReadSentence:
+    """A sentence as the checks read it; each part once, however many passages it is held against.
 
-    def __init__(self, passage: Passage):
-        self.passage = passage
+    The languages are those of the passages.
+    """
 
-    @cached_property
-    def terms(self) -> frozenset[str]:
-        """The stems of its informative words."""
-        return content_terms(self.passage.text, self.passage.language)
-
-    @cached_property
-    def letters(self) -> tuple[str, list[int]]:
-        """Its text without blanks and marks of quotation, and where each character stands."""
-        kept = [at for at, char in enumerate(self.passage.text) if _is_said(char)]
-        return "".join(self.passage.text[at] for at in kept), kept
+    def __init__(self, text: str):
+        self.text = text
+        self.terms = cache(partial(content_terms, text))
+        """The stems of its informative words in a language."""
 
     @cached_property
-    def folded(self) -> str:
-        """Its words in their folded forms, a blank on either side of each."""
-        return _fold_words(self.passage.text, self.passage.language)
+    def variants(self) -> list[tuple[str, str]]:
+        """What a source may say of it, each also without blanks: the mark of an item is none."""
+        item = _ITEM.match(self.text)
+        variants = (self.text, self.text[item.end() :].strip("*_ ") if item else "")
+        return [(said, "".join(filter(is_said, said))) for said in variants if said]
 
     @cached_property
-    def numbers(self) -> frozenset[str]:
-        """Its numbers, with those of what is known of it, as `numbers_of` reads them."""
-        passage = self.passage
-        places = (found.locator for found in passage.locators)
-        known = (passage.title, passage.section, passage.date, *places, passage.printed_page)
-        return numbers_of("\n".join((passage.text, *known)))
+    def quotes(self) -> list["_Quote"]:
+        """What it quotes."""
+        return [_Quote(quote) for quote in _quotes(self.text)]
 
-    @cached_property
-    def places(self) -> list[tuple[TextSpan, frozenset[str]]]:
-        """Its sentences with the stems of their informative words."""
-        text, language = self.passage.text, self.passage.language
-        spans = sentences(text, language) or [TextSpan(0, len(text))]
-        return [(span, content_terms(text[span.start : span.end], language)) for span in spans]
+
+class _Quote:
+    """A quotation, and its parts in the folded forms of a language; a part may be blank."""
+
+    def __init__(self, text: str):
+        self.text = text
+        parts = _GAP.split(_CHANGED.sub(r"\1", text))
+        self.parts = cache(lambda language: [fold_words(part, language) for part in parts])
 
 
 def best_place(sentence: str, cited: Sequence[ReadPassage]) -> tuple[Passage, TextSpan]:
@@ -67,29 +64,31 @@ def best_place(sentence: str, cited: Sequence[ReadPassage]) -> tuple[Passage, Te
 
     Likeness is the Jaccard similarity of informative stems.
     """
+    return place_of(ReadSentence(sentence), cited)
+
+
+def place_of(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> tuple[Passage, TextSpan]:
+    """See `best_place`."""
     for read in cited:
         if span := _verbatim(sentence, read):
             return read.passage, span
     best, found = -1.0, (cited[0].passage, TextSpan(0, 0))
     for read in cited:
-        asked = content_terms(sentence, read.passage.language)
-        for span, held in read.places:
-            likeness = len(asked & held) / max(len(asked | held), 1)
-            if likeness > best:
-                best, found = likeness, (read.passage, span)
+        likeness, span = read.likest(sentence.terms(read.passage.language))
+        if likeness > best:
+            best, found = likeness, (read.passage, span)
     return found
 
 
-def missing_support(sentence: str, cited: Sequence[ReadPassage]) -> list[str]:
+def missing_support(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> list[str]:
     """Warnings, as predicates of the sentence, about what `cited` do not hold."""
-    known = frozenset[str]().union(*(read.numbers for read in cited))
     found = [
         f"says {_shorten(number)}, which is in no cited passage."
-        for number in numbers_missing(sentence, known)
+        for number in numbers_missing(sentence.text, [read.numbers for read in cited])
     ]
     found += [
-        f"quotes “{_shorten(quote)}”, which is in no cited passage."
-        for quote in _quotes(sentence)
+        f"quotes “{_shorten(quote.text)}”, which is in no cited passage."
+        for quote in sentence.quotes
         if not any(_holds(read, quote) for read in cited)
     ]
     if not any(_shares_a_word(sentence, read) for read in cited):
@@ -97,7 +96,7 @@ def missing_support(sentence: str, cited: Sequence[ReadPassage]) -> list[str]:
     return found
 
 
-def stands_in(sentence: str, cited: Sequence[ReadPassage]) -> bool:
+def stands_in(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> bool:
     """Whether one of `cited` says it in the same words."""
     return any(_verbatim(sentence, read) for read in cited)
 
@@ -111,44 +110,45 @@ def _shorten(written: str, most: int = _SHOWN) -> str:
     return written if len(written) <= most else f"{written[:_SHOWN]}…"
 
 
-def _verbatim(sentence: str, read: ReadPassage) -> TextSpan | None:
+def _verbatim(sentence: ReadSentence, read: ReadPassage) -> TextSpan | None:
     """Where a passage says it in the same words; the mark of a list item or heading is none.
 
     Where its lines end does not matter.
     """
-    item = _ITEM.match(sentence)
-    for said in (sentence, sentence[item.end() :].strip("*_ ") if item else ""):
-        if said and (span := _find(said, read.passage.text) or _find_letters(said, read)):
+    for said, letters in sentence.variants:
+        read.compare()
+        if span := _find(said, read.passage.text) or _find_letters(letters, read):
             return span
     return None
 
 
 def _find(said: str, text: str) -> TextSpan | None:
-    at = text.find(said)
-    while at >= 0:
+    for at in _places(said, text):
         if _stands_alone(text, at, at + len(said)):
             return TextSpan(at, at + len(said))
-        at = text.find(said, at + 1)
     return None
 
 
-def _find_letters(said: str, read: ReadPassage) -> TextSpan | None:
+def _find_letters(wanted: str, read: ReadPassage) -> TextSpan | None:
     """Where a passage that has several lines says it, whatever blanks are between."""
     if "\n" not in read.passage.text:
         return None
     letters, places = read.letters
-    wanted = "".join(filter(_is_said, said))
-    at = letters.find(wanted) if wanted else -1
-    while at >= 0:
+    for at in _places(wanted, letters):
         start, end = places[at], places[at + len(wanted) - 1] + 1
         if _stands_alone(read.passage.text, start, end):
             return TextSpan(start, end)
-        at = letters.find(wanted, at + 1)
     return None
 
 
-def _is_said(char: str) -> bool:
-    return not char.isspace() and char != ">"
+def _places(said: str, text: str) -> Iterator[int]:
+    """The first places where `text` has these characters, ascending."""
+    at = text.find(said) if said else -1
+    for _ in range(_MOST_PLACES):
+        if at < 0:
+            return
+        yield at
+        at = text.find(said, at + 1)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -163,11 +163,11 @@ def _quotes(sentence: str) -> list[str]:
     return found + [quote for quote in single if len(quote.split()) >= _WORDS_OF_SINGLE]
 
 
-def _holds(read: ReadPassage, quote: str) -> bool:
+def _holds(read: ReadPassage, quote: _Quote) -> bool:
     """Whether a passage holds every part of a quote, in order."""
+    read.compare()
     at = 0
-    for part in _GAP.split(_CHANGED.sub(r"\1", quote)):
-        wanted = _fold_words(part, read.passage.language)
+    for wanted in quote.parts(read.passage.language):
         found = read.folded.find(wanted, at) if wanted.strip() else at
         if found < 0:
             return False
@@ -176,9 +176,5 @@ def _holds(read: ReadPassage, quote: str) -> bool:
     return True
 
 
-def _fold_words(text: str, language: str) -> str:
-    return f" {' '.join(word.folded for word in words(text, language))} "
-
-
-def _shares_a_word(sentence: str, read: ReadPassage) -> bool:
-    return bool(content_terms(sentence, read.passage.language) & read.terms)
+def _shares_a_word(sentence: ReadSentence, read: ReadPassage) -> bool:
+    return not sentence.terms(read.passage.language).isdisjoint(read.terms)

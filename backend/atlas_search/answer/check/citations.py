@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atlas_search.answer.check.checks import (
-    ReadPassage,
-    best_place,
+    ReadSentence,
     missing_support,
+    place_of,
     shorten_token,
     stands_in,
 )
+from atlas_search.answer.check.effort import Effort
 from atlas_search.answer.check.lookalikes import lookalikes
 from atlas_search.answer.check.markers import Languages, MarkedSentence, stretches
 from atlas_search.answer.check.placeholders import is_placeholder
+from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.answer.check.uncited import SourceWords, is_empty_caveat, is_heading
 from atlas_search.answer.superseded import successors_of
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
@@ -61,28 +63,34 @@ class Verification:
 
 
 class Checker:
-    """Checks the sentences of one answer, in order, against the passages it was `given`."""
+    """Checks the sentences of one answer, in order, against the passages it was `given`.
 
-    def __init__(self, given: Sequence[Passage], citation_limit: int):
+    `effort` bounds what is compared; without it nothing does.
+    """
+
+    def __init__(self, given: Sequence[Passage], citation_limit: int, effort: Effort | None = None):
         usual = given[0].language if given else DEFAULT_LANGUAGE
         self.languages = Languages({p.marker: p.language for p in given}, usual)
         self._limit = citation_limit
         self._document_ids = frozenset(passage.document_id for passage in given)
         self._read: dict[str, list[ReadPassage]] = {}
         for passage in given:
-            self._read.setdefault(passage.marker, []).append(ReadPassage(passage))
+            self._read.setdefault(passage.marker, []).append(ReadPassage(passage, effort))
         self._sources = SourceWords([r for found in self._read.values() for r in found], usual)
         # overlapping passages share a place
         self._places: dict[tuple[str, int, int], Citation] = {}
 
     def check(self, written: MarkedSentence) -> CheckedSentence:
-        """The sentence with its citations; its errors and warnings are predicates of it."""
-        text = written.text
+        """The sentence with its citations; its errors and warnings are predicates of it.
+
+        Raises what the effort does.
+        """
+        text, read = written.text, ReadSentence(written.text)
         markers = tuple(dict.fromkeys(written.markers))
-        cited = [read for marker in markers for read in self._read.get(marker, ())]
+        cited = [passage for marker in markers for passage in self._read.get(marker, ())]
         before = len(self._places)
-        citations = tuple(self._citation(m, text) for m in markers if m in self._read)
-        errors = self._faults(text, markers, cited)
+        citations = tuple(self._citation(m, read) for m in markers if m in self._read)
+        errors = self._faults(read, markers, cited)
         caveat = not markers and not errors and is_empty_caveat(text, self._sources)
         excused = caveat or (not markers and not errors and is_heading(text, self._sources))
         if not markers and not excused:
@@ -95,38 +103,42 @@ class Checker:
             grounded=bool(citations),
             caveat=caveat,
             errors=tuple(errors),
-            warnings=tuple(_warnings(written, citations, cited, excused=excused)),
+            warnings=tuple(_warnings(written, read, citations, cited, excused=excused)),
         )
 
-    def _faults(self, text: str, markers: Sequence[str], cited: Sequence[ReadPassage]) -> list[str]:
+    def _faults(
+        self, sentence: ReadSentence, markers: Sequence[str], cited: Sequence[ReadPassage]
+    ) -> list[str]:
         """What is wrong with what it writes."""
-        sources = [read.passage.text for read in cited]
-        fakes = lookalikes(text, self._document_ids, sources)
+        fakes = lookalikes(sentence.text, self._document_ids, cited)
         found = [f"writes {shorten_token(fake)}, which is not a citation token." for fake in fakes]
         found += [
             f"cites {shorten_token(marker)}, which was not retrieved."
             for marker in markers
             if marker not in self._read
         ]
-        if is_placeholder(text) and not stands_in(text, cited):
+        if is_placeholder(sentence.text) and not stands_in(sentence, cited):
             found.append("is not about the sources.")
         return found
 
-    def _citation(self, marker: str, text: str) -> Citation:
-        passage, span = best_place(text, self._read[marker])
+    def _citation(self, marker: str, sentence: ReadSentence) -> Citation:
+        passage, span = place_of(sentence, self._read[marker])
         start, end = passage.start + span.start, passage.start + span.end
         quote = passage.text[span.start : span.end]
         found = Citation(marker=marker, passage=passage, start=start, end=end, quote=quote)
         return self._places.setdefault((marker, start, end), found)
 
 
-def verify(answer: str, given: Sequence[Passage], citation_limit: int) -> Verification:
+def verify(
+    answer: str, given: Sequence[Passage], citation_limit: int, effort: Effort | None = None
+) -> Verification:
     """Check every sentence and every marker of `answer` against the passages it was `given`.
 
     A marker is valid if it is exactly that of a given passage. A sentence needs a valid one,
-    unless it is a heading in the passages' own words, or only says what they do not hold.
+    unless it is a heading in the passages' own words, or only says what they do not hold. Raises
+    what `effort` does.
     """
-    checker = Checker(given, citation_limit)
+    checker = Checker(given, citation_limit, effort)
     read = [w for stretch in stretches(answer, checker.languages) for w in stretch.sentences]
     return sum_up([checker.check(written) for written in read])
 
@@ -149,6 +161,7 @@ def _name_sentence(number: int, predicates: Sequence[str]) -> list[str]:
 
 def _warnings(
     written: MarkedSentence,
+    read: ReadSentence,
     citations: Sequence[Citation],
     cited: Sequence[ReadPassage],
     *,
@@ -160,7 +173,7 @@ def _warnings(
         f"cites {shorten_token(marker)} more than once." for marker in times if times[marker] > 1
     ]
     if citations:
-        found += missing_support(written.text, cited)
+        found += missing_support(read, cited)
     found += [
         f"cites {citation.passage.title}, which was superseded by {successors}."
         for citation in citations

@@ -1,8 +1,9 @@
 """What a reader would take for a citation though it is no citation token."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
+from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.core.locator import LOCATOR_IN_TEXT, TOKEN_PLACE
 
 # longer brackets are asides; the bound keeps the search linear. What the levels of a locator are in
@@ -33,16 +34,22 @@ _SEPARATOR = re.compile(r"[#:,\s]+")
 _AROUND = 20  # characters on either side that a quotation from the source has in common with it
 
 
-def lookalikes(sentence: str, document_ids: Collection[str], cited: Iterable[str]) -> list[str]:
+def lookalikes(
+    sentence: str, document_ids: Collection[str], cited: Sequence[ReadPassage]
+) -> list[str]:
     """What passes for a citation in a sentence without its tokens: brackets, and bare ids with a
     page or a locator.
 
     It is none of ours, but the source's own, if it comes with the words around it from one of the
-    `cited` texts.
+    `cited` passages.
     """
-    found = list(_find(sentence, document_ids))
-    squeezed = [" ".join(text.split()) for text in cited] if found else []
-    return [_show(match) for match in found if not any(_around(match) in text for text in squeezed)]
+    found = _find(sentence, document_ids)
+    return [_show(match) for match in found if not any(_comes_from(read, match) for read in cited)]
+
+
+def _comes_from(read: ReadPassage, match: re.Match[str]) -> bool:
+    read.compare()
+    return _around(match) in read.squeezed
 
 
 def _find(sentence: str, document_ids: Collection[str]) -> Iterator[re.Match[str]]:

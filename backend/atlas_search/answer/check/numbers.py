@@ -1,7 +1,9 @@
 """Numbers in a sentence, and whether its sources hold them however they are written there."""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
+from functools import cached_property
 
 from atlas_search.language.english import NUMBERS, ORDINALS, SCALES
 
@@ -11,6 +13,7 @@ _NUMBER = re.compile(
     r"(?:(?P<decade>['’]?s\b)|\s?(?P<scale>hundred|thousand|million|billion|trillion|m|bn|k)\b)?",
     re.IGNORECASE,
 )
+_SEPARATOR = re.compile(rf"[{_SEPARATORS}]")
 _SPANNED = re.compile(r"(?<!\d)(\d\d)\d\d[-–—/](\d\d)(?!\d)")
 _ITEM = re.compile(r"\s*\d{1,3}[.)]\s")
 _LONGEST = 18  # digits; longer ones are serial numbers, not amounts
@@ -33,23 +36,37 @@ def numbers_of(text: str) -> frozenset[str]:
     return frozenset(found | {str(_WORDS[word.lower()]) for word in _WORD.findall(text)})
 
 
-def numbers_missing(sentence: str, known: frozenset[str]) -> list[str]:
-    """The numbers of a sentence, as written and sorted, that are not among `known`.
+class KnownNumbers:
+    """What `numbers_of` found, to look up the numbers of sentences in."""
+
+    def __init__(self, readings: frozenset[str]):
+        self.readings = readings
+
+    @cached_property
+    def decades(self) -> frozenset[str]:
+        """Every number without its last character."""
+        return frozenset(number[:-1] for number in self.readings)
+
+
+def numbers_missing(sentence: str, known: Sequence[KnownNumbers]) -> list[str]:
+    """The numbers of a sentence, as written and sorted, that are in none of `known`.
 
     The number of a list item is none.
     """
     item = _ITEM.match(sentence)
     found = _NUMBER.finditer(sentence, item.end() if item else 0)
-    return sorted({match["number"] for match in found if not _holds(match, known)})
+    return sorted({match["number"] for match in found if not _hold(known, match)})
 
 
-def _holds(match: re.Match[str], known: frozenset[str]) -> bool:
-    number = match["number"]
-    if _readings(match) & known:
+def _hold(known: Sequence[KnownNumbers], match: re.Match[str]) -> bool:
+    number, readings = match["number"], _readings(match)
+    if any(not readings.isdisjoint(each.readings) for each in known):
         return True
     if match["decade"] and number.endswith("0"):
-        return any(len(k) == len(number) and k.startswith(number[:-1]) for k in known)
-    return _is_list(number) and all(_whole(part) in known for part in _parts(number))
+        return any(number[:-1] in each.decades for each in known)
+    return _is_list(number) and all(
+        any(_whole(part) in each.readings for each in known) for part in _parts(number)
+    )
 
 
 def _readings(match: re.Match[str]) -> set[str]:
@@ -74,7 +91,7 @@ def _is_list(number: str) -> bool:
 
 
 def _parts(number: str) -> list[str]:
-    return re.split(rf"[{_SEPARATORS}]", number)
+    return _SEPARATOR.split(number)
 
 
 def _whole(digits: str) -> str:

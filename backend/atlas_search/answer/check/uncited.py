@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from atlas_search.answer.check.checks import ReadPassage
-from atlas_search.answer.check.numbers import numbers_missing
+from atlas_search.answer.check.numbers import KnownNumbers, numbers_missing
+from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.answer.check.refusals import is_caveat
 from atlas_search.language.text import content_terms, words
 
@@ -52,8 +52,8 @@ class SourceWords:
         )
 
     @cached_property
-    def _numbers(self) -> frozenset[str]:
-        return frozenset[str]().union(*(read.numbers for read in self._given))
+    def _numbers(self) -> list[KnownNumbers]:
+        return [read.numbers for read in self._given]
 
     @cached_property
     def _terms(self) -> dict[str, frozenset[str]]:

@@ -12,8 +12,10 @@ from atlas_search.core.domain import MARKER, ChatTurn
 LONGEST = 300
 """Characters; a longer question tells what it is about."""
 
-_TURNS = 20
-_READ = 2000  # characters of an answer
+TURNS_READ = 20
+CHARACTERS_READ = 2000
+"""Of an answer; of a question fewer."""
+
 _CONJUNCTION = re.compile(r"(?:and|but|so|then|ok|okay),? +(?=\w)", re.IGNORECASE)
 _SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _VERB = re.compile(r"\b(are|were|have|do) $", re.IGNORECASE)
@@ -35,7 +37,7 @@ class FollowUp:
 
 def read_follow_up(question: str, history: Sequence[ChatTurn]) -> FollowUp:
     """Read a question after `history`, oldest turn first. Whatever is in doubt is left as it is."""
-    return _read(question, _conversation(history[-_TURNS:]))
+    return _read(question, _conversation(history[-TURNS_READ:]))
 
 
 def _conversation(history: Sequence[ChatTurn]) -> Conversation:
@@ -47,7 +49,7 @@ def _conversation(history: Sequence[ChatTurn]) -> Conversation:
             read = _read(asked, said).question or asked
             said = Conversation((*said.questions, read[:LONGEST]))
         else:
-            answer = first_sentence(MARKER.sub("", turn.content[:_READ]).strip())
+            answer = first_sentence(MARKER.sub("", turn.content[:CHARACTERS_READ]).strip())
             said = Conversation(said.questions, answer[:LONGEST])
     return said
 

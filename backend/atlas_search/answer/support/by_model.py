@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from atlas_search.answer.check.checks import ReadPassage, best_place
+from atlas_search.answer.check.checks import best_place
+from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.prompts import prompt
 from atlas_search.answer.run import AnswerRun

@@ -34,7 +34,8 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
     nobody = replace(by, attempts=0)
     with run.tracer.span("generate", "LLM") as span:
         span.model(chooser.name, chooser.model, [{"role": "user", "content": run.question}])
-        chosen = _read_again(run, prompt, chooser.choose(prompt))
+        with run.turn():
+            chosen = _read_again(run, prompt, chooser.choose(prompt))
         readings = [_quote(place) for place in evidence.readings]
         unknown = evidence.result.unknown_names
         outcome = ANSWERED if readings else before_quoting(chosen, needed, unknown)
@@ -54,7 +55,8 @@ def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]
     """What comes closest to the question, best first, though it does not answer."""
     if not result.query.has_subject:
         return ()
-    return _cite(run.answerer.quotes.choose(prompt_of(result, ())).whole.quotes)
+    with run.turn():
+        return _cite(run.answerer.quotes.choose(prompt_of(result, ())).whole.quotes)
 
 
 def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:

@@ -60,6 +60,8 @@ def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Con
         context = context_of(
             run.question, evidence.passages, run.request.history, rules, run.target, absent
         )
+        dropped = context.turns_dropped + run.request.turns_dropped
+        context = replace(context, turns_dropped=dropped)
         span.set(
             passages=context.passages,
             passages_dropped=context.passages_dropped,

@@ -61,12 +61,25 @@ def package_of(archive: ZipFile) -> Package:
         raise BadArchive(f"its part {name} lists no chapters; get the whole file again")
     tables = list(_tables(archive, root, items))
     unlisted = Item("", is_text=True, properties="")
+    spine = [items.get(reference, unlisted) for reference in references]
     return Package(
         metadata=next(children(root, "metadata"), root),
-        spine=[items.get(reference, unlisted) for reference in references],
+        spine=_each_once(spine),
         contents=_first(_titles(table, folder) for table, folder in tables),
         pages=_first(page_list(table, folder) for table, folder in tables),
     )
+
+
+def _each_once(spine: Iterable[Item]) -> list[Item]:
+    """A reading order without what was there before: a book says nothing twice."""
+    seen: set[str] = set()
+    once = []
+    for item in spine:
+        if item.name not in seen:
+            once.append(item)
+        if item.name:
+            seen.add(item.name)
+    return once
 
 
 def children(root: etree._Element, *path: str) -> Iterator[etree._Element]:

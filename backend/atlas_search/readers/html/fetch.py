@@ -14,10 +14,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from atlas_search.providers.http import Fault
+from atlas_search.readers.html.network import Refused
 from atlas_search.readers.html.options import FetchOptions
 from atlas_search.readers.html.origin import XHTML, Page, read_held_page, remove_pages, save_page
 from atlas_search.readers.html.robots import Robots
-from atlas_search.readers.html.session import PoliteSession, Refused, reason
+from atlas_search.readers.html.session import PoliteSession, reason
 from atlas_search.readers.html.urls import Failure, Listed, read_list
 
 _MEDIA_TYPES = frozenset({"text/html", XHTML})

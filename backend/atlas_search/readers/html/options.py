@@ -12,7 +12,9 @@ class FetchOptions:
     `delay` is in seconds between the requests to a host, at least: a `robots.txt` can ask for more.
     `timeout` is in seconds, for the connection and for each part of an answer. `retries` is how
     often a request is repeated after an error of the network or the server, `refresh` whether
-    pages are asked for again that were fetched before, `max_bytes` the longest page taken.
+    pages are asked for again that were fetched before, `max_bytes` the longest page taken and
+    `seconds` what it may take, however slowly it drips. `allow_private` are names, addresses and
+    networks that may be fetched from though they are not public, joined by commas.
     """
 
     contact: str = ""
@@ -21,3 +23,5 @@ class FetchOptions:
     timeout: float = 30.0
     retries: int = 3
     max_bytes: int = 20 * MEGABYTE
+    seconds: float = 300.0
+    allow_private: str = ""

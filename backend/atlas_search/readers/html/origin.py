@@ -39,6 +39,8 @@ class Page(NamedTuple):
 def origin_of(page: Path) -> PageOrigin:
     """The origin of a page. Raises DamagedNote."""
     note = _note(page)
+    if note.is_symlink():  # Atlas writes none, and this one may lead anywhere
+        return PageOrigin()
     try:
         return PageOrigin(**json.loads(note.read_text(encoding="utf-8")))
     except FileNotFoundError:

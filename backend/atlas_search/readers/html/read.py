@@ -59,6 +59,13 @@ def html_reader(
     refresh: Annotated[
         bool, typer.Option(help="Ask for pages that were fetched before if they have changed")
     ] = FetchOptions.refresh,
+    allow_private: Annotated[
+        str,
+        typer.Option(
+            help="Hosts and networks that may be fetched from though they are not public, joined "
+            "by commas"
+        ),
+    ] = FetchOptions.allow_private,
 ) -> HtmlReader:
     """Build a collection from web pages, without their menus and footers.
 

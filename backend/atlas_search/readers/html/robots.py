@@ -4,7 +4,8 @@ from httpx2 import URL
 from protego import Protego
 
 from atlas_search.providers.http import Answered, Fault, passes
-from atlas_search.readers.html.session import AGENT, PoliteSession, Refused, reason
+from atlas_search.readers.html.network import Refused
+from atlas_search.readers.html.session import AGENT, PoliteSession, reason
 
 _LONGEST_DELAY = 60  # seconds; a site that asks for more does not want to be fetched from
 _READ = 512_000  # bytes; RFC 9309 asks for 500 KiB at least

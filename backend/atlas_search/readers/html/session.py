@@ -12,6 +12,7 @@ from httpx2 import URL, Client, Response, TimeoutException
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from atlas_search.core.errors import SourceError
+from atlas_search.core.web_address import address_fault
 from atlas_search.providers.http import (
     Answered,
     Fault,
@@ -22,6 +23,12 @@ from atlas_search.providers.http import (
     retry_after,
     wait_as_asked,
 )
+from atlas_search.readers.html.network import (
+    PublicNetwork,
+    PublicTransport,
+    Refused,
+    allowed_hosts,
+)
 from atlas_search.readers.html.options import MEGABYTE, FetchOptions
 from atlas_search.readers.html.origin import Page, PageOrigin
 
@@ -29,16 +36,13 @@ AGENT = "atlas-research-search"
 """What `robots.txt` calls us."""
 
 _LONGEST_WAIT = 120  # seconds; a server that asks for more is asked again in another run
-_LONGEST_ANSWER = 300  # seconds for one page, however slowly it drips
 _REDIRECTS = 10
-
-
-class Refused(Fault):
-    """A request that is not made, or an answer that is not taken. Says why."""
+_OVERHEAD = 200_000  # bytes: what comes before a page, and what cannot be compressed grows by
 
 
 class PoliteSession:
-    """To be closed. Raises SourceError for a contact that cannot be sent."""
+    """To be closed. Raises SourceError for a contact that cannot be sent and for allowed hosts that
+    cannot be any."""
 
     def __init__(
         self,
@@ -60,12 +64,21 @@ class PoliteSession:
             reraise=True,
         )
         headers = _headers(options.contact)
+        self._network = PublicNetwork(
+            allowed_hosts(options.allow_private),
+            options.seconds,
+            options.max_bytes + _OVERHEAD,
+            clock,
+        )
         with readable_environment():
             self._client = Client(
                 headers=headers,
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
                 timeout=options.timeout,
             )
+            # given as an argument, it would take the place of the environment's proxies too
+            self._client._transport.close()
+            self._client._transport = PublicTransport(self._network)
 
     def close(self) -> None:
         """Close the connections."""
@@ -93,6 +106,9 @@ class PoliteSession:
             url = url.copy_with(raw_path=url.raw_path, fragment=None)
             if url.scheme not in ("http", "https"):
                 raise Refused("it redirects to an address that is neither http nor https")
+            if fault := address_fault(str(url)):
+                raise Refused(f"it redirects to an address that {fault}")
+            self._network.check(url.raw_host.decode("ascii"))
             check(url)
             # what a tag says holds for its own address only
             known = held if held and held.origin.url == str(url) else None
@@ -106,6 +122,7 @@ class PoliteSession:
         """What one address gives, or the one to which it redirects."""
         self._pause(url.netloc.decode("ascii"))
         conditions = _conditions(known.origin) if known else {}
+        self._network.begin()
         with http_faults(), self._client.stream("GET", url, headers=conditions) as response:
             if response.next_request:
                 return response.next_request.url
@@ -114,6 +131,9 @@ class PoliteSession:
             if response.status_code != 200:
                 raise _refusal(response)
             origin = _origin(url, response)
+            if "," in response.headers.get("content-encoding", ""):
+                # each would multiply what the one before it gives
+                raise Refused("its server compresses it more than once")
             if types and origin.media_type not in types:
                 raise Refused(f"not a web page but {origin.media_type or 'of no stated type'}")
             return Page(self._content(response), origin)
@@ -126,7 +146,6 @@ class PoliteSession:
         self._asked[host] = self._clock()
 
     def _content(self, response: Response) -> bytes:
-        until = self._clock() + _LONGEST_ANSWER
         most = self._options.max_bytes
         content = bytearray()
         for block in response.iter_bytes():
@@ -135,8 +154,7 @@ class PoliteSession:
                 raise Refused(
                     f"longer than {most / MEGABYTE:g} MB: save it by hand if it is wanted"
                 )
-            if self._clock() > until:
-                raise Refused(f"not complete after {_LONGEST_ANSWER} s")
+            self._network.check_time()
         return bytes(content)
 
 

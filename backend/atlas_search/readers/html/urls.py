@@ -7,6 +7,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
+from atlas_search.core.web_address import address_fault
 
 LIST_SUFFIXES = frozenset({".txt", ".urls"})
 CORPUS = "web"
@@ -80,4 +81,5 @@ def _fault(text: str) -> str:
         return "an address has no blanks: write %20 for them"
     if parts.username is not None:
         return "it holds a user name or password, which would be shown with each citation"
-    return ""
+    fault = address_fault(text)
+    return f"it {fault}" if fault else ""

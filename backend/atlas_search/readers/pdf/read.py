@@ -33,6 +33,7 @@ _DATE = re.compile(r"(?:D:)?([0-9]{4})([0-9]{2})?([0-9]{2})?")
 _UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")  # replaced, or of a font's private use
 _TAIL = 1024
 _NAMED = 5
+_HOPELESS = 1000  # pages in a row that cannot be loaded: no more are tried
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,9 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
         except PdfiumError:
             pages.append([])
             unreadable.append(index + 1)
+            # a tree of pages that holds itself can name a million that are none
+            if len(unreadable) >= _HOPELESS and unreadable[-_HOPELESS] == index + 2 - _HOPELESS:
+                break
     return [page_text(lines) for lines in without_running_lines(pages)], unreadable
 
 

@@ -41,7 +41,7 @@ class CorpusExtent:
 
 def corpus_extents(store: Store, scope: Scope | None = None) -> Mapping[str, CorpusExtent]:
     """Every corpus by its id, with what a scope leaves of it; all of it without one."""
-    within = scope or _everything(store)
+    within = scope or store.scope({})
     documents = within.documents
     passages = np.bincount(store.corpus_of(within.rows), minlength=len(store.corpora))
     owners = store.corpus_of_documents(documents)
@@ -58,7 +58,3 @@ def corpus_extents(store: Store, scope: Scope | None = None) -> Mapping[str, Cor
             dates=dates_of(store.days, own),
         )
     return found
-
-
-def _everything(store: Store) -> Scope:
-    return Scope(np.arange(store.tokens.passages), np.arange(store.manifest.documents))

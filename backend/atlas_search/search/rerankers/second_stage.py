@@ -4,13 +4,14 @@ It costs a thousand times more than the signals, so it reads few passages, each 
 little time. Where it gives no answer the order of the first stage stands.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
 
 from atlas_search.core.errors import RerankerUnavailable
+from atlas_search.core.stop import Stop
 from atlas_search.search.rerank import Ranking
 from atlas_search.stores.tokens import FloatArray, IntArray
 
@@ -48,14 +49,41 @@ class SecondStage(Protocol):
         """
 
 
+class _Awaited(list[str]):
+    """Texts that are read for somebody: after the stop, taking one or a batch raises Cancelled."""
+
+    def __init__(self, texts: Iterable[str], stop: Stop):
+        super().__init__(texts)
+        self._stop = stop
+
+    def __iter__(self) -> Iterator[str]:
+        for text in super().__iter__():
+            self._stop.check()
+            yield text
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: SupportsIndex | slice) -> str | list[str]:
+        self._stop.check()
+        return super().__getitem__(at)
+
+
 def read_again(
-    stage: SecondStage, question: str, ranking: Ranking, texts_of: TextsOf, limits: Limits
+    stage: SecondStage,
+    question: str,
+    ranking: Ranking,
+    texts_of: TextsOf,
+    limits: Limits,
+    stop: Stop,
 ) -> Ranking:
     """The ranking with its best `limits.depth` passages in the order of `stage`.
 
-    If the stage is unavailable the order stays, and the note says why.
+    If the stage is unavailable the order stays, and the note says why. Raises Cancelled.
     """
-    texts = [text[: limits.characters] for text in texts_of(ranking.rows[: limits.depth])]
+    best = texts_of(ranking.rows[: limits.depth])
+    texts = _Awaited((text[: limits.characters] for text in best), stop)
     try:
         return reorder(ranking, stage.relevance(question, texts, limits.seconds))
     except RerankerUnavailable as error:

@@ -65,7 +65,7 @@ def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
     them with the term, over all `corpora` that are searched together: a term weighs the same in
     each of them, so their scores can be compared.
     """
-    number = np.full(len(table.vocabulary) + 1, -1, dtype=np.int16)
+    number = np.full(len(table.passage_frequency) + 1, -1, dtype=np.int16)
     spelt = [
         (index, table.vocabulary[spelling])
         for index, term in enumerate(query.terms)

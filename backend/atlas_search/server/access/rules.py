@@ -15,7 +15,10 @@ RULES: dict[str, Right] = {
     "GET /api/swagger/<path:filename>": "anyone",
     "GET /api/oauth2-redirect.html": "anyone",
     "GET /api/static/<path:filename>": "anyone",
-    "GET /api/health": "reader",
+    # for what watches the server and has no key: whether it is well; more only to a reader
+    "GET /api/live": "anyone",
+    "GET /api/ready": "anyone",
+    "GET /api/health": "anyone",
     "GET /api/corpora": "reader",
     "GET /api/targets": "reader",
     "GET /api/config": "reader",
@@ -28,6 +31,8 @@ RULES: dict[str, Right] = {
     "GET /api/ask/<qa_id>/stream": "reader",
     "GET /api/ask/<qa_id>/export": "reader",
     "DELETE /api/ask/<qa_id>": "reader",
+    "POST /api/ask/<qa_id>/link": "reader",
+    "GET /api/shared/<token>": "anyone",  # whoever has the link
     "GET /api/sessions/<session_id>/export": "reader",
     "POST /api/export": "reader",
     "POST /api/validate": "reader",
@@ -45,6 +50,30 @@ RULES: dict[str, Right] = {
     "PUT /api/config/reranker": "administrator",
     "POST /api/cache/clear": "administrator",
 }
+
+FREE = frozenset(
+    rule for rule, right in RULES.items() if right == "anyone" and rule != "GET /api/shared/<token>"
+)
+"""Not counted: the page and what it loads, and whether the server is well."""
+
+ANSWERED = frozenset({"POST /api/ask", "POST /api/ask/stream"})
+"""May take a language model, which costs."""
+
+SENT_AS_WRITTEN = ANSWERED | {"GET /api/ask/<qa_id>/stream", "GET /api/jobs/<job_id>/events"}
+"""Keep a thread of the server until the answer, or the job, ends."""
+
+WHOLE = frozenset(
+    {
+        "POST /api/collections/<name>/rollback",
+        "POST /api/ingest",
+        "DELETE /api/documents/<any_id:id>",
+        "GET /api/jobs",
+        "GET /api/jobs/<job_id>",
+        "GET /api/jobs/<job_id>/events",
+        "DELETE /api/jobs/<job_id>",
+    }
+)
+"""Change, or tell of, every corpus: not for an administrator whose key sees some."""
 
 
 def rule_key(method: str, route: str) -> str:

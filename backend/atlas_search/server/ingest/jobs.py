@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from atlas_search.build.kept_files import JOBS
+from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound
 from atlas_search.server.ingest.arrival import forget
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, StageOut, State
@@ -26,7 +27,7 @@ from atlas_search.server.ingest.work import Task, run_task
 
 log = logging.getLogger(__name__)
 KEPT = 200  # ended jobs of a collection that are remembered
-CLOSING_SECONDS = 20.0
+CLOSING_SECONDS = 1.5  # for what goes live when the server ends; then it is ended too
 
 Published = Callable[[str], None]
 """Called with the name of a collection that has a new version, before its job is over."""
@@ -60,6 +61,7 @@ class Jobs:
         self._changed = threading.Condition()
         self._lock = FileLock(root / ".lock", timeout=0, thread_local=False)
         self._closing = False
+        self._given_up = threading.Event()
 
     def new(self, collection: str) -> tuple[str, Path]:
         """An id for a job, and the folder for what it brings. Raises Conflict."""
@@ -152,8 +154,12 @@ class Jobs:
                 job.gone.set()
                 if job.told.state == "queued":
                     self._end(job, "interrupted", _INTERRUPTED)
+        last = threading.Timer(CLOSING_SECONDS, self._given_up.set)
+        last.daemon = True
+        last.start()
         for lane in self._lanes.values():
             lane.shutdown(wait=True, cancel_futures=True)
+        last.cancel()
         self._lock.release()
 
     def _run(self, job: _Job) -> None:
@@ -170,6 +176,7 @@ class Jobs:
                 lambda *stage: self._progress(job, *stage),
                 lambda: self._commit(job),
                 job.gone.is_set,
+                self._given_up.is_set,
             )
             state = "done"
             with suppress(AtlasError):  # the server says itself why it does not serve a version
@@ -229,9 +236,10 @@ class Jobs:
         with self._changed:
             if self._lock.is_locked or self._closing:
                 return
-            self._root.mkdir(parents=True, exist_ok=True)
             try:
-                self._lock.acquire()
+                with writing(self._root):
+                    self._root.mkdir(parents=True, exist_ok=True)
+                    self._lock.acquire()
             except Timeout:
                 raise Conflict(
                     f"Another server takes files into {self._root}. Ask that one, or give this "

@@ -1,6 +1,6 @@
 """`/api/ingest` and `/api/jobs`: files for a collection, and what becomes of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import IO
 
@@ -18,6 +18,7 @@ from atlas_search.server.ingest.documents import OPEN, IngestBody, JobOut, JobsO
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.orders import order_files, order_removal
 from atlas_search.server.problems import Problem, validation_response
+from atlas_search.server.waiting import Gone, gone
 
 INGEST_PATH = "/api/ingest"
 MOST_FILES = 1000  # in one request
@@ -110,11 +111,8 @@ def ingest_blueprint(
     )
     def get_job_events(path: JobPath) -> Response:
         jobs.get(path.job_id)
-        gone: Callable[[], bool] = request.environ.get(
-            "waitress.client_disconnected", lambda: False
-        )
         return Response(
-            stream_with_context(_frames(jobs, path.job_id, gone)),
+            stream_with_context(_frames(jobs, path.job_id, gone())),
             content_type="text/event-stream; charset=utf-8",
             headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
         )
@@ -170,7 +168,7 @@ def _accepted(job: JobOut) -> Response:
     )
 
 
-def _frames(jobs: Jobs, id_: str, gone: Callable[[], bool]) -> Iterator[str]:
+def _frames(jobs: Jobs, id_: str, gone: Gone) -> Iterator[str]:
     revision, silent = -1, 0.0
     while not gone():
         before = revision

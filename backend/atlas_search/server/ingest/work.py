@@ -56,12 +56,17 @@ _MAY_GO_LIVE = "May it go live?"
 
 
 def run_task(
-    task: Task, tell: Tell, may_go_live: Callable[[], bool], gone: Callable[[], bool]
+    task: Task,
+    tell: Tell,
+    may_go_live: Callable[[], bool],
+    gone: Callable[[], bool],
+    given_up: Callable[[], bool] = lambda: False,
 ) -> ResultOut:
     """Let a process do the task, and wait for it; `tell` hears of its progress.
 
     Until `may_go_live` was asked and said yes nothing changes that anybody sees; while it has not,
-    the process is ended as soon as `gone`. Raises Cancelled then, and AtlasError if it fails.
+    the process is ended as soon as `gone`, and whatever it does as soon as it is `given_up`.
+    Raises Cancelled then, and AtlasError if it fails.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
@@ -71,7 +76,7 @@ def run_task(
     committed = False
     try:
         while True:
-            if not committed and gone():
+            if given_up() or (not committed and gone()):
                 raise Cancelled("It was cancelled.")
             if not ours.poll(LOOK_SECONDS):
                 continue
@@ -92,7 +97,7 @@ def run_task(
             "Nothing of it is live. Send it again, or in smaller parts."
         ) from None
     finally:
-        if not committed:
+        if given_up() or not committed:
             process.terminate()
         process.join()
         ours.close()

@@ -4,17 +4,19 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.asking import MAX_QUESTION, Where, ask_request
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.targets import MAX_DAYS
-from atlas_search.search.conditions import Filter
+from atlas_search.search.conditions import MOST_VALUES, Filter, too_many
 from atlas_search.search.query import MOST_PHRASES
 from atlas_search.services import Services
 
 MAX_HISTORY = 200
+MAX_NAMES = 1000  # corpora or facets
 Identifier = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._:-]+$")]
 
 
@@ -27,6 +29,14 @@ class RangeFilter(BaseModel):
     high: str | float | None = Field(None, alias="to")
 
 
+def _few(filters: object) -> object:
+    """Refuses what is too much before each value is looked at, and each of its faults told."""
+    if isinstance(filters, dict) and (fault := too_many(filters)):
+        raise PydanticCustomError("too_many", "{fault}", {"fault": fault})
+    return filters
+
+
+Names = Annotated[list[str], Field(max_length=MAX_NAMES)]
 FilterValue = bool | str | float | list[bool | str | float] | RangeFilter
 
 
@@ -38,13 +48,14 @@ class SearchBody(_Request):
     """What to search for, and where."""
 
     question: str = Field(description=f"1 to {MAX_QUESTION} characters")
-    corpus_filter: str | list[str] = Field(
+    corpus_filter: str | Names = Field(
         "all", description='"all", the id of a corpus, or a list of ids'
     )
-    filters: dict[str, FilterValue] = Field(
+    filters: Annotated[dict[str, FilterValue], BeforeValidator(_few)] = Field(
         default_factory=dict,
         description="Metadata every passage must have: a value, a list of which one must match, "
-        'or {"from": ..., "to": ...}; `document_id`, `speaker` and `section` can be asked for too',
+        'or {"from": ..., "to": ...}; `document_id`, `speaker` and `section` can be asked for too; '
+        f"of all lists together at most {MOST_VALUES:,} values",
     )
     target: str | None = Field(None, description="Name of a target; the configured one if absent")
     collection: str | None = Field(
@@ -80,7 +91,7 @@ class SearchBody(_Request):
 class FindBody(SearchBody):
     """A search for passages alone."""
 
-    facets: bool | list[str] = Field(
+    facets: bool | Names = Field(
         False, description="Count the metadata of the documents found: some fields, or all"
     )
     exact: bool = Field(False, description="Compare every vector instead of asking the index")

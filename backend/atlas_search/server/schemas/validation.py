@@ -6,14 +6,23 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from atlas_search.answer.check.citations import Verification, verify
+from atlas_search.answer.check.effort import MOST_COMPARED, Effort
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Located, Passage
-from atlas_search.core.errors import NotFound
+from atlas_search.core.errors import NotFound, RequestError
 from atlas_search.core.locator import is_locator
+from atlas_search.core.shown import shown
+from atlas_search.core.stop import Stop
 from atlas_search.stores.store import Store
 
 MAX_ANSWER = 50_000  # characters
 MAX_PASSAGES = 200
+MAX_PASSAGE = 50_000  # characters, as many as an answer may have
+MAX_TEXTS = 500_000  # characters of all passages; reading them takes five seconds at worst
+MAX_PAGE = 10_000_000
+MAX_NAME = 1000  # characters of an id or a title
+MAX_DOCUMENTS = 200  # that tokens name and whose passages are looked up
+MAX_LOOKED_THROUGH = 50_000_000  # characters of these documents
 
 
 def _locator(text: str) -> str:
@@ -30,13 +39,18 @@ class GivenPassage(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    document_id: str = Field(min_length=1, pattern=r"^[^\[\]\s]+$")
-    page: int = Field(ge=0)
-    text: str
-    title: str = ""
+    document_id: str = Field(min_length=1, max_length=MAX_NAME, pattern=r"^[^\[\]\s]+$")
+    page: int = Field(ge=0, le=MAX_PAGE)
+    text: str = Field(max_length=MAX_PASSAGE)
+    title: str = Field("", max_length=MAX_NAME)
     locator: Annotated[str, AfterValidator(_locator)] = Field(
-        "", description="How the source cites it: `s 10(1)`, `art 5`, `sch 1 para 3`"
+        "",
+        max_length=MAX_NAME,
+        description="How the source cites it: `s 10(1)`, `art 5`, `sch 1 para 3`",
     )
+
+
+PassageId = Annotated[str, Field(max_length=MAX_NAME)]
 
 
 class ValidateBody(BaseModel):
@@ -46,7 +60,7 @@ class ValidateBody(BaseModel):
 
     answer: str = Field(max_length=MAX_ANSWER)
     collection: str | None = Field(None, description="Name of a collection that is served")
-    passages: list[str | GivenPassage] | None = Field(
+    passages: list[PassageId | GivenPassage] | None = Field(
         None,
         max_length=MAX_PASSAGES,
         description="Ids of passages of the collection, or passages; if absent, the places that "
@@ -97,32 +111,28 @@ class ValidatedAnswerOut(BaseModel):
     refusal: bool = Field(description="Whether the answer says that it cannot answer")
 
 
-def given_passages(body: ValidateBody, store: Store) -> list[Passage]:
-    """The passages an answer may cite. Raises NotFound, which names all unknown ids."""
-    if body.passages is None:
-        return _passages_named_in(body.answer, store)
-    found: list[Passage] = []
-    unknown: list[str] = []
-    for item in body.passages:
-        if isinstance(item, GivenPassage):
-            found.append(_to_passage(item))
-            continue
-        try:
-            found.append(store.passage(item))
-        except NotFound:
-            unknown.append(item)
-    if unknown:
-        named = ", ".join(repr(id_) for id_ in unknown)
-        raise NotFound(
-            f"The collection holds no passage {named}. Give the ids that a search returned, or "
-            "send the passages themselves."
+def given_passages(body: ValidateBody, store: Store, stop: Stop) -> list[Passage]:
+    """The passages an answer may cite.
+
+    Raises NotFound, which names all unknown ids, and RequestError if they are too long.
+    """
+    given = body.passages
+    found = _named_in(body.answer, store, stop) if given is None else _listed(given, store)
+    length = sum(len(passage.text) for passage in found)
+    if length > MAX_TEXTS:
+        raise RequestError(
+            f"The passages have {length:,} characters; an answer is checked against at most "
+            f"{MAX_TEXTS:,}. Check it in parts, or send shorter passages."
         )
     return found
 
 
-def validate_out(answer: str, given: Sequence[Passage], citation_limit: int) -> ValidatedAnswerOut:
-    """Check an answer, and say what was found as it is sent."""
-    verification: Verification = verify(answer, given, citation_limit)
+def validate_out(
+    answer: str, given: Sequence[Passage], citation_limit: int, stop: Stop
+) -> ValidatedAnswerOut:
+    """Check an answer, and say what was found as it is sent. Raises RequestError, Cancelled."""
+    effort = Effort(MOST_COMPARED, stop)
+    verification: Verification = verify(answer, given, citation_limit, effort)
     return ValidatedAnswerOut(
         citation_valid=verification.valid,
         errors=list(verification.errors),
@@ -134,16 +144,50 @@ def validate_out(answer: str, given: Sequence[Passage], citation_limit: int) -> 
     )
 
 
-def _passages_named_in(answer: str, store: Store) -> list[Passage]:
+def _listed(given: Sequence[PassageId | GivenPassage], store: Store) -> list[Passage]:
+    """The passages that are sent, and those of the collection that are named."""
+    found: list[Passage] = []
+    unknown: list[str] = []
+    for item in given:
+        if isinstance(item, GivenPassage):
+            found.append(_to_passage(item))
+            continue
+        try:
+            found.append(store.passage(item))
+        except NotFound:
+            unknown.append(item)
+    if unknown:
+        raise NotFound(
+            f"The collection holds no passage {shown(unknown)}. Give the ids that a search "
+            "returned, or send the passages themselves."
+        )
+    return found
+
+
+def _named_in(answer: str, store: Store, stop: Stop) -> list[Passage]:
     """The passages of every place that a token of the answer names and the collection holds."""
     markers = set(MARKER.findall(answer))
     documents = dict.fromkeys(m[1:].rpartition(" ")[0] for m in MARKER.findall(answer))
+    if len(documents) > MAX_DOCUMENTS:
+        raise RequestError(
+            f"The answer names {len(documents)} documents; at most {MAX_DOCUMENTS} are looked up. "
+            "Check it in parts."
+        )
     found: list[Passage] = []
+    looked_through = 0
     for document in documents:
+        stop.check()
         try:
-            found += [p for p in store.document_passages(document) if p.marker in markers]
+            passages = store.document_passages(document)
         except NotFound:
             continue  # the check will say so of the sentence that cites it
+        found += [p for p in passages if p.marker in markers]
+        looked_through += sum(len(passage.text) for passage in passages)
+        if looked_through > MAX_LOOKED_THROUGH:
+            raise RequestError(
+                f"The documents that the answer names have more than {MAX_LOOKED_THROUGH:,} "
+                "characters. Check it in parts, or give the ids of its passages."
+            )
     return found
 
 

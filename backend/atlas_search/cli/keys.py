@@ -1,0 +1,120 @@
+"""`atlas keys`: who may ask a server that others reach."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from atlas_search.core.errors import ConfigurationError, RequestError
+from atlas_search.core.settings import Settings, load_settings
+from atlas_search.stores.api_keys import ApiKey, Limits, add_key, read_keys, revoke_key
+
+keys_app = typer.Typer(help="API keys: who may ask, and which corpora.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="What the key is called: whom or what it is for")]
+
+
+@keys_app.command("add")
+def add_command(
+    name: Name,
+    corpora: Annotated[
+        str, typer.Option(help="Corpora of the configured collection it sees, by commas; * is all")
+    ] = "*",
+    admin: Annotated[bool, typer.Option(help="Whether it may change the running server")] = False,
+    expires: Annotated[str, typer.Option(help="Day from which it opens nothing: 2027-01-01")] = "",
+    requests_per_minute: Annotated[int | None, typer.Option(min=1)] = None,
+    streams: Annotated[int | None, typer.Option(min=1, help="Answers at once")] = None,
+    cost_per_day: Annotated[
+        float | None, typer.Option(min=0, help="What language models may cost, as LLM_PRICE_*")
+    ] = None,
+) -> None:
+    """Make a key and print it, once: only its hash is kept. A running server takes it at once."""
+    settings = load_settings()
+    made = add_key(
+        _file(settings),
+        name,
+        corpora="*" if corpora.strip() == "*" else {_collection(settings): _ids(corpora)},
+        administrator=admin,
+        expires=_day(expires) if expires else None,
+        limits=Limits(
+            requests_per_minute=requests_per_minute, streams=streams, cost_per_day=cost_per_day
+        ),
+    )
+    print(made.text)
+    Console(stderr=True, highlight=False).print(
+        f"This is the key of {name}; it is not shown again. It sees {_corpora(made.key)}.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@keys_app.command("list")
+def list_command() -> None:
+    """List the keys, what each sees and may take, and when it ends."""
+    table = Table("Name", "Id", "Corpora", "Rights", "Created", "Expires", "Limits")
+    today = datetime.now(UTC).date()
+    for key in read_keys(_file(load_settings())):
+        table.add_row(
+            escape(key.name),
+            key.id,
+            escape(_corpora(key)),
+            "administrator" if key.administrator else "reader",
+            str(key.created.date()),
+            f"{key.expires or 'never'}{' (over)' if key.is_expired(today) else ''}",
+            _limits(key.limits),
+        )
+    Console().print(table)
+
+
+@keys_app.command("revoke")
+def revoke_command(name: Name) -> None:
+    """Remove a key; a running server refuses it, and the links made with it, from now on."""
+    revoke_key(_file(load_settings()), name)
+    print(f"The key {name} is revoked.")
+
+
+def _file(settings: Settings) -> Path:
+    if not settings.api_keys_file:
+        raise ConfigurationError(
+            "API_KEYS_FILE is not set: say in the environment or .env where the keys are kept, "
+            "for example API_KEYS_FILE=data/keys.json."
+        )
+    return settings.api_keys_file
+
+
+def _collection(settings: Settings) -> str:
+    return settings.chroma_collection_name
+
+
+def _ids(corpora: str) -> list[str]:
+    ids = [id_.strip() for id_ in corpora.split(",") if id_.strip()]
+    if not ids:
+        raise RequestError("--corpora names none. Give ids separated by commas, or *.")
+    return ids
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise RequestError(f"--expires {text}: give a day such as 2027-01-01.") from error
+
+
+def _corpora(key: ApiKey) -> str:
+    if key.corpora == "*":
+        return "every corpus"
+    of = (f"{', '.join(ids)} of {collection}" for collection, ids in key.corpora.items())
+    return "; ".join(of) or "no corpus"
+
+
+def _limits(limits: Limits) -> str:
+    said = {
+        "a minute": limits.requests_per_minute,
+        "at once": limits.streams,
+        "a day (cost)": limits.cost_per_day,
+    }
+    return ", ".join(f"{value} {what}" for what, value in said.items() if value is not None)

@@ -1,0 +1,122 @@
+"""What a failed write means: a full disk, or a folder that cannot be written, said in one line."""
+
+import errno
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from atlas_search.core.errors import AtlasError, UnwritableFolder
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+# tantivy and Chroma give the system's words, and no number
+_WORDS_OF_FULL = (
+    "no space left",
+    "disk is full",
+    "disk quota",
+    "file too large",
+    "disk i/o error",
+    "requested and",
+)
+_WORDS_OF_CLOSED = ("read-only file system", "readonly database", "unable to open database file")
+
+MEGABYTE = 1_000_000
+
+
+@contextmanager
+def writing(folder: Path, needed: int = 0) -> Iterator[None]:
+    """Turn what a full disk or a read-only `folder` raises into UnwritableFolder.
+
+    `needed` are the bytes that the whole takes, about; 0 if that is not known yet.
+    """
+    try:
+        yield
+    except AtlasError:
+        raise
+    except Exception as error:  # SQLite, NumPy, tantivy and Chroma each raise their own
+        if is_full(error):
+            raise UnwritableFolder(_full(folder, needed)) from error
+        if _is_closed(error, folder):
+            raise UnwritableFolder(_closed(folder, error)) from error
+        raise
+
+
+@contextmanager
+def crowded(folder: Path, needed: int) -> Iterator[None]:
+    """Take what fails while less than half of `needed` is free for a full disk.
+
+    Chroma does not say why its index could not be written.
+    """
+    try:
+        yield
+    except AtlasError:
+        raise
+    except Exception as error:
+        if is_full(error) or free_bytes(folder) * 2 >= needed:
+            raise
+        raise OSError(errno.ENOSPC, str(error)) from error
+
+
+@contextmanager
+def writing_anywhere() -> Iterator[None]:
+    """Turn what a full disk or a closed folder raises for a file it names into UnwritableFolder."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL | CLOSED or not isinstance(error.filename, str):
+            raise
+        raise UnwritableFolder(
+            f"{error.filename} cannot be written or read ({error.strerror}). Make room there, "
+            "allow this user to use it, or name another file."
+        ) from error
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error, of whatever library, says that there is no room left."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno in FULL
+    if isinstance(error, sqlite3.Error):
+        name = getattr(error, "sqlite_errorname", "")
+        # SQLite calls a write that the system refused for another reason an I/O error
+        return name == "SQLITE_FULL" or (name.startswith("SQLITE_IOERR") and "READ" not in name)
+    return any(words in str(error).lower() for words in _WORDS_OF_FULL)
+
+
+def _is_closed(error: BaseException, folder: Path) -> bool:
+    if isinstance(error, OSError) and error.errno is not None:
+        named = Path(error.filename) if isinstance(error.filename, str) else folder
+        return error.errno in CLOSED and (named == folder or folder in named.parents)
+    if isinstance(error, sqlite3.Error):
+        names = ("SQLITE_READONLY", "SQLITE_CANTOPEN")
+        return getattr(error, "sqlite_errorname", "").startswith(names)
+    return any(words in str(error).lower() for words in _WORDS_OF_CLOSED)
+
+
+def _full(folder: Path, needed: int) -> str:
+    wanted = f", and this takes about {_megabytes(needed)}" if needed else ""
+    return (
+        f"The disk is full: {folder} has {_megabytes(free_bytes(folder))} left{wanted}. What is "
+        "live has not changed. Make room and run the same command again: it goes on with what it "
+        "has read and embedded."
+    )
+
+
+def _closed(folder: Path, error: Exception) -> str:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return (
+        f"{folder} cannot be written ({said}). It can be served and verified as it is; to change "
+        "it, mount it for writing, or give this user the right to write."
+    )
+
+
+def free_bytes(folder: Path) -> int:
+    """The room that is left for this user on the disk of `folder`, be it there or not."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    return shutil.disk_usage(there).free
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / MEGABYTE:,.1f} MB"

@@ -1,0 +1,87 @@
+"""Who asked what, and what came of it: one line of JSON for each request."""
+
+import json
+import logging
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flask import Response, g, request
+
+from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.settings import Settings
+from atlas_search.server.access.caller import NOBODY, Caller
+from atlas_search.server.runs import Run
+
+log = logging.getLogger(__name__)
+
+
+def audit(settings: Settings) -> Callable[[Response], Response]:
+    """What to call after each request: it writes a line once the response is sent.
+
+    The question is in it only if traces hold texts. Raises ConfigurationError if the file cannot
+    be written. A file that a tool moves away (logrotate) is begun anew.
+    """
+    if not settings.audit_log:
+        return lambda response: response
+    path = settings.audit_log
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _append(path, "")
+    except OSError as error:
+        raise ConfigurationError(f"AUDIT_LOG={path}: {error.strerror}.") from error
+
+    def note(response: Response) -> Response:
+        entry = _entry(response, with_question=settings.trace_content)
+        run: Run | None = g.get("run")
+        response.call_on_close(lambda: _write(path, entry | _outcome(run)))
+        return response
+
+    return note
+
+
+def _append(path: Path, text: str) -> None:
+    """Add to the file in one step, which only its owner may read."""
+    # opened for each line: one that was moved away is begun anew, and nothing is left to close
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def _entry(response: Response, *, with_question: bool) -> dict[str, object]:
+    caller: Caller = g.get("caller", NOBODY)
+    body = g.get("body")
+    asked = body if isinstance(body, dict) else {}
+    entry: dict[str, object] = {
+        "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "key": caller.name or None,
+        "key_id": caller.key.id if caller.key else None,
+        "address": request.remote_addr,
+        "method": request.method,
+        "route": request.url_rule.rule if request.url_rule else None,
+        "corpora": asked.get("corpus_filter"),
+        "status": response.status_code,
+    }
+    if with_question:
+        entry["question"] = asked.get("question")
+    return entry
+
+
+def _outcome(run: Run | None) -> dict[str, object]:
+    """What came of an answer; an answer that goes on after its reader left has no decision yet."""
+    answer = run.answer if run else None
+    return {
+        "qa_id": run.qa_id if run else None,
+        "decision": answer.outcome.decision if answer else None,
+        "cost": run.cost if run else None,
+    }
+
+
+def _write(path: Path, entry: dict[str, object]) -> None:
+    try:
+        _append(path, f"{json.dumps(entry, ensure_ascii=True, default=str)}\n")
+    except OSError:
+        log.exception("A line of the audit log could not be written.")

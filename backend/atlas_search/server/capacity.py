@@ -1,0 +1,102 @@
+"""How many requests are served at once, so that health always finds a thread.
+
+A request keeps its thread until the client has taken the answer. Streams, and answers that are
+waited for, keep theirs for long: SPARE_THREADS are not for them, HEALTH_THREADS for health alone.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from werkzeug.wsgi import ClosingIterator
+
+from atlas_search.core.errors import ServerBusy
+from atlas_search.server.problems import problem_of, response_of
+from atlas_search.server.proxies import Wsgi
+
+ALWAYS = ("/api/health", "/api/live", "/api/ready")
+ANSWERS = "/api/ask"
+JOBS = "/api/jobs/"
+SPARE_THREADS = 16  # for everything but answers
+HEALTH_THREADS = 2
+AT_WORK = 8  # threads that compute at once; more only wait for each other, and health for them
+WAIT_SECONDS = 10.0
+RETRY_SECONDS = 2.0
+
+
+def answer_threads(threads: int) -> int:
+    """Of so many threads, those that answers may have."""
+    return max(1, threads - min(SPARE_THREADS, threads // 2))
+
+
+class Capacity:
+    """WSGI: lets in as many requests as there are threads for; others are told to come again.
+
+    Of those that are no answers, at most AT_WORK are worked on at once, the others wait in turn.
+    """
+
+    def __init__(self, app: Wsgi, threads: int):
+        self._app = app
+        self._all = max(1, threads - HEALTH_THREADS)
+        self._answers = min(self._all, answer_threads(threads))
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._answering = 0
+        self._at_work = threading.BoundedSemaphore(AT_WORK)
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """See PEP 3333."""
+        path = environ.get("PATH_INFO", "")
+        if path in ALWAYS:
+            return self._app(environ, start_response)
+        answer = _is_answer(environ["REQUEST_METHOD"], path)
+        if not self._enter(answer):
+            return _refuse(environ, start_response)
+        try:
+            if answer:
+                sent = self._app(environ, start_response)
+            else:
+                sent = self._work(environ, start_response)
+        except BaseException:
+            self._leave(answer)
+            raise
+        return ClosingIterator(sent, lambda: self._leave(answer))
+
+    def _work(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if not self._at_work.acquire(timeout=WAIT_SECONDS):
+            return _refuse(environ, start_response)
+        try:
+            return self._app(environ, start_response)
+        finally:
+            self._at_work.release()
+
+    def _enter(self, answer: int) -> bool:
+        with self._lock:
+            full = self._inside >= self._all or self._answering + answer > self._answers
+            if not full:
+                self._inside += 1
+                self._answering += answer
+            return not full
+
+    def _leave(self, answer: int) -> None:
+        with self._lock:
+            self._inside -= 1
+            self._answering -= answer
+
+
+def _is_answer(method: str, path: str) -> int:
+    """1 for a request that keeps its thread while an answer is written or a job goes on, else 0."""
+    if path.startswith(JOBS):
+        return int(path.endswith("/events"))
+    return int(path.startswith(ANSWERS) and (method == "POST" or path.endswith("/stream")))
+
+
+def _refuse(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    busy = ServerBusy(
+        "As many requests as the server has threads for are being answered. Try again in some "
+        "seconds, or raise ATLAS_THREADS.",
+        RETRY_SECONDS,
+    )
+    return response_of(problem_of(busy, environ.get("PATH_INFO", "")))(environ, start_response)

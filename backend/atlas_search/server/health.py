@@ -1,0 +1,227 @@
+"""Whether the process lives, whether it can answer, and how each part of it is."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from cachetools import TTLCache
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
+from pydantic import BaseModel, Field
+
+from atlas_search.core.errors import (
+    AtlasError,
+    ConfigurationError,
+    EmbeddingUnavailable,
+    MissingStore,
+    ModelUnavailable,
+)
+from atlas_search.core.phoenix import phoenix_problem
+from atlas_search.core.version import __version__
+from atlas_search.providers.chat import Health
+from atlas_search.server.access.caller import present_caller
+from atlas_search.server.problems import Problem
+from atlas_search.server.serving import Serve
+from atlas_search.services import Services
+
+SECONDS = 30.0  # monitors ask every few seconds; a model and Phoenix need not
+
+TOLD_TO_ADMINISTRATORS = "Something is wrong: an administrator's health, and the log, say what."
+
+State = Literal["ok", "note", "fault"]
+
+
+class LiveOut(BaseModel):
+    """The process serves."""
+
+    status: Literal["ok"] = "ok"
+
+
+class ReadyOut(BaseModel):
+    """Questions can be answered."""
+
+    status: Literal["ready"] = "ready"
+
+
+class PartOut(BaseModel):
+    """One part. A `note` is something that answers do not need, a `fault` something they do."""
+
+    status: State
+    detail: str
+
+
+class HealthOut(BaseModel):
+    """Whether the server can answer; `problem` says what is wrong and what to do.
+
+    `providers` are `ready`, or say what they lack. `parts` are `store`, `embedder`, `tracing`, and
+    `provider.` with the name of each provider. Who has no key learns the status alone, and only who
+    may see traces what is wrong: it may name what a caller does not see.
+    """
+
+    status: Literal["ok", "degraded"]
+    problem: str
+    version: str
+    collection: str
+    documents: int
+    passages: int
+    providers: dict[str, str]
+    parts: dict[str, PartOut] = Field(description="Each part on its own")
+
+
+def health_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
+    """For those who watch the server: `live` restarts it, `ready` sends it requests."""
+    blueprint = APIBlueprint("health", __name__, url_prefix="/api", abp_tags=[Tag(name="health")])
+    embedder = Remembered(lambda: embedder_problem(serve().services))
+    tracing = Remembered(lambda: tracing_problem(serve().services))
+
+    @blueprint.get("/live", summary="Whether the process serves", responses={200: LiveOut})
+    def get_live() -> dict[str, object]:
+        return LiveOut().model_dump(mode="json")
+
+    @blueprint.get(
+        "/ready",
+        summary="Whether questions can be answered",
+        responses={200: ReadyOut, 503: Problem},
+    )
+    def get_ready() -> dict[str, object]:
+        try:
+            _require_ready(serve().services, embedder)
+        except AtlasError as error:
+            if present_caller().sees_traces:
+                raise
+            raise ConfigurationError(TOLD_TO_ADMINISTRATORS) from error
+        return ReadyOut().model_dump(mode="json")
+
+    @blueprint.get("/health", summary="How each part of it is", responses={200: HealthOut})
+    def get_health() -> dict[str, object]:
+        services = serve().services
+        manifest = services.store.manifest
+        providers = services.provider_health()
+        parts = {
+            "store": _part(problem() or store_problem(services), _held(services)),
+            "embedder": _part(embedder(), services.searcher.embedder.info.name),
+            "tracing": _tracing(services, tracing()),
+            **_providers(services, providers),
+        }
+        faults = [part.detail for part in parts.values() if part.status == "fault"]
+        status: Literal["ok", "degraded"] = "degraded" if faults else "ok"
+        caller = present_caller()
+        if not caller.sees_traces:
+            parts = {name: _without_detail(part) for name, part in parts.items()}
+            faults = [TOLD_TO_ADMINISTRATORS] if faults else []
+        if not caller.is_known:
+            return _status_alone(status, faults)
+        return HealthOut(
+            status=status,
+            problem=next(iter(faults), ""),
+            version=__version__,
+            collection=manifest.collection,
+            documents=manifest.documents,
+            passages=manifest.passages,
+            providers={name: health.detail or "ready" for name, health in providers.items()},
+            parts=parts,
+        ).model_dump(mode="json")
+
+    return blueprint
+
+
+def _status_alone(status: Literal["ok", "degraded"], faults: list[str]) -> dict[str, object]:
+    return HealthOut(
+        status=status,
+        problem=next(iter(faults), ""),
+        version=__version__,
+        collection="",
+        documents=0,
+        passages=0,
+        providers={},
+        parts={},
+    ).model_dump(mode="json")
+
+
+class Remembered:
+    """What was found the last time, at most SECONDS ago; one caller looks, others wait."""
+
+    def __init__(self, look: Callable[[], str]):
+        self._look = look
+        self._found: TTLCache[str, str] = TTLCache(1, SECONDS)
+        self._lock = threading.Lock()
+
+    def __call__(self) -> str:
+        """What is wrong, or empty."""
+        with self._lock:
+            found = self._found.get("")
+            if found is None:
+                found = self._found[""] = self._look()
+            return found
+
+
+def store_problem(services: Services) -> str:
+    """What is wrong where the served version lies: its files are read as questions come."""
+    folder = services.settings.collection_folder / services.store.manifest.version
+    if folder.is_dir():
+        return ""
+    return (
+        f"{folder} is gone. Bring the disk back, build the collection again with `atlas create`, "
+        "or import it with `atlas store import`."
+    )
+
+
+def embedder_problem(services: Services) -> str:
+    """Why a question cannot be embedded; empty if it can."""
+    try:
+        services.searcher.embedder.embed_query("Can this be embedded?")
+    except AtlasError as error:
+        return str(error)
+    return ""
+
+
+def tracing_problem(services: Services) -> str:
+    """Why traces do not arrive; empty if they do, or if there are none."""
+    address = services.settings.phoenix_collector_endpoint
+    return phoenix_problem(address) if address else ""
+
+
+def _require_ready(services: Services, embedder: Callable[[], str]) -> None:
+    if missing := store_problem(services):
+        raise MissingStore(missing)
+    _, target = services.target(None)
+    health = services.provider_health()[target.llm_provider]
+    if not health.ready and target.llm_fallback == "none":
+        raise ModelUnavailable(f"{target.llm_provider}: {health.detail}")
+    if wrong := embedder():
+        raise EmbeddingUnavailable(wrong)
+
+
+def _held(services: Services) -> str:
+    manifest = services.store.manifest
+    return f"{manifest.collection} {manifest.version}: {manifest.documents} documents"
+
+
+def _part(problem: str, well: str) -> PartOut:
+    return PartOut(status="fault" if problem else "ok", detail=problem or well)
+
+
+def _without_detail(part: PartOut) -> PartOut:
+    return part if part.status == "ok" else PartOut(status=part.status, detail="")
+
+
+def _tracing(services: Services, problem: str) -> PartOut:
+    address = services.settings.phoenix_collector_endpoint
+    if not address:
+        return PartOut(status="note", detail="off: PHOENIX_COLLECTOR_ENDPOINT is not set")
+    return PartOut(status="note" if problem else "ok", detail=problem or address)
+
+
+def _providers(services: Services, providers: Mapping[str, Health]) -> dict[str, PartOut]:
+    _, default = services.target(None)
+    parts = {}
+    for name, health in providers.items():
+        detail = health.detail or "ready"
+        if health.ready:
+            state: State = "note" if health.detail else "ok"
+        elif name == default.llm_provider:
+            state, detail = "fault", f"{name}: {detail}"
+        else:
+            state = "note"
+        parts[f"provider.{name}"] = PartOut(status=state, detail=detail)
+    return parts

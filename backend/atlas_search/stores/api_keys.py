@@ -1,0 +1,248 @@
+"""The file of API keys: who may ask, which corpora each key sees, and how much it may take.
+
+Of a key only the hash is kept. Its 256 bits are random, so a plain SHA-256 is enough: there is
+nothing to guess, and no salt or slow hash could make it harder.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
+
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from atlas_search.core.errors import ConfigurationError, RequestError
+
+SECRET_BYTES = 32
+WRITABLE_BY_OTHERS = 0o022
+NO_KEY_HAS_IT = "0" * 64  # compared with when the id is unknown, so that both take as long
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Limits(_Part):
+    """What a key may take; None: as much as it likes.
+
+    `cost_per_day` is what language models may cost from midnight to midnight (UTC), in the currency
+    of the prices of a target.
+    """
+
+    requests_per_minute: int | None = Field(None, ge=1)
+    streams: int | None = Field(None, ge=1)
+    cost_per_day: float | None = Field(None, ge=0)
+
+
+class ApiKey(_Part):
+    """One key: `id` is the public part of it, `sha256` the hash of its secret one.
+
+    `corpora` are the ids of the corpora it sees of each collection, or `*` for all of all. From
+    the day `expires` on (UTC) it opens nothing.
+    """
+
+    id: str = Field(pattern=r"^[0-9a-f]{8}$")
+    name: Name
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    created: datetime
+    expires: date | None = None
+    corpora: Literal["*"] | Mapping[str, tuple[str, ...]]
+    administrator: bool = False
+    limits: Limits = Limits()
+
+    def is_expired(self, today: date) -> bool:
+        """Whether it opens nothing any more."""
+        return self.expires is not None and today >= self.expires
+
+    def sees(self, collection: str) -> frozenset[str] | None:
+        """The corpora it sees of a collection; None: all of them."""
+        return None if self.corpora == "*" else frozenset(self.corpora.get(collection, ()))
+
+
+class _File(_Part):
+    keys: tuple[ApiKey, ...]
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        for what in ("id", "name"):
+            values = [getattr(key, what) for key in self.keys]
+            if len(set(values)) < len(values):
+                raise ValueError(f"two keys have the same {what}")
+        return self
+
+
+class NewKey(NamedTuple):
+    """A key that was just made, and its whole text, which is kept nowhere."""
+
+    key: ApiKey
+    text: str
+
+
+class KeyRing:
+    """The keys of a file as it is now. Safe to use from several threads.
+
+    A file that cannot be read opens nothing, and `problem` says why.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._lock = threading.Lock()
+        self._state = _state(path)
+        self._keys = {key.id: key for key in read_keys(path)}
+        self.problem = ""
+
+    def find(self, text: str, today: date) -> ApiKey | None:
+        """The key that somebody sent; None if there is no such key, or it has expired.
+
+        Raises ConfigurationError while the file cannot be read.
+        """
+        keys = self.keys()
+        id_, secret = _parts(text)
+        key = keys.get(id_)
+        same = hmac.compare_digest(_hash(secret), key.sha256 if key else NO_KEY_HAS_IT)
+        return key if key and same and not key.is_expired(today) else None
+
+    def keys(self) -> Mapping[str, ApiKey]:
+        """Every key by its id. Raises ConfigurationError while the file cannot be read."""
+        with self._lock:
+            self._refresh()
+            if self.problem:
+                raise ConfigurationError("The keys of this server cannot be read: nobody may ask.")
+            return self._keys
+
+    def _refresh(self) -> None:
+        state = _state(self._path)
+        if state == self._state and state is not None:
+            return
+        try:
+            self._keys = {key.id: key for key in read_keys(self._path)}
+            self.problem = ""
+        except ConfigurationError as error:
+            self._keys, self.problem = {}, str(error)
+        self._state = state
+
+
+def read_keys(path: Path) -> tuple[ApiKey, ...]:
+    """The keys of a file. Raises ConfigurationError that says what is wrong with it."""
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            content = json.loads(file.read())
+        keys = _File.model_validate(content).keys
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"API_KEYS_FILE={path}: there is no such file. `atlas keys add NAME` makes it."
+        ) from None
+    except OSError as error:
+        raise ConfigurationError(f"API_KEYS_FILE={path}: {error.strerror}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the whole"
+        raise ConfigurationError(f"API_KEYS_FILE={path}: {place}: {first['msg']}.") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"API_KEYS_FILE={path} is not valid JSON: {error}.") from error
+    if mode & WRITABLE_BY_OTHERS:
+        raise ConfigurationError(
+            f"API_KEYS_FILE={path} can be changed by others: run `chmod 600 {path}`."
+        )
+    return keys
+
+
+def add_key(
+    path: Path,
+    name: str,
+    *,
+    corpora: Literal["*"] | Mapping[str, Sequence[str]] = "*",
+    administrator: bool = False,
+    expires: date | None = None,
+    limits: Limits | None = None,
+) -> NewKey:
+    """Make a key and add it to a file, which need not exist.
+
+    Raises ConfigurationError for a file that cannot be read, RequestError for a name that is taken
+    or is none.
+    """
+    id_, secret = secrets.token_hex(4), secrets.token_hex(SECRET_BYTES)
+    try:
+        key = ApiKey.model_validate(
+            {
+                "id": id_,
+                "name": name,
+                "sha256": _hash(secret),
+                "created": datetime.now(UTC).replace(microsecond=0),
+                "expires": expires,
+                "corpora": corpora,
+                "administrator": administrator,
+                "limits": limits or Limits(),
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RequestError(f"{first['loc'][0]}={first['input']!r}: {first['msg']}.") from error
+    with _changing(path):
+        keys = read_keys(path) if path.exists() else ()
+        if any(known.name == name for known in keys):
+            raise RequestError(f"There is a key {name!r} already. Revoke it, or choose another.")
+        _write(path, (*keys, key))
+    return NewKey(key, f"atlas_{id_}_{secret}")
+
+
+def revoke_key(path: Path, name: str) -> None:
+    """Remove a key from a file. Raises RequestError without one of this name."""
+    with _changing(path):
+        keys = read_keys(path)
+        left = tuple(key for key in keys if key.name != name)
+        if len(left) == len(keys):
+            names = ", ".join(key.name for key in keys) or "none"
+            raise RequestError(f"There is no key {name!r}. Known keys: {names}.")
+        _write(path, left)
+
+
+@contextmanager
+def _changing(path: Path) -> Iterator[None]:
+    """Let two commands at once change the file one after the other."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f".{path.name}.lock"), mode=0o600):
+        yield
+
+
+def _write(path: Path, keys: tuple[ApiKey, ...]) -> None:
+    """Replace the file in one step; only its owner may read it."""
+    temporary = path.with_name(f".{path.name}.partial")
+    temporary.unlink(missing_ok=True)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(_File(keys=keys).model_dump(mode="json"), file, indent=2)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """The public and the secret part of a key; empty ones for what is no key."""
+    parts = text.split("_")
+    return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "atlas" else ("", "")
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Changes with the file and with who may write it; None while there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode

@@ -1,0 +1,40 @@
+/** The reader's key: asked for once, kept until the tab is closed, and sent with every request. */
+
+const KEPT_AS = "atlas-key";
+
+const at = (id) => document.getElementById(id);
+const dialog = at("sign-in");
+
+/** The headers that show who asks; none without a key. */
+export function credentials() {
+  const key = sessionStorage.getItem(KEPT_AS);
+  return key === null ? {} : { Authorization: `Bearer ${key}` };
+}
+
+/** Asks for the key. The page then begins anew: what it shows was another's, or nothing. */
+export function askForKey(reason) {
+  at("sign-in-reason").textContent = reason;
+  if (!dialog.open) dialog.showModal();
+}
+
+/** Says whose key is used and offers to let go of it; nothing where no keys are used. */
+export function showCaller(name) {
+  at("signed-in").hidden = name === "";
+  at("caller").textContent = name;
+}
+
+function signIn(event) {
+  event.preventDefault();
+  // what came along from where it was copied cannot stand in a header
+  sessionStorage.setItem(KEPT_AS, at("key").value.replace(/[^\x21-\x7e]/g, ""));
+  at("key").value = "";
+  location.reload();
+}
+
+function signOut() {
+  sessionStorage.removeItem(KEPT_AS);
+  location.reload();
+}
+
+at("sign-in-form").addEventListener("submit", signIn);
+at("sign-out").addEventListener("click", signOut);

@@ -1,0 +1,222 @@
+"""Hostile requests, in a fixed order: bodies, paths, headers and bytes that are no HTTP."""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from random import Random
+from urllib.parse import quote
+
+from tests.hostile.exchange import Attack, request
+from tests.hostile.values import STRINGS, every_value
+
+QUESTION = "Can a local authority sue a newspaper for libel?"
+PASSAGE = {"document_id": "a.b", "page": 1, "text": "Libel is a tort.", "title": "T"}
+
+BODIES: Mapping[tuple[str, str], dict[str, object]] = {
+    ("POST", "/api/search"): {
+        "question": QUESTION,
+        "corpus_filter": "all",
+        "filters": {},
+        "target": None,
+        "k": 3,
+        "freshness_days": None,
+        "fuzzy": None,
+        "require": [],
+        "exclude": [],
+        "max_per_document": None,
+        "as_of": None,
+        "facets": False,
+        "exact": False,
+        "explain": False,
+    },
+    ("POST", "/api/ask"): {
+        "question": QUESTION,
+        "mode": "answer",
+        "clarify": False,
+        "chat_history": [],
+        "read_follow_ups": None,
+        "session_id": "s",
+        "qa_id": None,
+        "include_context": False,
+        "filters": {},
+    },
+    ("POST", "/api/ask/stream"): {"question": QUESTION, "qa_id": None, "corpus_filter": "all"},
+    ("POST", "/api/validate"): {
+        "answer": "Libel is a tort [a.b p1].",
+        "passages": [PASSAGE],
+        "citation_limit": 5,
+    },
+    ("POST", "/api/export"): {"format": "markdown", "answers": [{}]},
+    ("PUT", "/api/config/reranker"): {"target": None, "settings": {}},
+    ("POST", "/api/cache/clear"): {},
+}
+"""A body that is taken, for each route that takes one."""
+
+READ = ("corpora", "targets", "config", "health", "passages/x", "documents/x", "ask/x")
+EXPORTS = ("ask/x/export", "ask/x/stream", "sessions/x/export")
+HEADERS = (
+    "Host", "Origin", "Referer", "Authorization", "Cookie", "Accept", "Accept-Encoding",
+    "Content-Type", "Content-Encoding", "Content-Length", "Transfer-Encoding", "Expect", "Range",
+    "If-None-Match", "If-Modified-Since", "Last-Event-ID", "X-Forwarded-For", "X-Forwarded-Host",
+    "X-Forwarded-Proto", "Forwarded", "X-HTTP-Method-Override", "Upgrade", "traceparent", "baggage",
+    "Sec-Fetch-Site",
+)  # fmt: skip
+METHODS = (
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND",
+    "get", "X" * 5_000, "G\x00T",
+)  # fmt: skip
+
+
+def every_attack(token: str) -> Iterator[Attack]:
+    """All of them. `token` is the administrator's, so that what needs it is attacked too."""
+    yield from _values(token)
+    yield from _broken_json()
+    yield from _paths()
+    yield from _methods()
+    yield from _headers()
+    yield from _no_http()
+
+
+def _values(token: str) -> Iterator[Attack]:
+    """Every field of every body with every value."""
+    values = every_value()
+    for (method, path), body in BODIES.items():
+        for field in [*body, "unknown"]:
+            rest = {name: value for name, value in body.items() if name != field}
+            for name, written in values.items():
+                text = json.dumps(rest)[:-1] + (", " if rest else "")
+                data = f"{text}{json.dumps(field)}: {written}}}".encode()
+                headers = {"Authorization": f"Bearer {token}"}
+                yield Attack(
+                    f"{method} {path} {field}: {name}", request(method, path, data, headers)
+                )
+        for name, written in values.items():
+            yield Attack(f"{method} {path}: {name}", request(method, path, written.encode()))
+
+
+def _broken_json() -> Iterator[Attack]:
+    """A body cut short, changed at random, or in another form."""
+    whole = json.dumps({"question": QUESTION, "k": 3, "filters": {"date": {"from": "1990"}}})
+    path, chance = "/api/search", Random(14)
+    for length in range(0, len(whole), 2):
+        yield Attack(f"body of {length}", request("POST", path, whole[:length].encode()))
+    for number in range(200):
+        changed = bytearray(whole.encode())
+        for _ in range(chance.randint(1, 4)):
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+        yield Attack(f"changed body {number}", request("POST", path, bytes(changed)))
+    forms = {
+        "repeated key": b'{"question": "a", "question": "b"}',
+        "byte order mark": b"\xef\xbb\xbf" + whole.encode(),
+        "utf-16": whole.encode("utf-16"),
+        "latin-1": '{"question": "é"}'.encode("latin-1"),
+        "two bodies": whole.encode() * 2,
+        "trailing bytes": whole.encode() + b"\x00" * 100,
+        "comment": b"/* a */" + whole.encode(),
+        "form": b"question=a&k=3",
+        "body of zeros": b"\x00" * 1_000_000,
+        "blanks": b" " * 1_900_000 + whole.encode(),
+        "too long": b'{"question": "' + b"a" * 3_000_000 + b'"}',
+    }
+    for name, data in forms.items():
+        yield Attack(name, request("POST", path, data))
+    packed = gzip.compress(b" " * 50_000_000)
+    yield Attack("packed", request("POST", path, packed, {"Content-Encoding": "gzip"}))
+
+
+def _paths() -> Iterator[Attack]:
+    """Every hostile string as an id, a file name and a query."""
+    texts = {name: quote(text, safe="")[:6_000] for name, text in STRINGS.items()}
+    texts |= {
+        "dots": "../../../../etc/passwd",
+        "encoded dots": "%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+        "twice encoded": "%252e%252e%252fetc%252fpasswd",
+        "backslashes": "..\\..\\..\\etc\\passwd",
+        "overlong": "%c0%ae%c0%ae/%c0%ae%c0%ae/etc/passwd",
+        "not utf-8": "%ff%fe%fd",
+        "half an escape": "%",
+        "zero": "%00",
+        "slashes": "/" * 2_000,
+        "dot": "./.",
+        "drive": "C:%5cWindows%5cwin.ini",
+        "template": "%7b%7b7*7%7d%7d",
+    }
+    for name, text in texts.items():
+        for path in ("passages", "documents", "ask", "sessions", "shared", "jobs", "static"):
+            yield Attack(f"api/{path}/{name}", request("GET", f"/api/{path}/{text}"))
+        yield Attack(f"static/{name}", request("GET", f"/static/{text}"))
+        yield Attack(f"ask/{name}/export", request("GET", f"/api/ask/{text}/export"))
+        yield Attack(f"sessions/{name}/export", request("GET", f"/api/sessions/{text}/export"))
+        yield Attack(f"format={name}", request("GET", f"/api/ask/x/export?format={text}"))
+        yield Attack(f"?{name}", request("GET", f"/?question={text}&corpus={text}"))
+        yield Attack(f"stop {name}", request("DELETE", f"/api/ask/{text}"))
+
+
+def _methods() -> Iterator[Attack]:
+    """Every method on every route."""
+    paths = [f"/api/{path}" for path in (*READ, *EXPORTS)] + [path for _, path in BODIES]
+    for path in [*paths, "/", "/static/app.js", "/api/swagger", "/api/openapi.json", "/nothing"]:
+        for method in METHODS:
+            yield Attack(f"{method[:10]} {path}", request(method, path))
+
+
+def _headers() -> Iterator[Attack]:
+    """Every header with hostile values, on a read and on a search."""
+    texts = {
+        name: text.replace("\r", "").replace("\n", "")[:3_000] for name, text in STRINGS.items()
+    }
+    body = json.dumps({"question": QUESTION, "k": 2}).encode()
+    for header in HEADERS:
+        for name, text in texts.items():
+            # what says how long the body is may leave the server waiting for the rest
+            whole = header not in {"Content-Length", "Transfer-Encoding", "Expect", "Upgrade"}
+            yield Attack(
+                f"{header}: {name}",
+                request("GET", "/api/corpora", headers={header: text}),
+                whole=whole and header != "Host",
+            )
+        yield Attack(
+            f"search with {header}",
+            request("POST", "/api/search", body, {header: texts["sql"]}),
+            whole=False,
+        )
+
+
+def _no_http() -> Iterator[Attack]:
+    """What is not HTTP, or two requests in one."""
+    body = b'{"question": "a"}'
+    two = request("GET", "/api/corpora")
+    raw = {
+        "nothing": b"",
+        "line ends": b"\r\n" * 1_000,
+        "zeros": b"\x00" * 10_000,
+        "tls": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)),
+        "http/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00" * 64,
+        "http/0.9": b"GET /api/corpora\r\n",
+        "version": b"GET / HTTP/9.9\r\n\r\n",
+        "words": b"Hello, who is there?\r\n\r\n",
+        "no host": b"GET /api/corpora HTTP/1.1\r\nConnection: close\r\n\r\n",
+        "two hosts": b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
+        "address": b"GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        "tunnel": b"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "folded": b"GET / HTTP/1.1\r\nHost: a\r\n b\r\nConnection: close\r\n\r\n",
+        "bare line ends": b"GET /api/corpora HTTP/1.1\nHost: a\nConnection: close\n\n",
+        "blank in name": b"GET / HTTP/1.1\r\nHost : a\r\nConnection: close\r\n\r\n",
+        "many headers": request("GET", "/", headers={f"X-{n}": "a" for n in range(5_000)}),
+        "long header": request("GET", "/", headers={"X-Long": "a" * 1_000_000}),
+        "long path": request("GET", "/" + "a" * 1_000_000),
+        "long query": request("GET", "/?" + "a=b&" * 20_000),
+        "both lengths": b"POST /api/search HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n"
+        b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n" + two,
+        "two lengths": b"POST /api/search HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n"
+        b"Content-Length: 17\r\nConnection: close\r\n\r\n" + body,
+        "below zero": b"POST /api/search HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n" + body,
+        "endless": b"POST /api/search HTTP/1.1\r\nHost: a\r\nContent-Length: 9e9\r\n\r\n" + body,
+        "bad chunk": b"POST /api/search HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"zz\r\n" + body,
+        "huge chunk": b"POST /api/search HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"ffffffffffffffff\r\n" + body,
+        "pipeline": request("GET", "/api/corpora", headers={"Connection": "keep-alive"}) * 50,
+    }
+    for name, data in raw.items():
+        yield Attack(name, data, whole=False)

@@ -1,0 +1,38 @@
+"""Builds of hostile files, within limits that a test does not wait for."""
+
+from pathlib import Path
+
+from atlas_search.build.build import BuildOptions, BuildReport, build
+from atlas_search.build.chunking import Chunking, chunking
+from atlas_search.build.corpora import by_folder
+from atlas_search.build.isolation.limits import Limits
+from atlas_search.readers import Reader
+from tests.hash_embedder import HashEmbedder
+
+LIMITS = Limits(workers=2, seconds=1, memory=400, characters=1_000_000)
+
+
+def build_with(
+    reader: Reader,
+    root: Path,
+    folder: Path,
+    limits: Limits = LIMITS,
+    cut: Chunking | None = None,
+    embedder: HashEmbedder | None = None,
+) -> BuildReport:
+    return build(
+        folder,
+        by_folder([root], reader.suffixes, ""),
+        reader,
+        embedder or HashEmbedder(),
+        BuildOptions(folder.name, "hostile", cut or chunking(), limits=limits),
+        lambda *_: None,
+    )
+
+
+def write_deeds(root: Path, *deeds: str) -> Path:
+    """A file for each deed, with good files before and after it."""
+    (root / "town").mkdir(parents=True)
+    for name in ("a", *deeds, "z"):
+        (root / "town" / f"{name}.txt").write_text(f"{name} is what this file says.")
+    return root

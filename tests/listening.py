@@ -1,0 +1,88 @@
+"""A listener in this process, and clients that behave badly towards it."""
+
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from atlas_search.server.listen import Limits, Listener
+from atlas_search.server.proxies import networks
+
+HALF_HEADER = b"GET /api/health HTTP/1.1\r\nHost: te"
+HALF_BODY = (
+    b"POST /api/search HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 100\r\n\r\n{"question": "Do'
+)
+WHOLE = b"GET /api/health HTTP/1.1\r\nHost: test\r\n\r\n"
+
+
+@contextmanager
+def listening(
+    app: Any,
+    *,
+    threads: int = 8,
+    connections: int = 400,
+    per_address: int = 64,
+    trusted: str = "",
+    max_body: int = 1024 * 1024,
+) -> Iterator[tuple[str, int]]:
+    """A WSGI application behind a listener that a thread runs; host and port."""
+    limits = Limits(connections, per_address, networks(trusted))
+    listener = Listener(app, "127.0.0.1", 0, threads=threads, max_body=max_body, limits=limits)
+    thread = threading.Thread(target=listener.run, daemon=True)
+    thread.start()
+    try:
+        yield "127.0.0.1", listener.port
+    finally:
+        listener.stop()
+        thread.join(10)
+        listener.close()
+        assert not thread.is_alive()
+
+
+@contextmanager
+def connected(
+    address: tuple[str, int], count: int, data: bytes = b"", source: str = "127.0.0.1"
+) -> Iterator[Sequence[socket.socket]]:
+    """So many connections from one address, each of which has sent `data`."""
+    with ExitStack() as opened:
+        found = []
+        for _ in range(count):
+            each = socket.create_connection(address, timeout=20, source_address=(source, 0))
+            opened.enter_context(each)
+            try:
+                each.sendall(data)
+            except OSError:  # closed already
+                continue
+            finally:
+                found.append(each)
+        yield found
+
+
+def rest(connection: socket.socket) -> bytes:
+    """What comes until the other side closes."""
+    found = b""
+    while True:
+        try:
+            piece = connection.recv(65536)
+        except ConnectionError:
+            return found
+        if not piece:
+            return found
+        found += piece
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Whether the other side has not closed it; what it has sent is thrown away."""
+    connection.setblocking(False)
+    try:
+        while connection.recv(65536):
+            pass
+        return False
+    except BlockingIOError:
+        return True
+    except ConnectionError:
+        return False
+    finally:
+        connection.settimeout(20)

@@ -1,0 +1,208 @@
+"""Sources that mean harm, in a real Chromium: what they say is text, and nothing is run or asked
+for elsewhere; and the page of the API, under a policy of its own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote, urlsplit
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.web_address import is_link
+from atlas_search.server.app import create_app
+from tests.answering import answered_by
+from tests.hostile_documents import (
+    GOOD,
+    MARKUP,
+    QUESTION,
+    build_hostile,
+    hostile_services,
+    put_back_addresses,
+)
+from tests.page.asking import ask, latest
+from tests.servers import served
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server over hostile sources, with addresses as earlier versions kept them."""
+    root = tmp_path_factory.mktemp("hostile")
+    build_hostile(root)
+    put_back_addresses(root)
+    with hostile_services(root) as services, answered_by("openai", services) as (by_model, model):
+        model.says(f"{MARKUP} [marsh.d0 p1]. {MARKUP} [{MARKUP} p1]. [x](javascript:alert(1))")
+        targets = {**services.targets, "model": by_model.targets["model"]}
+        atlas = Atlas(replace(by_model, targets=targets))
+        with served(create_app(lambda: atlas)) as address:
+            yield address
+
+
+@dataclass
+class Watched:
+    """A page, and whatever it should not do."""
+
+    page: Page
+    faults: list[str] = field(default_factory=list)
+
+    def fault(self, *said: object) -> None:
+        self.faults.append(" ".join(map(str, said)))
+
+
+@pytest.fixture
+def watched(browser: Browser, hostile: str) -> Iterator[Watched]:
+    """A page whose dialogs, script errors, blocked parts and foreign requests fail the test."""
+    context = browser.new_context()
+    found = Watched(context.new_page())
+    site = urlsplit(hostile).netloc
+
+    def look(request) -> None:
+        if request.url.startswith("http") and urlsplit(request.url).netloc != site:
+            found.fault("request", request.url)
+
+    def listen(message) -> None:
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            found.fault("console", message.text)
+
+    def close(dialog) -> None:
+        found.fault("dialog", dialog.message)
+        dialog.dismiss()
+
+    found.page.on("request", look)
+    found.page.on("console", listen)
+    found.page.on("dialog", close)
+    found.page.on("pageerror", lambda error: found.fault("script", error))
+    yield found
+    context.close()
+    assert found.faults == []
+
+
+def links_of(page: Page) -> list[str]:
+    """Every address of the document that something could lead to."""
+    return page.evaluate(
+        "[...document.querySelectorAll('[href], [src], [action], [formaction]')]"
+        ".flatMap((node) => ['href', 'src', 'action', 'formaction']"
+        ".map((name) => node.getAttribute(name))).filter((value) => value !== null)"
+    )
+
+
+def check_page(page: Page) -> None:
+    """Nothing of the sources has become markup or a link that is none."""
+    assert page.locator("img, b[onclick], main script, dialog script").count() == 0
+    for link in links_of(page):
+        is_own = link.startswith(("static/", "api/", "#", "blob:"))
+        assert is_own or is_link(link), link
+
+
+def test_hostile_sources_are_shown_as_text(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    page.goto(hostile)
+    ask(page, QUESTION)
+    expect(latest(page)).to_contain_text("<script>alert(2)</script>")
+    for summary in page.locator("article summary").all():
+        if summary.is_visible():
+            summary.click()
+    check_page(page)
+    for link in page.locator("article a[target=_blank]").all():
+        assert link.get_attribute("href") == GOOD
+        assert "noopener" in (link.get_attribute("rel") or "")
+
+
+def test_hostile_documents_are_shown_as_text(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    body = {"question": QUESTION, "k": 50}
+    passages = httpx2.post(f"{hostile}/api/search", json=body, timeout=60).json()["passages"]
+    for passage in passages[:6]:
+        page.goto(f"{hostile}/?passage={quote(passage['passage_id'], safe='')}")
+        reader = page.get_by_role("dialog")
+        expect(reader.locator(".document-text")).to_contain_text(MARKUP)
+        expect(reader.locator("#reader-warning")).to_contain_text("<script>")
+        check_page(page)
+    assert page.evaluate("({}).polluted") is None
+
+
+@pytest.mark.parametrize(
+    "passage",
+    ["javascript:alert(1)", MARKUP, "..", "../../api/health", "//elsewhere.example/x", "%00", "\n"],
+)
+def test_a_hostile_link_to_a_passage_shows_only_that_there_is_none(
+    watched: Watched, hostile: str, passage: str
+) -> None:
+    page = watched.page
+    page.goto(f"{hostile}/?passage={quote(passage, safe='')}#{quote(MARKUP)}")
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+    check_page(page)
+
+
+def test_a_hostile_answer_of_a_model_is_shown_as_text(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    page.goto(hostile)
+    page.get_by_label("Target", exact=True).select_option("model")
+    ask(page, QUESTION)
+    expect(latest(page).locator(".answer-text, .notice").first).to_be_visible()
+    check_page(page)
+
+
+def test_a_hostile_question_is_shown_as_text(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    page.goto(hostile)
+    # the words of the question come back in notices, errors and the conversation
+    ask(page, f'{MARKUP} +"{MARKUP}" the lantern of Ravenmoor')
+    expect(latest(page).locator("h2")).to_contain_text("<img src=x onerror=alert(1)>")
+    check_page(page)
+
+
+def test_the_page_makes_no_markup_of_text_even_by_mistake(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    page.goto(hostile)
+    tried = "try { document.body.innerHTML = '<p>x</p>'; 'made' } catch { 'refused' }"
+    assert page.evaluate(tried) == "refused"
+    # the browser tells of what it refused, as it should
+    assert [fault for fault in watched.faults if "TrustedHTML" not in fault] == []
+    watched.faults.clear()
+
+
+def test_the_api_can_be_tried_in_its_page(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    response = page.goto(f"{hostile}/api/swagger")
+    assert response is not None
+    policy = response.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    operation = page.locator(".opblock", has_text="/api/health").first
+    operation.locator(".opblock-summary").click()
+    operation.get_by_role("button", name="Try it out").click()
+    operation.get_by_role("button", name="Execute").click()
+    live = operation.locator(".live-responses-table")
+    expect(live).to_contain_text('"collection": "hostile"')
+    assert page.title() == "Atlas API"
+
+
+def test_a_page_elsewhere_cannot_choose_what_the_page_of_the_api_describes(
+    watched: Watched, hostile: str
+) -> None:
+    page = watched.page
+    page.goto(f"{hostile}/api/swagger?url=https://elsewhere.example/openapi.json")
+    expect(page.locator(".info .title")).to_contain_text("Atlas")
+
+
+def test_every_response_says_what_it_may_load(hostile: str) -> None:
+    for path, policy in {
+        "/": "default-src 'self'",
+        "/static/app.js": "default-src 'self'",
+        "/nowhere": "default-src 'self'",
+        "/api/health": "default-src 'none'; frame-ancestors 'none'",
+        "/api/nowhere": "default-src 'none'; frame-ancestors 'none'",
+        "/api/openapi.json": "default-src 'none'; frame-ancestors 'none'",
+        "/api/swagger": "default-src 'none'; script-src 'self'",
+    }.items():
+        headers = httpx2.get(f"{hostile}{path}").headers
+        assert headers["content-security-policy"].startswith(policy), path
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert "camera=()" in headers["permissions-policy"]

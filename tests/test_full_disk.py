@@ -1,0 +1,158 @@
+"""A full disk or a closed folder ends a build with one line; what was done is not lost."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from atlas_search.build.maintain import repair
+from atlas_search.cli.main import main
+from atlas_search.core.errors import UnwritableFolder
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.staging import Staging
+from atlas_search.stores.versions import STAGING, rollback
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import FARM, build_tiny, silent, write_sources
+from tests.upkeep.damage import damaged
+
+SHIPS = {
+    f"sea/{n}.txt": f"Ship {n} carries load {n * 7} to port {n * n}.\n" * 4 for n in range(1200)
+}
+
+
+@contextmanager
+def small_disk(folder: Path, kilobytes: int) -> Iterator[None]:
+    """A disk of its own in `folder`, which only the superuser can have."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
+    if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("only the superuser can mount a small disk")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@contextmanager
+def closed(folder: Path) -> Iterator[None]:
+    """`folder` can be read only."""
+    if os.geteuid():
+        paths = [folder, *folder.rglob("*")]
+        modes = {path: path.stat().st_mode for path in paths}
+        for path, mode in modes.items():
+            path.chmod(mode & 0o555)
+        try:
+            yield
+        finally:
+            for path, mode in modes.items():
+                path.chmod(mode)
+        return
+    for mount in (["--bind", str(folder), str(folder)], ["-o", "remount,ro,bind", str(folder)]):
+        if subprocess.run(["mount", *mount], check=False, capture_output=True).returncode:
+            pytest.skip("this superuser cannot mount a folder for reading")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@contextmanager
+def longest_file(size: int) -> Iterator[None]:
+    """No file may grow beyond `size` bytes, as with a quota."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("kilobytes", [40, 3000, 6200, 6900, 7500, 7800])
+def test_a_build_on_a_full_disk_says_so_and_goes_on_later(tmp_path: Path, kilobytes: int) -> None:
+    source = write_sources(tmp_path / "source", FARM | SHIPS)
+    folder = tmp_path / "disk" / "kept"
+    with small_disk(folder.parent, kilobytes):
+        with pytest.raises(UnwritableFolder, match=r"The disk is full.* MB left") as raised:
+            build_tiny(source, folder, HashEmbedder())
+        assert len(str(raised.value).splitlines()) == 1
+        assert not list(folder.glob("*.partial"))
+        subprocess.run(["mount", "-o", "remount,size=100m", str(folder.parent)], check=True)
+        embedder = HashEmbedder()
+        build_tiny(source, folder, embedder)
+        # all is staged before a version is written
+        assert kilobytes < 6000 or embedder.embedded == 0
+        assert damaged(folder) == []
+
+
+def test_the_version_that_is_live_outlasts_a_full_disk(tmp_path: Path) -> None:
+    source = write_sources(tmp_path / "source", FARM)
+    folder = tmp_path / "disk" / "kept"
+    with small_disk(folder.parent, 2600):
+        build_tiny(source, folder, HashEmbedder())
+        before = Manifest.read(folder)
+        write_sources(source, FARM | SHIPS)
+        with pytest.raises(UnwritableFolder):
+            build_tiny(source, folder, HashEmbedder())
+        assert Manifest.read(folder) == before
+        assert damaged(folder) == []
+
+
+@pytest.mark.parametrize("size", [30_000, 150_000, 400_000])
+def test_a_quota_is_a_full_disk(tmp_path: Path, size: int) -> None:
+    source = write_sources(tmp_path / "source", FARM | SHIPS)
+    with longest_file(size), pytest.raises(UnwritableFolder, match="The disk is full"):
+        build_tiny(source, tmp_path / "kept", HashEmbedder())
+    build_tiny(source, tmp_path / "kept", HashEmbedder())
+    assert damaged(tmp_path / "kept") == []
+
+
+def test_what_is_staged_outlasts_a_disk_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "kept" / STAGING
+    path.parent.mkdir()
+    staging = Staging(path)
+    staging.add_vectors("m", [b"1" * 32], [1], HashEmbedder().embed(["x"]))
+    staging.close()
+    with closed(path.parent), pytest.raises(Exception, match=r"readonly|unable to open"):
+        Staging(path)
+    assert not list(path.parent.glob("*.damaged"))
+    assert Staging(path).has_vector("m", b"1" * 32)
+
+
+def test_a_folder_for_reading_says_what_can_be_done(tmp_path: Path) -> None:
+    source = write_sources(tmp_path / "source", FARM)
+    folder = tmp_path / "stores" / "kept"
+    build_tiny(source, folder, HashEmbedder())
+    shutil.rmtree(folder / Manifest.read(folder).version / "tokens")
+    with closed(folder.parent):
+        for change in (
+            lambda: build_tiny(source, folder, HashEmbedder()),
+            lambda: build_tiny(source, folder.with_name("new"), HashEmbedder()),
+            lambda: repair(folder, HashEmbedder(), silent),
+            lambda: rollback(folder),
+        ):
+            with pytest.raises(UnwritableFolder, match=r"cannot be written .*It can be served"):
+                change()
+
+
+def test_a_command_that_cannot_write_its_file_ends_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shut = tmp_path / "shut"
+    (shut / "kept").mkdir(parents=True)
+    monkeypatch.setenv("PHOENIX_WORKING_DIR", str(shut / "phoenix"))
+    monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(shut))
+    for command in (
+        ["phoenix", "--phoenix-executable", sys.executable],
+        ["store", "rollback", "kept"],
+    ):
+        with closed(shut), pytest.raises(SystemExit) as ended:
+            main(command)
+        said = capsys.readouterr().err
+        assert (ended.value.code, said.startswith("atlas: ")) == (1, True), said
+        assert len(said.splitlines()) == 1
