@@ -32,7 +32,7 @@ _ALWAYS = {
 def forbid(response: Response, path: str) -> Response:
     """Give a response to `path` its headers: a page may load its own parts, data nothing.
 
-    What a route forbids itself stays.
+    A policy that its route has given it stays.
     """
     response.headers.update(_ALWAYS)
     if not path.startswith("/api/"):
