@@ -222,7 +222,7 @@ def _remedy(folder: Path) -> str:
     commands = [
         f"`{_command(folder.name, *origin)}`"
         for origin in manifest.origins.items()
-        if origin[0] in COMMANDS  # an import has what other programs wrote, too
+        if origin[0] in {INGEST, *COMMANDS}  # an import has what other programs wrote, too
     ] or ["`atlas store import`"]
     others = [m.version for m in versions(folder) if m.version != manifest.version]
     back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
