@@ -1,6 +1,7 @@
 /** Talking to the server. What goes wrong is a Problem whose message can be shown as it is. */
 
 import { askForKey, credentials } from "./key.js";
+import { storeHeader } from "./store.js";
 import { counted } from "./text.js";
 
 const SILENT = "The server does not answer. Check that it is running, then try again.";
@@ -105,7 +106,7 @@ function posted(body) {
 }
 
 async function request(path, options = {}) {
-  const headers = { ...options.headers, ...credentials() };
+  const headers = { ...options.headers, ...storeHeader, ...credentials() };
   const response = await reached(() => fetch(path, { ...options, headers }));
   if (response.ok) return response;
   const problem = await refusal(response);

@@ -3,6 +3,7 @@
 import { getJson } from "./api.js";
 import { element } from "./dom.js";
 import { showCaller } from "./key.js";
+import { offerStores } from "./store.js";
 import { counted } from "./text.js";
 
 const DEMO = "atlas_demo";
@@ -22,8 +23,9 @@ export function openCatalogue() {
   let traces = null;
 
   async function load() {
+    const stores = getJson("api/collections").then(offerStores);
     const paths = ["api/corpora", "api/targets", "api/config"];
-    const [catalogue, targets, config] = await Promise.all(paths.map(getJson));
+    const [catalogue, targets, config] = await Promise.all([...paths.map(getJson), stores]);
     for (const { id, label } of catalogue.corpora) labels.set(id, label);
     showCaller(config.caller);
     if (config.tracing) traces = config.phoenix_url;

@@ -3,6 +3,7 @@
 import { getJson, Problem } from "./api.js";
 import { definitions, element, placeLine } from "./dom.js";
 import { contextLine, fullPlace } from "./places.js";
+import { passageQuery } from "./store.js";
 import { heading, marked, unitSpans, warningStatus } from "./text.js";
 
 const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
@@ -95,7 +96,7 @@ function whereNodes({ passages }, { passageId, start, locator }) {
 
 /** The address at which the page opens at this passage. */
 function permalink(passageId) {
-  return new URL(`?passage=${encodeURIComponent(passageId)}`, location.href).href;
+  return new URL(passageQuery(passageId), location.href).href;
 }
 
 /** What stands in the way of relying on the document, with the way to its successor. */

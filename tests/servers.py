@@ -77,14 +77,18 @@ def answers(url: str) -> bool | None:
 
 @contextmanager
 def running(*command: str | Path, environment: Mapping[str, str], folder: Path) -> Iterator[Server]:
-    """A command with a clean environment; ended, if it still runs, when the block ends."""
+    """A command with a clean environment; ended, if it still runs, when the block ends.
+
+    It runs the same sources as the tests do.
+    """
+    own = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     process = subprocess.Popen(
         [str(part) for part in command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), **environment},
+        env={**own, "HOME": str(folder), **environment},
         start_new_session=True,
     )
     try:

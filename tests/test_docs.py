@@ -7,7 +7,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import get_args
 
@@ -129,11 +129,16 @@ def test_every_curl_of_the_pages_is_a_request_the_server_takes(client: FlaskClie
     assert len(sent) >= 4
     for method, words in sent:
         address = next(word for word in words if word.startswith("http://127.0.0.1:8000/"))
-        body = json.loads(words[words.index("-d") + 1])
         path = address.removeprefix("http://127.0.0.1:8000")
-        status = client.open(path, method=method, json=body).status_code
+        if "-F" in words:
+            form = [field for flag, field in pairwise(words) if flag == "-F"]
+            response = client.open(path, method=method, data=dict(f.split("=") for f in form))
+        else:
+            body = json.loads(words[words.index("-d") + 1])
+            response = client.open(path, method=method, json=body)
         # without the administrator's token a well-formed change is refused as such
-        assert status == (403 if method == "PUT" else 200), address
+        changes = any(word.startswith("Authorization") for word in words)
+        assert response.status_code == (403 if changes else 200), address
 
 
 def test_the_answer_of_the_readme_is_what_the_command_prints(client: FlaskClient) -> None:

@@ -27,6 +27,7 @@ def settings_without_model(root: Path) -> Iterator[dict[str, str]]:
         stores = root / "stores"
         build_tiny(write_sources(root / "source", FARM), stores / COLLECTION, embedder)
         yield {
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             "CHROMA_PERSIST_DIRECTORY": str(stores),
             "CHROMA_COLLECTION_NAME": COLLECTION,
             "EMBEDDING_PROVIDER": "mistral",
@@ -46,7 +47,6 @@ def settings_with_chat(root: Path, says: Says) -> Iterator[dict[str, str]]:
         model.says(lambda _: says)
         yield {
             **settings,
-            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             "TEST_TARGET": "chat",
             "TARGETS_DIRECTORY": str(targets),
             "OPENAI_BASE_URL": model.address,

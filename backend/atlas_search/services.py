@@ -43,7 +43,11 @@ RETRIEVAL_THREADS = 8
 
 @dataclass(frozen=True)
 class Services:
-    """Everything opened once and shared by all requests."""
+    """Everything opened once and shared by all requests.
+
+    Of it only `store`, what reads it (`answerer.searcher`) and `settings` belong to one collection;
+    all else belongs to the process, and `open_beside` gives it to further collections.
+    """
 
     settings: Settings
     store: Store
@@ -169,10 +173,19 @@ def serve_version(services: Services) -> Services:
 
     The one before is not closed: requests may be using it.
     """
+    return open_beside(services, services.settings)
+
+
+def open_beside(services: Services, settings: Settings) -> Services:
+    """Another collection, or version, with the models, tracer and kept answers of `services`.
+
+    Only its store is new: whoever is done with it forgets it, for to close it would close all.
+    Raises as `open_services` does.
+    """
     searcher = services.searcher
-    store = _open_store(services.settings, searcher.embedder)
+    store = _open_store(settings, searcher.embedder)
     answerer = replace(services.answerer, searcher=replace(searcher, store=store))
-    return replace(services, store=store, answerer=answerer)
+    return replace(services, settings=settings, store=store, answerer=answerer)
 
 
 def narrow_services(services: Services, corpora: Collection[str]) -> Services:
@@ -200,7 +213,7 @@ def _wanted_models(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
 
 def _open_store(settings: Settings, embedder: Embedder) -> EmbeddedStore:
     store = EmbeddedStore(settings.collection_folder)
-    _check_embedder(store.manifest, embedder, settings)
+    check_embedder(store.manifest, embedder, settings)
     served_corpora(settings, store)
     return store
 
@@ -246,7 +259,8 @@ def load_targets(settings: Settings) -> dict[str, Target]:
     return {name: load_target(folder, name, defaults) for name in names}
 
 
-def _check_embedder(manifest: Manifest, embedder: Embedder, settings: Settings) -> None:
+def check_embedder(manifest: Manifest, embedder: Embedder, settings: Settings) -> None:
+    """Raise EmbedderMismatch if a collection has the vectors of another model."""
     if manifest.embedding.fingerprint == embedder.fingerprint:
         return
     built = manifest.embedding

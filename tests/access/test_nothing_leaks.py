@@ -32,7 +32,7 @@ DOCUMENT = f"{VAULT}.zqxfile"
 AS_OF = "2026-05-01"
 CHANGING = {  # differ from one time or one build to the next
     *("timings_ms", "created", "trace_id", "collection_version", "version", "content_digest"),
-    *("qa_id", "session_id", "seconds", "cache_hit", "attempts", "url", "expires"),
+    *("qa_id", "session_id", "seconds", "cache_hit", "attempts", "url", "expires", "since"),
 }
 CHANGING_TEXT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.+Z]+|\d{8}T[\d.]+-\w+|[0-9a-f]{12,}|\d+ ms")
 RUN = {"qa_id": "q1", "session_id": "s1"}
@@ -124,6 +124,25 @@ CASES: dict[str, list[Case]] = {
     ],
     "POST /api/ask/<qa_id>/link": [Case("/api/ask/q1/link", {"hours": 1})],
     "GET /api/shared/<token>": [Case(f"/api/shared/{'x' * 43}"), Case("/api/shared/q1")],
+    "GET /api/collections": [Case("/api/collections")],
+    "POST /api/collections/<name>/rollback": [Case("/api/collections/parish/rollback", {})],
+    "GET /api/stats": [Case("/api/stats")],
+    "GET /api/documents": [
+        Case("/api/documents"),
+        Case("/api/documents?sort=-date&limit=1&offset=1"),
+        Case(f"/api/documents?corpus={OPEN}&sort=title"),
+        Case('/api/documents?filters={"author":"Alma Reed"}'),
+        Case(f"/api/documents?corpus={VAULT}", None, True),
+        Case('/api/documents?filters={"zqxfield":"zqxvalue"}', None, True),
+        Case('/api/documents?filters={"author":"Zqxauthor"}', None, True),
+        Case(f'/api/documents?filters={{"document_id":"{DOCUMENT}"}}', None, True),
+    ],
+    "POST /api/ingest": [Case("/api/ingest", {"path": "."})],
+    "DELETE /api/documents/<any_id:id>": [Case(f"/api/documents/{DOCUMENT}", None, True)],
+    "GET /api/jobs": [Case("/api/jobs")],
+    "GET /api/jobs/<job_id>": [Case("/api/jobs/x")],
+    "GET /api/jobs/<job_id>/events": [Case("/api/jobs/x/events")],
+    "DELETE /api/jobs/<job_id>": [Case("/api/jobs/x")],
     "PUT /api/config/reranker": [Case("/api/config/reranker", {"settings": {}})],
     "POST /api/cache/clear": [Case("/api/cache/clear", {})],
 }
@@ -190,6 +209,8 @@ def test_the_requests_would_show_it_to_who_sees_everything(whole: Signed) -> Non
         "POST /api/ask",
         "POST /api/ask/stream",
         "GET /api/corpora",
+        "GET /api/documents",
+        "GET /api/stats",
     } <= shown
 
 

@@ -51,9 +51,10 @@ class Answerer:
     def state(self, target: Target) -> str:
         """Changes with all that an answer depends on beside the request."""
         manifest, corpora = self.searcher.store.manifest, self.searcher.store.corpora
+        version = f"{manifest.collection} {manifest.version}"
         # an answer says how many corpora there are, so those who see fewer get another
         seen = " ".join(corpus.id for corpus in corpora)
-        return f"{manifest.version} {self.threshold(target)} {self.likelihood(target)} {seen}"
+        return f"{version} {self.threshold(target)} {self.likelihood(target)} {seen}"
 
     def model_name(self, target: Target) -> str:
         """The model a target writes with."""

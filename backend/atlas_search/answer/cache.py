@@ -21,13 +21,30 @@ class AnswerCache:
         self._enabled = enabled
         self._kept: TTLCache[Hashable, Answer] = TTLCache(size, seconds)
         self._lock = threading.Lock()
+        self.hits = 0
+        self.misses = 0
+
+    @property
+    def enabled(self) -> bool:
+        """Whether answers are kept."""
+        return self._enabled
+
+    @property
+    def kept(self) -> int:
+        """Answers that are kept now."""
+        with self._lock:
+            self._kept.expire()
+            return len(self._kept)
 
     def get(self, request: AskRequest, state: str) -> Answer | None:
         """The answer to the same request in the same `Answerer.state`, if it is kept."""
         if request.history:
             return None
         with self._lock:
-            return self._kept.get(key_of(request, state))
+            found = self._kept.get(key_of(request, state))
+            self.hits += found is not None
+            self.misses += found is None
+            return found
 
     def put(self, answer: Answer, state: str) -> None:
         """Keep an answer."""

@@ -25,6 +25,9 @@ from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.versions import STAGING, lock, remove_old, versions
 
+LAST_STAGE = "Going live"
+"""Told before the new version is made live. What ends the build until then leaves the old one."""
+
 
 @dataclass(frozen=True)
 class BuildOptions:
@@ -140,7 +143,9 @@ def build(
             else:
                 site = Site(folder, live, staging, embedder, progress, fresh=options.force)
                 manifest, embedded = write_version(site, contents)
+                progress(LAST_STAGE, 0, 1)
                 make_live(folder, manifest, live)
+                progress(LAST_STAGE, 1, 1)
                 unchanged = False
             staging.finish(options.origin)
         finally:

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from atlas_search.build.build import LAST_STAGE
 from atlas_search.build.corpora import label_of
-from atlas_search.build.document_ids import place
+from atlas_search.build.document_ids import FoundDocument, place
 from atlas_search.build.live_version import Live
 from atlas_search.build.reading import Plan
 from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
@@ -97,8 +98,28 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
                 f"{corpus!r} cannot be dropped. Give one of several."
             )
         site = Site(folder, live, staging, embedder, progress)
-        manifest, _ = write_version(site, _contents(live, lambda each: each != corpus))
+        manifest, _ = write_version(site, _contents(live, lambda each: each.corpus != corpus))
         make_live(folder, manifest, live)
+        return manifest
+
+
+def remove_source(
+    folder: Path, source: tuple[str, str], embedder: Embedder, progress: Progress
+) -> Manifest:
+    """Make a version without the documents of one source, named by origin and name, live.
+
+    Raises SourceError if there is no such source or that leaves nothing, and EmbedderMismatch.
+    """
+    with lock(folder), _open_version(folder, Manifest.read(folder), embedder) as (live, staging):
+        left = _contents(live, lambda each: (each.provenance.origin, each.source) != source)
+        if len(left.plan.documents) in (0, len(live.found)):
+            raise SourceError(
+                f"{source[1]} cannot be removed: {folder.name} has no document of it, or no other."
+            )
+        manifest, _ = write_version(Site(folder, live, staging, embedder, progress), left)
+        progress(LAST_STAGE, 0, 1)
+        make_live(folder, manifest, live)
+        progress(LAST_STAGE, 1, 1)
         return manifest
 
 
@@ -153,10 +174,10 @@ def _make_anew(
         return repaired, embedded
 
 
-def _contents(live: Live, keep: Callable[[str], bool]) -> Contents:
-    documents = [found for found in live.found if keep(found.corpus)]
+def _contents(live: Live, keep: Callable[[FoundDocument], bool]) -> Contents:
+    documents = [found for found in live.found if keep(found)]
     named = {(found.provenance.origin, found.source) for found in documents}
-    gone = {(f.provenance.origin, f.source) for f in live.found if not keep(f.corpus)}
+    gone = {(f.provenance.origin, f.source) for f in live.found if not keep(f)}
     # a source with a dropped document is read again by the next build, which finds it missing
     sources = [
         source for source in live.records.sources() if (source.origin, source.name) not in gone

@@ -47,7 +47,7 @@ def export_command(
     local = f"http://{settings.atlas_host}:{settings.atlas_port}"
     base = base_url or settings.atlas_public_url or local
     documents = [document for path in answers for document in _answers(path)]
-    exported = export(documents, known_format(format), base)
+    exported = export(documents, known_format(format), base, settings.chroma_collection_name)
     if out:
         out.write_text(exported.text, encoding="utf-8", newline="")  # keeps the line ends of CSV
     else:

@@ -22,6 +22,7 @@ from atlas_search.cli.run import phoenix, phoenix_beside, serve
 from atlas_search.cli.source_types import CreateGroup
 from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.cli.store import store_app
+from atlas_search.cli.watch import watch_command
 from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings, load_settings
@@ -42,6 +43,7 @@ app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
 app.command("export")(export_command)
 app.command("replay")(replay_command)
+app.command("watch")(watch_command)
 
 Question = Annotated[str, typer.Argument()]
 CorpusChoice = Annotated[

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,15 +15,16 @@ from pathlib import Path
 import httpx2
 
 from atlas_search.cli.stopping import end_with_this, signal_group
-from atlas_search.core.disk import writing
+from atlas_search.core.disk import MEGABYTE, writing
 from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.listening import check_listening
 from atlas_search.server.app import MAX_BODY, create_app
+from atlas_search.server.collections import ServedCollections
+from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
 from atlas_search.server.runs import Runs
-from atlas_search.server.serving import Serving
 
 log = logging.getLogger(__name__)
 STOP_SECONDS = 4.0  # for Phoenix to end
@@ -37,11 +39,12 @@ PROBE_SECONDS = 0.5  # between two looks whether Phoenix answers
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
     check_listening(settings)
-    serving = Serving(settings)
+    serving = ServedCollections(settings)
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")
-    app = create_app(serving, problem=lambda: serving.problem, guard=serving.guard)
+    app = create_app(serving)
     runs: Runs = app.extensions["runs"]
+    jobs: Jobs = app.extensions["jobs"]
     listener: Listener | None = None
     try:
         listener = Listener(
@@ -49,7 +52,7 @@ def serve(settings: Settings) -> None:
             settings.atlas_host,
             settings.atlas_port,
             threads=settings.atlas_threads,
-            max_body=2 * MAX_BODY,  # up to there the application says itself that it is too much
+            max_body=_largest_body(settings),
             limits=Limits(
                 settings.max_connections,
                 settings.connections_per_address,
@@ -63,18 +66,28 @@ def serve(settings: Settings) -> None:
     except KeyboardInterrupt:
         log.info("Stopping.")
     finally:
-        _stop(runs, listener)
+        _stop(runs, jobs, listener)
         serving.close()
 
 
-def _stop(runs: Runs, listener: Listener | None) -> None:
-    """Let every answer end, and its clients hear of it."""
-    closing = threading.Thread(target=runs.close, name="close-runs", daemon=True)
-    closing.start()
+def _largest_body(settings: Settings) -> int:
+    """In bytes; up to there the application says itself that it is too much."""
+    files = settings.ingest_max_request_mb * MEGABYTE
+    return max(2 * MAX_BODY, files + MEGABYTE)
+
+
+def _stop(runs: Runs, jobs: Jobs, listener: Listener | None) -> None:
+    """Let every answer and job end, and its clients hear of it."""
+    ending = (runs.close, jobs.close)
+    closing = [threading.Thread(target=end, name="close", daemon=True) for end in ending]
+    for thread in closing:
+        thread.start()
     if listener:
-        listener.drain(DRAIN_SECONDS, until=lambda: not closing.is_alive())
+        listener.drain(DRAIN_SECONDS, until=lambda: not any(t.is_alive() for t in closing))
         listener.close(THREADS_SECONDS)
-    closing.join(DRAIN_SECONDS)
+    last = time.monotonic() + DRAIN_SECONDS
+    for thread in closing:
+        thread.join(max(0, last - time.monotonic()))
 
 
 @contextmanager

@@ -14,12 +14,15 @@ from rich.table import Table
 
 from atlas_search.build.backup.load import collection_of, import_collection
 from atlas_search.build.backup.write import export_collection
+from atlas_search.build.chunking import Chunking, chunking
+from atlas_search.build.kept_files import INGEST
 from atlas_search.build.maintain import NeedsSources, drop, repair, write_digests
-from atlas_search.cli.build_report import progress_bars
+from atlas_search.cli.build_report import print_refused, print_report, progress_bars
 from atlas_search.cli.source_types import COMMANDS
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.manifest import Manifest, Origin
 from atlas_search.stores.verify import Finding, verify
 from atlas_search.stores.versions import RECORDS, rollback, versions
@@ -116,6 +119,32 @@ def drop_command(
     print(f"Version {manifest.version} is live: {manifest.documents} documents.")
 
 
+@store_app.command("ingest")
+def ingest_command(
+    collection: Collection = "",
+    force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
+) -> None:
+    """Build again what a running server was handed, from the files it keeps in INGEST_ROOT."""
+    settings = _settings(collection)
+    folder = settings.collection_folder
+    kept = settings.ingest_root / settings.chroma_collection_name
+    if not kept.is_dir():
+        raise SourceError(f"There is no {kept}: nothing is kept of it. Check INGEST_ROOT.")
+    console = Console(stderr=True)
+    with progress_bars(console) as progress:
+        report = build_kept(
+            kept, folder, open_embedder(settings), progress, cut=_cut(folder), force=force
+        )
+    print_report(console, report, every_file=False)
+    print_refused(console, report)
+
+
+def _cut(folder: Path) -> Chunking | None:
+    """How the ingested documents of a collection were cut; None if it says nothing of them."""
+    origin = Manifest.read(folder).origins.get(INGEST)
+    return chunking(size=origin.size, overlap=origin.overlap) if origin else None
+
+
 @store_app.command("export")
 def export_command(
     collection: Annotated[str, typer.Argument(help="Name of a collection")],
@@ -193,7 +222,7 @@ def _remedy(folder: Path) -> str:
     commands = [
         f"`{_command(folder.name, *origin)}`"
         for origin in manifest.origins.items()
-        if origin[0] in COMMANDS  # an import has what other programs wrote, too
+        if origin[0] in {INGEST, *COMMANDS}  # an import has what other programs wrote, too
     ] or ["`atlas store import`"]
     others = [m.version for m in versions(folder) if m.version != manifest.version]
     back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
@@ -202,6 +231,8 @@ def _remedy(folder: Path) -> str:
 
 def _command(collection: str, kind: str, origin: Origin) -> str:
     """The command that builds one origin of a collection again, as it was built."""
+    if kind == INGEST:
+        return shlex.join(["atlas", "store", "ingest", collection, "--force"])
     parameters = inspect.signature(COMMANDS[kind]).parameters
     parts = ["atlas", "create", kind, *origin.arguments.get("source", ["SOURCE"])]
     parts += ["--collection", collection]

@@ -6,8 +6,9 @@
     │   ├── UnknownCorpus       lists the known corpora
     │   ├── UnknownFilterField  lists the known fields
     │   ├── UnknownTarget       lists the known targets
+    │   ├── UnknownCollection   lists the collections that are served
     │   ├── NotFound            no such passage, document or answer
-    │   ├── Conflict            there is an answer with this id already
+    │   ├── Conflict            a name or an id is taken, or a build is running
     │   ├── WrongMediaType      a body that is not said to be JSON
     │   ├── UnknownHost         the server is called by a name that it does not have
     │   ├── UnknownCaller       no key was sent, or none that is known
@@ -33,6 +34,7 @@
     │   ├── TooManyQuestions    as many as can be answered at once are being answered
     │   └── ServerBusy          no thread or connection is free, or the server is stopping
     ├── SourceError             a source folder or file cannot be built
+    │   └── BuildRunning        another build of the collection is running
     └── Cancelled               the client went away; nothing is wrong
 
 HTTP statuses are assigned in one table, `atlas_search.server.problems`.
@@ -63,12 +65,16 @@ class UnknownTarget(RequestError):
     """A target name with no file in the targets folder."""
 
 
+class UnknownCollection(RequestError):
+    """A collection that is not served."""
+
+
 class NotFound(RequestError):
-    """No passage, document or answer with that id."""
+    """No passage, document, answer or job with that id."""
 
 
 class Conflict(RequestError):
-    """There is an answer with this id already."""
+    """There is an answer with this id or a file of this name already, or a build is running."""
 
 
 class NotAllowed(RequestError):
@@ -176,6 +182,10 @@ class ServerBusy(Unavailable):
 
 class SourceError(AtlasError):
     """A source folder or file that cannot be built."""
+
+
+class BuildRunning(SourceError):
+    """Another process builds or changes the collection."""
 
 
 class Cancelled(AtlasError):

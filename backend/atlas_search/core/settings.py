@@ -42,6 +42,28 @@ class Settings(BaseSettings):
     multi_corpus_metadata: str = Field(
         "", description='Corpora that "all" means, separated by commas; empty: every corpus'
     )
+    collections: str = Field(
+        "",
+        description="Collections a request may choose, separated by commas; empty: only "
+        "CHROMA_COLLECTION_NAME; `*`: every one in CHROMA_PERSIST_DIRECTORY",
+    )
+    collections_open: int = Field(
+        8,
+        ge=1,
+        description="Collections kept open beside CHROMA_COLLECTION_NAME; the one that was idle "
+        "longest is closed",
+    )
+    ingest_root: Path = Field(
+        Path("data/ingest"),
+        description="Folder that keeps the files handed to a running server, by collection and "
+        "corpus; what is named by its path must lie in it too",
+    )
+    ingest_max_file_mb: int = Field(
+        50, ge=1, description="Size of one such file in MB (1,000,000 bytes)"
+    )
+    ingest_max_request_mb: int = Field(
+        200, ge=1, le=1000, description="Size of all files of one request, likewise"
+    )
     embedding_model: str = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
         description="Name or folder of a sentence-transformers model",
@@ -229,7 +251,9 @@ class Settings(BaseSettings):
         "INFO", description="DEBUG, INFO, WARNING or ERROR"
     )
 
-    @field_validator("chroma_persist_directory", "phoenix_working_dir", "atlas_state_directory")
+    @field_validator(
+        "chroma_persist_directory", "ingest_root", "phoenix_working_dir", "atlas_state_directory"
+    )
     @classmethod
     def _absolute(cls, path: Path) -> Path:
         return path.expanduser().absolute()

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
@@ -270,11 +269,6 @@ def place_of(cited: CitationOut) -> str:
     """The place of a citation as its source says it: `s 10(1)`, `p. xii (page 12 of the file)`."""
     unit = page_unit(cited.metadata.get("pages_are"))
     return place_in_words(cited.locator or "", cited.page, cited.printed_page or "", unit)
-
-
-def permalink(base_url: str, passage_id: str) -> str:
-    """Where the server at `base_url` shows a passage."""
-    return f"{base_url}/?passage={quote(passage_id, safe='')}"
 
 
 def read_answer(document: Mapping[str, Any], number: int) -> AnswerDocument:

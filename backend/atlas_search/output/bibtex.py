@@ -10,6 +10,7 @@ from bibtexparser.model import Entry, Field
 
 from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating, Parts
+from atlas_search.output.links import Base
 from atlas_search.output.references import Reference, references
 
 # BibTeX counts braces even after a backslash, so a brace in a text is never written as one
@@ -31,9 +32,9 @@ _LIGATURE = re.compile(r"([-',])(?=\1)")  # which LaTeX would set as one dash or
 _SAFE_IN_URL = "%/:?#[]@!$&'()*+,;=~"
 
 
-def bibtex(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def bibtex(answers: Sequence[AnswerDocument], base: Base) -> str:
     """One entry for each cited document; its `annote` holds the quotes."""
-    library = Library([_entry(reference) for reference in references(answers, base_url)])
+    library = Library([_entry(reference) for reference in references(answers, base)])
     return write_string(library)
 
 

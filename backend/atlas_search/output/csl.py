@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating
+from atlas_search.output.links import Base
 from atlas_search.output.references import Kind, Reference, references
 
 TYPES: Mapping[Kind, str] = {
@@ -19,9 +20,9 @@ TYPES: Mapping[Kind, str] = {
 }
 
 
-def csl_json(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def csl_json(answers: Sequence[AnswerDocument], base: Base) -> str:
     """One item for each cited document; its `note` holds the quotes, one a line."""
-    items = [_item(reference) for reference in references(answers, base_url)]
+    items = [_item(reference) for reference in references(answers, base)]
     return json.dumps(items, ensure_ascii=False, indent=2) + "\n"
 
 

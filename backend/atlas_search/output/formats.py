@@ -13,6 +13,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.web_address import unlink
 from atlas_search.output.answer_document import AnswerDocument, read_answer
 from atlas_search.output.csl import csl_json
+from atlas_search.output.links import Base
 from atlas_search.output.markdown import markdown
 from atlas_search.output.table import table
 
@@ -54,21 +55,21 @@ FORMATS: Mapping[Format, FormatKind] = {
 }
 
 
-def _bibtex(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def _bibtex(answers: Sequence[AnswerDocument], base: Base) -> str:
     require("export", "The format bibtex")
     from atlas_search.output.bibtex import bibtex
 
-    return bibtex(answers, base_url)
+    return bibtex(answers, base)
 
 
-def _ris(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def _ris(answers: Sequence[AnswerDocument], base: Base) -> str:
     require("export", "The format ris")
     from atlas_search.output.ris import ris
 
-    return ris(answers, base_url)
+    return ris(answers, base)
 
 
-_WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], str], str]] = {
+_WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], Base], str]] = {
     "markdown": markdown,
     "csv": table,
     "bibtex": _bibtex,
@@ -86,19 +87,23 @@ def known_format(name: str) -> Format:
 
 
 def export(
-    documents: Sequence[Document], format: Format, base_url: str, stop: Stop | None = None
+    documents: Sequence[Document],
+    format: Format,
+    base_url: str,
+    default: str = "",
+    stop: Stop | None = None,
 ) -> Exported:
     """Answers in order of creation, as one file.
 
-    Permalinks lead to the server at `base_url`. Raises RequestError for what is not an answer, and
-    Cancelled soon after the `stop`.
+    Permalinks lead to the server at `base_url`, and name collections other than its
+    `default`. Raises RequestError for what is not an answer, and Cancelled soon after the `stop`.
     """
     read = _in_order(documents, stop or Stop())
     answers = [answer for answer, _ in read]
     if format == "json":
         text = _json([document for _, document in read])
     else:
-        text = _WRITERS[format](answers, base_url.rstrip("/"))
+        text = _WRITERS[format](answers, Base(base_url.rstrip("/"), default))
     kind = FORMATS[format]
     return Exported(text, kind.media_type, f"{_stem(answers)}.{kind.suffix}")
 

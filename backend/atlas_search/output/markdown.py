@@ -11,9 +11,9 @@ from atlas_search.output.answer_document import (
     CitationOut,
     PointOut,
     SideOut,
-    permalink,
     place_of,
 )
+from atlas_search.output.links import Base, permalink
 from atlas_search.output.references import one_line
 
 Numbers = Mapping[int, int]
@@ -26,9 +26,9 @@ _MARKER = re.compile(rf"\s*{MARKER.pattern}")
 _NO_LINK = re.compile(r"[^\w%/:?#@!$&'*+,;=.~-]", re.ASCII)
 
 
-def markdown(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def markdown(answers: Sequence[AnswerDocument], base: Base) -> str:
     """Each answer with its numbered sources."""
-    return "\n---\n\n".join(_answer(answer, base_url) for answer in answers)
+    return "\n---\n\n".join(_answer(answer, base.of(answer.collection)) for answer in answers)
 
 
 def escape_line(text: str) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -12,10 +13,10 @@ from atlas_search.language.wraps import unwrap
 from atlas_search.output.answer_document import (
     AnswerDocument,
     CitationOut,
-    permalink,
     place_of,
 )
 from atlas_search.output.dating import Dating, dating
+from atlas_search.output.links import Base, permalink
 
 Kind = Literal["case", "statute", "debate", "book", "document"]
 
@@ -48,13 +49,20 @@ class Reference:
     quotes: tuple[str, ...]
 
 
-def references(answers: Sequence[AnswerDocument], base_url: str) -> list[Reference]:
-    """One for every document cited in `answers`, in order of its first citation."""
-    documents: dict[str, list[CitationOut]] = {}
+def references(answers: Sequence[AnswerDocument], base: Base) -> list[Reference]:
+    """One for every document cited in `answers`, in order of its first citation.
+
+    The collection is part of its key where two collections have a document of that id.
+    """
+    documents: dict[tuple[str, str], list[CitationOut]] = {}
     for answer in answers:
         for cited in answer.citations:
-            documents.setdefault(cited.document_id, []).append(cited)
-    return [_reference(cited, base_url) for cited in documents.values()]
+            documents.setdefault((cited.document_id, answer.collection), []).append(cited)
+    found = Counter(id_ for id_, _ in documents)
+    return [
+        _reference(cited, base.of(of), _key(id_ if found[id_] == 1 else f"{id_}-{of}"))
+        for (id_, of), cited in documents.items()
+    ]
 
 
 def one_line(text: str) -> str:
@@ -79,13 +87,13 @@ def kind_of(cited: CitationOut) -> Kind:
     return "book" if metadata.keys() & {"publisher", "isbn"} else "document"
 
 
-def _reference(citations: Sequence[CitationOut], base_url: str) -> Reference:
+def _reference(citations: Sequence[CitationOut], base_url: str, key: str) -> Reference:
     first = citations[0]
     metadata = first.metadata
     kind = kind_of(first)
     bodies = (_text(metadata.get(field)) for field in (_BOOK if kind == "book" else _OTHER))
     return Reference(
-        key=_key(first.document_id),
+        key=key,
         kind=kind,
         title=one_line(first.title),
         authors=tuple(_texts(metadata.get("author"))),

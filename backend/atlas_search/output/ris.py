@@ -9,6 +9,7 @@ import rispy
 
 from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating
+from atlas_search.output.links import Base
 from atlas_search.output.references import Kind, Reference, references
 
 TYPES: Mapping[Kind, str] = {
@@ -26,9 +27,9 @@ class _Writer(rispy.RisWriter):  # type: ignore[misc]
         return ""
 
 
-def ris(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def ris(answers: Sequence[AnswerDocument], base: Base) -> str:
     """One entry for each cited document; its notes are the quotes."""
-    entries = [_entry(reference) for reference in references(answers, base_url)]
+    entries = [_entry(reference) for reference in references(answers, base)]
     return str(rispy.dumps(entries, implementation=_Writer))
 
 

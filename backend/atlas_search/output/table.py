@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from atlas_search.output.answer_document import AnswerDocument, CitationOut, SentenceOut, permalink
+from atlas_search.output.answer_document import AnswerDocument, CitationOut, SentenceOut
+from atlas_search.output.links import Base, permalink
 
 COLUMNS = {
     "created": "When the question was answered",
@@ -51,7 +52,7 @@ Row = dict[str, object]
 _FORMULA = re.compile(r"'*\s*[=+\-@\t\r\n＝＋－＠]")
 
 
-def table(answers: Sequence[AnswerDocument], base_url: str) -> str:
+def table(answers: Sequence[AnswerDocument], base: Base) -> str:
     """All rows under a header.
 
     A text that a spreadsheet could run as a formula has one `'` put before it; so has one that
@@ -61,7 +62,7 @@ def table(answers: Sequence[AnswerDocument], base_url: str) -> str:
     writer = csv.DictWriter(written, COLUMNS)
     writer.writeheader()
     for answer in answers:
-        for row in _rows(answer, base_url):
+        for row in _rows(answer, base.of(answer.collection)):
             writer.writerow({column: inert(value) for column, value in row.items()})
     return written.getvalue()
 

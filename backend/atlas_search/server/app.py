@@ -11,6 +11,7 @@ from werkzeug.routing import BaseConverter
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.core.version import __version__
+from atlas_search.providers.embedding.open import EmbedderFactory, open_embedder
 from atlas_search.server.access.audit import audit
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import gate, release
@@ -25,22 +26,39 @@ from atlas_search.server.bodies import StrictJSON, read_body
 from atlas_search.server.browsable import BROWSABLE
 from atlas_search.server.capacity import answer_threads
 from atlas_search.server.catalogue import catalogue_blueprint
+from atlas_search.server.collection_routes import collections_blueprint
+from atlas_search.server.collections import (
+    HEADER,
+    Collections,
+    OneCollection,
+    PresentGuard,
+    ServedCollections,
+)
 from atlas_search.server.description import DescribedAPI
 from atlas_search.server.export import export_blueprint
 from atlas_search.server.headers import forbid
 from atlas_search.server.health import health_blueprint
+from atlas_search.server.ingest.jobs import Jobs
+from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
+from atlas_search.server.listing import listing_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
 from atlas_search.server.share import share_blueprint
+from atlas_search.server.statistics import statistics_blueprint
 from atlas_search.server.store_watch import UNGUARDED, Guard
 from atlas_search.server.validate import validate_blueprint
 from atlas_search.server.whole_store import require_whole, withhold
 
 FRONTEND = bundled_folder("frontend")
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
+
+_DESCRIPTION = (
+    "Where several collections are served, each request may choose one: by the field `collection` "
+    f"of its body, the parameter `collection` of its query, or the header `{HEADER}`."
+)
 
 
 class _Id(BaseConverter):
@@ -57,19 +75,25 @@ class _AnyId(BaseConverter):
 
 
 def create_app(
-    serve: Serve,
+    serve: Serve | ServedCollections,
     frontend: Path = FRONTEND,
     problem: Callable[[], str] = lambda: "",
     guard: Guard = UNGUARDED,
+    open_embedder: EmbedderFactory = open_embedder,
 ) -> OpenAPI:
     """The application over what `serve` gives; the OpenAPI page is at /api/swagger.
 
-    `problem` says why the newest version of the collection is not served, if it is not; `guard`
-    keeps answers back from a damaged one.
+    Of a single collection `problem` says why its newest version is not served, if it is not, and
+    `guard` keeps answers back from a damaged one. `open_embedder` is called in the processes that
+    build what is ingested.
     """
+    collections: Collections = (
+        serve if isinstance(serve, ServedCollections) else OneCollection(serve, problem, guard)
+    )
+    present = PresentGuard(collections)
     app = DescribedAPI(
         "atlas",
-        info=Info(title="Atlas", version=__version__),
+        info=Info(title="Atlas", version=__version__, description=_DESCRIPTION),
         validation_error_status=400,
         validation_error_model=Problem,
         validation_error_callback=validation_response,
@@ -82,31 +106,39 @@ def create_app(
     app.config["SWAGGER_HTML_STRING"] = BROWSABLE
     app.url_map.converters |= {"any_id": _AnyId, "default": _Id}
     app.url_map.merge_slashes = False
-    app.register_error_handler(Exception, lambda error: problem_response(guard.cause(error)))
-    settings = serve().services.settings
+    app.register_error_handler(Exception, lambda error: problem_response(present.cause(error)))
+    settings = collections().services.settings
     access, known = Access(settings), origins(settings)
-    serve = serve_caller(serve)
+    own = serve_caller(collections)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
     app.before_request(origin_gate(known))
     app.before_request(gate(access, Limiter(settings, spending)))
     app.before_request(read_body)
-    app.before_request(lambda: require_whole(guard))
+    app.before_request(lambda: require_whole(present))
     app.after_request(lambda response: forbid(response, request.path))
     app.after_request(audit(settings))
     app.after_request(release)
-    app.after_request(lambda response: withhold(guard, response))
+    app.after_request(lambda response: withhold(present, response))
     app.after_request(lambda response: allow_reading(known, response))
+    jobs = Jobs(settings.ingest_root, collections.refresh)
+    app.extensions["jobs"] = jobs
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
-    app.register_api(ask_blueprint(serve, runs, guard, spending))
-    app.register_api(export_blueprint(serve, runs))
+    app.register_api(ask_blueprint(own, runs, collections.guard, spending))
+    app.register_api(export_blueprint(collections, runs))
     shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
     app.register_api(share_blueprint(settings, runs, shared))
-    app.register_api(validate_blueprint(serve))
-    app.register_api(search_blueprint(serve))
-    app.register_api(catalogue_blueprint(serve))
-    app.register_api(health_blueprint(serve, lambda: access.problem or problem()))
-    app.register_api(admin_blueprint(serve))
+    app.register_api(validate_blueprint(own))
+    app.register_api(search_blueprint(own))
+    catalogue = catalogue_blueprint(own)
+    add_removal(catalogue, collections, jobs, open_embedder)
+    app.register_api(catalogue)
+    app.register_api(health_blueprint(own, lambda: access.problem or collections.problem()))
+    app.register_api(admin_blueprint(own))
+    app.register_api(ingest_blueprint(collections, jobs, open_embedder))
+    app.register_api(collections_blueprint(collections))
+    app.register_api(listing_blueprint(own))
+    app.register_api(statistics_blueprint(own, runs))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments
     app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, "index.html"))

@@ -30,6 +30,9 @@ from atlas_search.server.waiting import Gone, gone
 
 LONGEST_NUMBER = 9  # digits of an event's number
 
+Guards = Callable[[], Guard]
+"""The guard of the collection that the present request is about. A thread of its own has none."""
+
 Pay = Callable[[date, float], None]
 """Notes what was spent on a day."""
 
@@ -74,13 +77,13 @@ class StoppedOut(BaseModel):
     stopped: bool = Field(description="Whether it was still being written")
 
 
-def ask_blueprint(serve: Serve, runs: Runs, guard: Guard, spending: Spending) -> APIBlueprint:
+def ask_blueprint(serve: Serve, runs: Runs, guards: Guards, spending: Spending) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
     @blueprint.post("/ask", summary="Answer a question", responses=_ANSWER | _BEGUN)
     def post_ask(body: AskBody) -> dict[str, object]:
-        run = _start(runs, serve(), body, guard, spending)
+        run = _start(runs, serve(), body, guards, spending)
         return _whole(run, gone(), include_context=body.include_context)
 
     @blueprint.post(
@@ -97,7 +100,7 @@ def ask_blueprint(serve: Serve, runs: Runs, guard: Guard, spending: Spending) ->
         after = int(header.last_event)
         if after and body.qa_id:
             return _stream(own_run(runs, body.qa_id), after, gone())
-        return _stream(_start(runs, serve(), body, guard, spending), 0, gone())
+        return _stream(_start(runs, serve(), body, guards, spending), 0, gone())
 
     @blueprint.get("/ask/<qa_id>/stream", summary="The events of an answer", responses=_EVENTS)
     def get_ask_stream(path: ByAnswer, header: Resumed) -> Response:
@@ -132,7 +135,7 @@ def finished_run(run: Run) -> Run:
     return run
 
 
-def _start(runs: Runs, atlas: Atlas, body: AskBody, guard: Guard, spending: Spending) -> Run:
+def _start(runs: Runs, atlas: Atlas, body: AskBody, guards: Guards, spending: Spending) -> Run:
     """Check the request and begin its answer."""
     caller = present_caller()
     question = read_question(body, atlas.services)
@@ -142,7 +145,7 @@ def _start(runs: Runs, atlas: Atlas, body: AskBody, guard: Guard, spending: Spen
         question=question,
         include_context=body.include_context,
         path=request.path,
-        guard=guard,
+        guard=guards(),
         with_trace=caller.sees_traces,
         pay=partial(spending.add, spender(caller, request.remote_addr or "")),
     )

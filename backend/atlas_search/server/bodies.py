@@ -9,8 +9,13 @@ from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import BadRequest
 
 from atlas_search.core.errors import WrongMediaType
+from atlas_search.server.access.rules import rule_key
 
 JSON = "application/json"
+FORM = "multipart/form-data"
+TAKES_FORMS = frozenset({"POST /api/ingest"})
+"""The routes that take files. Their own code reads them, once it is known who sends them."""
+
 _EXACT = 2**53  # up to there a number with a point stands for one integer alone
 
 
@@ -26,10 +31,14 @@ def read_body() -> None:
     """Read the body of the present request. Raises WrongMediaType and BadRequest.
 
     A page of another origin may send a form or a plain text to any server without asking first;
-    JSON it may not. Malformed JSON is told here; later it would count as a missing field.
+    JSON it may not. Where files are taken, the administrator's token or key is asked for.
+    Malformed JSON is told here; later it would count as a missing field.
     """
     if request.url_rule is None:
         return  # there is no such route, or it has another method, which is said later
+    rule = rule_key(request.method, request.url_rule.rule)
+    if rule in TAKES_FORMS and request.mimetype == FORM:
+        return
     if request.content_length and request.mimetype != JSON:
         raise WrongMediaType(
             f"The body is sent as {request.mimetype[:80] or 'nothing in particular'}. Send JSON, "

@@ -16,6 +16,7 @@ from atlas_search.server.proxies import Wsgi
 
 ALWAYS = ("/api/health", "/api/live", "/api/ready")
 ANSWERS = "/api/ask"
+JOBS = "/api/jobs/"
 SPARE_THREADS = 16  # for everything but answers
 HEALTH_THREADS = 2
 AT_WORK = 8  # threads that compute at once; more only wait for each other, and health for them
@@ -86,7 +87,9 @@ class Capacity:
 
 
 def _is_answer(method: str, path: str) -> int:
-    """1 for a request that keeps its thread while an answer is written, else 0."""
+    """1 for a request that keeps its thread while an answer is written or a job goes on, else 0."""
+    if path.startswith(JOBS):
+        return int(path.endswith("/events"))
     return int(path.startswith(ANSWERS) and (method == "POST" or path.endswith("/stream")))
 
 

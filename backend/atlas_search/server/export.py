@@ -14,12 +14,11 @@ from atlas_search.output.bundle import bundle_of
 from atlas_search.output.formats import FORMATS, Exported, Format, export, known_format
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.ask import finished_run, own_run
+from atlas_search.server.collections import Collections
 from atlas_search.server.problems import Problem
 from atlas_search.server.runs import Runs
 from atlas_search.server.schemas.requests import Identifier
-from atlas_search.server.serving import Serve
 from atlas_search.server.waiting import waiting
-from atlas_search.services import Services
 
 MAX_ANSWERS = 500
 
@@ -41,6 +40,7 @@ class ExportBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     format: Format
+    collection: str | None = Field(None, description="Name of a collection that is served")
     answers: Annotated[list[dict[str, object]], Field(min_length=1, max_length=MAX_ANSWERS)]
 
 
@@ -68,13 +68,13 @@ class BySession(BaseModel):
     session_id: Identifier
 
 
-def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
+def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
     """Answers to take home."""
     blueprint = APIBlueprint("export", __name__, url_prefix="/api", abp_tags=[Tag(name="export")])
 
     @blueprint.post("/export", summary="Answers as a file", responses=_FILE)
     def post_export(body: ExportBody) -> Response:
-        return _file(export(body.answers, body.format, _base(serve().services), waiting()))
+        return _file(export(body.answers, body.format, *_base(collections), waiting()))
 
     @blueprint.get(
         "/ask/<qa_id>/export",
@@ -87,7 +87,7 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
             bundle = bundle_of(run.answer, run.manifest)
             name = f"atlas-run-{path.qa_id}.json"
             return _file(Exported(bundle.to_json(), "application/json", name))
-        return _file(export([run.document], known_format(query.format), _base(serve().services)))
+        return _file(export([run.document], known_format(query.format), *_base(collections)))
 
     @blueprint.get(
         "/sessions/<session_id>/export",
@@ -99,14 +99,15 @@ def export_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         documents = [run.document for run in found]
         if not documents:
             raise NotFound(f"No answer of the session {path.session_id} is kept any more.")
-        return _file(export(documents, query.format, _base(serve().services), waiting()))
+        return _file(export(documents, query.format, *_base(collections), waiting()))
 
     return blueprint
 
 
-def _base(services: Services) -> str:
-    """The page's address for permalinks."""
-    return services.settings.atlas_public_url or request.host_url
+def _base(collections: Collections) -> tuple[str, str]:
+    """The page's address for permalinks, and the collection it shows unasked."""
+    settings = collections.settings_of(collections.default)
+    return settings.atlas_public_url or request.host_url, collections.default
 
 
 def _file(exported: Exported) -> Response:

@@ -21,6 +21,7 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.UnknownCorpus: 400,
     errors.UnknownFilterField: 400,
     errors.UnknownTarget: 400,
+    errors.UnknownCollection: 400,
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.NotAllowed: 403,
@@ -31,6 +32,7 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.ConfigurationError: 503,
     errors.Unavailable: 503,
     errors.Cancelled: 409,
+    errors.BuildRunning: 409,
     errors.TooManyQuestions: 429,
     errors.AtlasError: 500,
 }

@@ -140,6 +140,7 @@ class Runs:
         self._limit = limit
         self._patience = patience
         self._running: dict[_Id, Run] = {}
+        self.started = 0
         self._kept: TTLCache[_Id, Run] = TTLCache(KEPT, KEPT_SECONDS)
         self._closed = False
         self._lock = threading.Lock()
@@ -169,6 +170,7 @@ class Runs:
                     RETRY_SECONDS,
                 )
             self._running[owner, qa_id] = run
+            self.started += 1
         threading.Thread(
             target=self._work, args=(run, work), name=f"ask-{qa_id}", daemon=True
         ).start()

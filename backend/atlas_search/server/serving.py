@@ -11,7 +11,7 @@ from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.server.store_watch import ServingGuard, StoreWatch
-from atlas_search.services import open_services, serve_version
+from atlas_search.services import Services, open_beside, open_services, serve_version
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 
 Serve = Callable[[], Atlas]
@@ -32,16 +32,23 @@ class Serving:
     `problem`, as is damage in what is served. Raises DamagedStore if it is found at once.
     """
 
-    def __init__(self, settings: Settings, embedder: Embedder | None = None):
+    def __init__(
+        self,
+        settings: Settings,
+        embedder: Embedder | None = None,
+        beside: Services | None = None,
+    ):
+        """Open the collection; `beside` is another one whose models and tracer it shares."""
         self._folder = settings.collection_folder
         self._manifest = self._folder / FILE_NAME
         self._seen = _state(self._manifest)
         # read while the models load
-        watch = StoreWatch(self._folder, _manifest(settings, embedder))
+        watch = StoreWatch(self._folder, _manifest(settings, embedder, beside))
         watch.begin()
-        self._atlas = _open(settings, embedder, watch)
+        self._atlas = _open(settings, embedder, beside, watch)
         self._store_watch = watch
         self.guard = ServingGuard(lambda: self._store_watch)
+        self._refreshing = threading.Lock()
         self._refused = ""
         self._stopped = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="follow-store", daemon=True)
@@ -71,6 +78,10 @@ class Serving:
 
         It is opened if it is another one, or if its files are whole again.
         """
+        with self._refreshing:
+            self._refresh()
+
+    def _refresh(self) -> None:
         self._store_watch.look(0)
         state = _state(self._manifest)
         if state is None or (state == self._seen and not self._store_watch.is_mended()):
@@ -106,37 +117,47 @@ class Serving:
             except Exception:
                 log.exception("Looking for a new version failed.")
 
-    def close(self) -> None:
-        """Stop looking, and release everything."""
+    def forget(self) -> None:
+        """Stop looking; what is open is released when the last request that uses it is done."""
         self._stopped.set()
         self._store_watch.stop()
+
+    def close(self) -> None:
+        """Stop looking, and release everything."""
+        self.forget()
         if self._watcher.is_alive():
             self._watcher.join(CLOSING_SECONDS)
         self._atlas.close()
 
 
-def _manifest(settings: Settings, embedder: Embedder | None) -> Manifest:
+def _manifest(settings: Settings, embedder: Embedder | None, beside: Services | None) -> Manifest:
     """The live manifest. Raises what opening the collection raises if it cannot be read."""
     try:
         return Manifest.read(settings.collection_folder)
     except AtlasError:
-        open_services(settings, embedder).close()  # a fault in the settings is said before it
+        if beside is None:  # a fault in the settings is said before it
+            open_services(settings, embedder).close()
         raise
 
 
-def _open(settings: Settings, embedder: Embedder | None, watch: StoreWatch) -> Atlas:
+def _open(
+    settings: Settings, embedder: Embedder | None, beside: Services | None, watch: StoreWatch
+) -> Atlas:
     """The collection, checked as far as that takes little time.
 
     Raises DamagedStore, which names every damaged file, and what else opening raises.
     """
     try:
-        services = open_services(settings, embedder)
+        services = open_beside(beside, settings) if beside else open_services(settings, embedder)
     except DamagedStore as error:
         watch.wait(START_SECONDS)
         raise DamagedStore(watch.damage or str(error)) from error
     watch.wait(START_SECONDS)
     if watch.damage:
-        services.close()
+        if beside:
+            services.store.close()
+        else:
+            services.close()
         raise DamagedStore(watch.damage)
     return Atlas(services)
 

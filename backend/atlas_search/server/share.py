@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from atlas_search.core.settings import Settings
 from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.formats import Format, export
+from atlas_search.output.links import Base
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.access.shared import SharedAnswers
 from atlas_search.server.ask import ByAnswer, finished_run, own_run
@@ -73,7 +74,8 @@ def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> AP
     )
     def get_shared(path: ByToken, query: SharedQuery) -> Response:
         document = shared.read(path.token)
-        text, media_type = _as(query.format, document, base())
+        base_of = Base(base(), settings.chroma_collection_name)
+        text, media_type = _as(query.format, document, base_of)
         return Response(
             text,
             content_type=media_type,
@@ -88,14 +90,14 @@ def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> AP
 
 
 def _as(
-    format: Format | Literal["html"] | None, document: dict[str, object], base: str
+    format: Format | Literal["html"] | None, document: dict[str, object], base: Base
 ) -> tuple[str, str]:
     """The answer in a format, and its media type."""
     if format is None:
         return json.dumps(document), "application/json"
     if format == "html":
-        return _page(export([document], "markdown", base).text), "text/html; charset=utf-8"
-    exported = export([document], format, base)
+        return _page(export([document], "markdown", *base).text), "text/html; charset=utf-8"
+    exported = export([document], format, *base)
     return exported.text, exported.media_type
 
 

@@ -17,7 +17,15 @@ from atlas_search.core.stop import Stop
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.filters import Filter
 from atlas_search.stores.manifest import Field, Manifest
-from atlas_search.stores.records import OriginCounts, ValueCount, no_document, no_passage
+from atlas_search.stores.records import (
+    DocumentOrigin,
+    ListedDocument,
+    Order,
+    OriginCounts,
+    ValueCount,
+    no_document,
+    no_passage,
+)
 from atlas_search.stores.store import Hits, Phrases, Scope, Store
 from atlas_search.stores.tokens import IntArray, Ragged, TokenTable
 
@@ -85,6 +93,10 @@ class PermittedStore:
         numbers: IntArray = self._number_of[self._whole.corpus_of_documents(documents)]
         return numbers
 
+    def documents_of(self, corpora: Collection[str]) -> IntArray:
+        """See Store."""
+        return self._whole.documents_of(self._ids.intersection(corpora))
+
     def corpus_holding_passage(self, id_: str) -> str:
         """See Store."""
         corpus = self._whole.corpus_holding_passage(id_)
@@ -133,6 +145,19 @@ class PermittedStore:
     def document_passages(self, id_: str) -> list[Passage]:
         """See Store."""
         return self._whole.document_passages(id_) if self.corpus_holding_document(id_) else []
+
+    def origin_of(self, id_: str) -> DocumentOrigin:
+        """See Store."""
+        if not self.corpus_holding_document(id_):
+            raise no_document(id_)
+        return self._whole.origin_of(id_)
+
+    def list_documents(
+        self, documents: IntArray, order: Order, limit: int, offset: int
+    ) -> list[ListedDocument]:
+        """See Store."""
+        own = documents[self.corpus_of_documents(documents) >= 0]
+        return self._whole.list_documents(own, order, limit, offset)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """See Store."""

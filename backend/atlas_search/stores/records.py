@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
@@ -27,6 +27,40 @@ class ValueCount(NamedTuple):
     field: str
     value: str
     documents: int
+
+
+class DocumentOrigin(NamedTuple):
+    """The corpus of a document, the source file and its kind, and how many others that gave."""
+
+    corpus: str
+    source: str
+    origin: str
+    others: int
+
+
+class ListedDocument(NamedTuple):
+    """A document without its text; `days` are the first and last of its date, empty if undated."""
+
+    id: str
+    corpus: str
+    title: str
+    source: str
+    origin: str
+    characters: int
+    passages: int
+    metadata: Metadata
+    days: tuple[str, str]
+
+
+Order = Literal["id", "title", "date", "-date"]
+"""Of listed documents; `-date` is the newest first. Undated ones come last, ties go by id."""
+
+_ORDERS: Mapping[Order, str] = {
+    "id": "id",
+    "title": "title COLLATE NOCASE, title, id",
+    "date": "first_day IS NULL, first_day, last_day, id",
+    "-date": "last_day IS NULL, last_day DESC, first_day DESC, id",
+}
 
 
 class OriginCounts(NamedTuple):
@@ -148,6 +182,48 @@ class Records:
         if not found:
             raise no_document(id_)
         return self._document(found[0])
+
+    def origin_of(self, id_: str) -> DocumentOrigin:
+        """Where a document comes from. Raises NotFound."""
+        query = """
+            SELECT corpus, source, origin, (SELECT COUNT(*) - 1 FROM documents AS other
+                WHERE other.origin = documents.origin AND other.source = documents.source) AS others
+            FROM documents WHERE id = ?
+        """
+        found = self._rows(query, (id_,))
+        if not found:
+            raise no_document(id_)
+        return DocumentOrigin(*found[0])
+
+    def list_documents(
+        self, documents: Sequence[int], order: Order, limit: int, offset: int
+    ) -> list[ListedDocument]:
+        """Of the documents with these indices at most `limit`, after the first `offset`."""
+        query = f"""
+            SELECT id, corpus, title, source, origin, characters, metadata,
+                (SELECT COUNT(*) FROM passages p WHERE p.document = d.document) AS passages,
+                (SELECT MIN(first_day) FROM metadata m
+                    WHERE m.document = d.document AND field = '{DATE}') AS first_day,
+                (SELECT MAX(last_day) FROM metadata m
+                    WHERE m.document = d.document AND field = '{DATE}') AS last_day
+            FROM documents d WHERE document IN (SELECT value FROM json_each(?))
+            ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?
+        """
+        found = self._rows(query, (json.dumps([int(d) for d in documents]), limit, offset))
+        return [
+            ListedDocument(
+                id=row["id"],
+                corpus=row["corpus"],
+                title=row["title"],
+                source=row["source"],
+                origin=row["origin"],
+                characters=row["characters"],
+                passages=row["passages"],
+                metadata=_metadata(row["metadata"]),
+                days=(row["first_day"] or "", row["last_day"] or ""),
+            )
+            for row in found
+        ]
 
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of a document, in order of position."""

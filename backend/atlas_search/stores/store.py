@@ -20,7 +20,14 @@ from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.records import OriginCounts, Records, ValueCount
+from atlas_search.stores.records import (
+    DocumentOrigin,
+    ListedDocument,
+    Order,
+    OriginCounts,
+    Records,
+    ValueCount,
+)
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
 from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
@@ -87,6 +94,9 @@ class Store(Protocol):
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
         """Index into `corpora` of each document."""
 
+    def documents_of(self, corpora: Collection[str]) -> IntArray:
+        """The documents of some corpora, in order."""
+
     def corpus_holding_passage(self, id_: str) -> str:
         """The corpus of the passage with this id; empty without one."""
 
@@ -113,6 +123,14 @@ class Store(Protocol):
 
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of one document, in order."""
+
+    def origin_of(self, id_: str) -> DocumentOrigin:
+        """Where a document comes from. Raises NotFound."""
+
+    def list_documents(
+        self, documents: IntArray, order: Order, limit: int, offset: int
+    ) -> list[ListedDocument]:
+        """Of the documents with these indices at most `limit`, after the first `offset`."""
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, most frequent first."""
@@ -276,6 +294,11 @@ class EmbeddedStore:
         corpora: IntArray = self._corpus_of_documents[documents]
         return corpora
 
+    def documents_of(self, corpora: Collection[str]) -> IntArray:
+        """See Store."""
+        numbers = [n for n, corpus in enumerate(self.corpora) if corpus.id in corpora]
+        return np.flatnonzero(np.isin(self._corpus_of_documents, numbers))
+
     def corpus_holding_passage(self, id_: str) -> str:
         """See Store."""
         row = self._rows.get(id_)
@@ -314,6 +337,16 @@ class EmbeddedStore:
     def document_passages(self, id_: str) -> list[Passage]:
         """See Store."""
         return self._records.document_passages(id_)
+
+    def origin_of(self, id_: str) -> DocumentOrigin:
+        """See Store."""
+        return self._records.origin_of(id_)
+
+    def list_documents(
+        self, documents: IntArray, order: Order, limit: int, offset: int
+    ) -> list[ListedDocument]:
+        """See Store."""
+        return self._records.list_documents(documents.tolist(), order, limit, offset)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """See Store."""

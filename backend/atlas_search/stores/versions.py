@@ -19,7 +19,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from atlas_search.core.disk import writing
-from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
+from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
 from atlas_search.stores.manifest import Manifest
 
 CHROMA, RECORDS, KEYWORDS, TOKENS, EMBEDDINGS = (
@@ -42,7 +42,7 @@ _PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
 def lock(folder: Path) -> Iterator[None]:
     """Keep other builds of the collection out while it is changed.
 
-    Raises SourceError if one is running, and UnwritableFolder if the disk is full or closed.
+    Raises BuildRunning if one is running, and UnwritableFolder if the disk is full or closed.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def lock(folder: Path) -> Iterator[None]:
         try:
             lock.acquire()
         except Timeout:
-            raise SourceError(
+            raise BuildRunning(
                 f"Another build of {folder.name} is running. Wait for it, or end it."
             ) from None
         try:

@@ -43,6 +43,11 @@ class Caller:
         """Whether they may ask anything of the collection."""
         return "reader" in self.rights
 
+    @property
+    def sees_everything(self) -> bool:
+        """Whether no corpus of any collection is kept from them."""
+        return self.key is None or self.key.corpora == "*"
+
     def sees(self, collection: str) -> frozenset[str] | None:
         """The corpora they see of a collection; None: all of them."""
         return self.key.sees(collection) if self.key else None

@@ -7,7 +7,15 @@ from flask import Response, g, request
 from atlas_search.core.errors import ConfigurationError, NotAllowed
 from atlas_search.server.access.caller import NOBODY, Access, Caller
 from atlas_search.server.access.limits import Limiter
-from atlas_search.server.access.rules import ANSWERED, FREE, RULES, SENT_AS_WRITTEN, Right, rule_key
+from atlas_search.server.access.rules import (
+    ANSWERED,
+    FREE,
+    RULES,
+    SENT_AS_WRITTEN,
+    WHOLE,
+    Right,
+    rule_key,
+)
 
 
 def gate(access: Access, limiter: Limiter) -> Callable[[], None]:
@@ -29,6 +37,8 @@ def gate(access: Access, limiter: Limiter) -> Callable[[], None]:
         if rule not in FREE:
             limiter.count_request(g.caller, address)
         g.caller.check(right)
+        if rule in WHOLE and not g.caller.sees_everything:
+            raise NotAllowed("This is for administrators who see every corpus.")
         if rule in ANSWERED:
             limiter.check_cost(g.caller, address)
         if rule in SENT_AS_WRITTEN:

@@ -36,6 +36,17 @@ RULES: dict[str, Right] = {
     "GET /api/sessions/<session_id>/export": "reader",
     "POST /api/export": "reader",
     "POST /api/validate": "reader",
+    "GET /api/collections": "reader",
+    "POST /api/collections/<name>/rollback": "administrator",
+    "GET /api/stats": "reader",
+    "GET /api/documents": "reader",
+    "POST /api/ingest": "administrator",
+    "DELETE /api/documents/<any_id:id>": "administrator",
+    # a job tells the names of files
+    "GET /api/jobs": "administrator",
+    "GET /api/jobs/<job_id>": "administrator",
+    "GET /api/jobs/<job_id>/events": "administrator",
+    "DELETE /api/jobs/<job_id>": "administrator",
     "PUT /api/config/reranker": "administrator",
     "POST /api/cache/clear": "administrator",
 }
@@ -48,8 +59,21 @@ FREE = frozenset(
 ANSWERED = frozenset({"POST /api/ask", "POST /api/ask/stream"})
 """May take a language model, which costs."""
 
-SENT_AS_WRITTEN = ANSWERED | {"GET /api/ask/<qa_id>/stream"}
-"""Keep a thread of the server until the answer ends."""
+SENT_AS_WRITTEN = ANSWERED | {"GET /api/ask/<qa_id>/stream", "GET /api/jobs/<job_id>/events"}
+"""Keep a thread of the server until the answer, or the job, ends."""
+
+WHOLE = frozenset(
+    {
+        "POST /api/collections/<name>/rollback",
+        "POST /api/ingest",
+        "DELETE /api/documents/<any_id:id>",
+        "GET /api/jobs",
+        "GET /api/jobs/<job_id>",
+        "GET /api/jobs/<job_id>/events",
+        "DELETE /api/jobs/<job_id>",
+    }
+)
+"""Change, or tell of, every corpus: not for an administrator whose key sees some."""
 
 
 def rule_key(method: str, route: str) -> str:

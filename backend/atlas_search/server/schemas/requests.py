@@ -1,6 +1,7 @@
 """What requests look like."""
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Literal
 
@@ -71,6 +72,9 @@ class SearchBody(_Request):
         f"of all lists together at most {MOST_VALUES:,} values",
     )
     target: str | None = Field(None, description="Name of a target; the configured one if absent")
+    collection: str | None = Field(
+        None, description="Name of a collection that is served; the configured one if absent"
+    )
     k: int | None = Field(None, ge=1, le=100, description="Passages wanted; the target's SEARCH_K")
     freshness_days: int | None = Field(
         None, ge=0, le=MAX_DAYS, description="Older sources count as stale"
@@ -136,15 +140,19 @@ class AskBody(SearchBody):
     include_context: bool = False
 
 
+def plain_filters(filters: Mapping[str, FilterValue]) -> dict[str, Filter]:
+    """Filters as a search takes them."""
+    return {
+        field: value.model_dump(by_alias=True) if isinstance(value, RangeFilter) else value
+        for field, value in filters.items()
+    }
+
+
 def where(body: SearchBody) -> Where:
     """What a body says of where and how to search."""
-    filters: dict[str, Filter] = {
-        field: value.model_dump(by_alias=True) if isinstance(value, RangeFilter) else value
-        for field, value in body.filters.items()
-    }
     return Where(
         corpora=body.corpus_filter,
-        filters=filters,
+        filters=plain_filters(body.filters),
         k=body.k,
         target=body.target,
         fuzzy=body.fuzzy,

@@ -59,6 +59,7 @@ class ValidateBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     answer: str = Field(max_length=MAX_ANSWER)
+    collection: str | None = Field(None, description="Name of a collection that is served")
     passages: list[PassageId | GivenPassage] | None = Field(
         None,
         max_length=MAX_PASSAGES,

@@ -1,0 +1,128 @@
+"""`atlas watch`: a collection that follows a folder."""
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atlas_search.atlas import Atlas, settings_for
+from atlas_search.build.build import BuildReport
+from atlas_search.cli.build_report import refused
+from atlas_search.cli.stopping import stop_on_signal
+from atlas_search.core.corpus_id import check_id
+from atlas_search.core.errors import AtlasError
+from atlas_search.providers.embedding import Embedder
+from atlas_search.providers.embedding.open import open_embedder
+
+log = logging.getLogger(__name__)
+
+State = dict[str, tuple[int, int, int]]
+"""What can be seen of every file without reading it: its place, size and time of change."""
+
+Say = Callable[[str], None]
+Wait = Callable[[float], object]
+
+
+def watch_command(
+    folder: Annotated[Path, typer.Argument(help="Folder of sources")],
+    collection: Annotated[str, typer.Option(help="Name of the collection to keep up to date")],
+    corpus: Annotated[str, typer.Option(help="The one corpus all documents belong to")] = "",
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="Between two looks; what changes meanwhile is waited for")
+    ] = 2.0,
+) -> None:
+    """Build a collection from a folder, and again whenever the folder changes; Ctrl-C ends.
+
+    As `atlas create files FOLDER` does: only what changed is read, and a running server follows.
+    """
+    settings = settings_for(collection)
+    if corpus:
+        check_id(corpus, "--corpus")
+    stop_on_signal()
+    with contextlib.suppress(KeyboardInterrupt):
+        watch(folder, collection, corpus, open_embedder(settings), seconds, _print)
+
+
+def watch(
+    folder: Path,
+    collection: str | Path,
+    corpus: str,
+    embedder: Embedder,
+    seconds: float,
+    say: Say,
+    wait: Wait = time.sleep,
+) -> None:
+    """Build now and after every change, until the process is interrupted.
+
+    Errors are said, and the next change is waited for.
+    """
+    say(f"Watching {folder}. Ctrl-C ends.")
+    for _ in changes(folder, seconds, wait):
+        try:
+            say(_sentence(_build(folder, collection, corpus, embedder)))
+        except AtlasError as error:
+            say(f"Not built: {error}")
+        except Exception as error:
+            log.exception("The build failed.")
+            say(f"Not built: {type(error).__name__}: {error}")
+
+
+def changes(folder: Path, seconds: float, wait: Wait) -> Iterator[None]:
+    """Once at first, then whenever files came, went or changed and have been still since a look."""
+    built: State | None = None
+    before = state_of(folder)
+    while True:
+        if before != built:
+            built = before
+            yield
+        wait(seconds)
+        now = state_of(folder)
+        while now != before:  # somebody is still writing
+            wait(seconds)
+            before, now = now, state_of(folder)
+
+
+def state_of(folder: Path) -> State:
+    """What can be seen of the files below `folder`; those that vanish meanwhile are left out."""
+    state: State = {}
+    for base, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            path = Path(base, name)
+            try:
+                found = path.stat()
+            except OSError:
+                continue
+            state[str(path)] = (found.st_ino, found.st_size, found.st_mtime_ns)
+    return state
+
+
+def _build(folder: Path, collection: str | Path, corpus: str, embedder: Embedder) -> BuildReport:
+    return Atlas.build(
+        folder,
+        collection,
+        corpus=corpus,
+        # those of `atlas create files`, so that a repair names that command
+        arguments={"source": [str(folder.resolve())], "corpus": corpus},
+        embedder=embedder,
+    )
+
+
+def _sentence(report: BuildReport) -> str:
+    at = time.strftime("%H:%M:%S")
+    if report.unchanged:
+        return f"{at} Nothing has changed."
+    lacking = f" {said}" if (said := refused(report)) else ""
+    return (
+        f"{at} Version {report.manifest.version} is live in {report.seconds:.1f} s: "
+        f"{report.changes}.{lacking}"
+    )
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)

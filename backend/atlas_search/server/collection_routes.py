@@ -1,0 +1,142 @@
+"""`/api/collections`: what is served, and going back to an earlier version."""
+
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
+from pydantic import BaseModel, ConfigDict, Field
+
+from atlas_search.core.errors import AtlasError, Conflict, SourceError
+from atlas_search.server.access.caller import present_caller
+from atlas_search.server.collections import Collections, visible
+from atlas_search.server.problems import Problem
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.versions import rollback, versions
+
+
+class VersionOut(BaseModel):
+    """A version on disk; `bytes` are those of its parts."""
+
+    version: str
+    live: bool
+    created: str
+    documents: int
+    passages: int
+    bytes: int
+
+
+class CollectionOut(BaseModel):
+    """A collection that can be chosen; `versions` are newest first.
+
+    Who sees only some of its corpora learns no more than its name.
+    """
+
+    name: str
+    default: bool = Field(description="Whether requests that choose none get it")
+    open: bool = Field(description="Whether it is in memory")
+    version: str = Field(description="The live version; empty if it cannot be read")
+    documents: int
+    passages: int
+    versions: list[VersionOut]
+    problem: str = Field(description="Why it, or its newest version, is not served")
+
+
+class CollectionsOut(BaseModel):
+    """The collections that can be chosen, the default first; it is empty for who may not see it."""
+
+    default: str
+    collections: list[CollectionOut]
+
+
+class ByName(BaseModel):
+    """A collection's name in the path."""
+
+    name: str
+
+
+class RollbackBody(BaseModel):
+    """Where to go back to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str = Field("", description="A version on disk; the one before the live one if absent")
+
+
+def collections_blueprint(collections: Collections) -> APIBlueprint:
+    """The collections resource."""
+    blueprint = APIBlueprint(
+        "collections", __name__, url_prefix="/api", abp_tags=[Tag(name="collections")]
+    )
+
+    @blueprint.get(
+        "/collections", summary="Collections to choose from", responses={200: CollectionsOut}
+    )
+    def get_collections() -> dict[str, object]:
+        names, caller = visible(collections.names()), present_caller()
+        found = [
+            _collection(collections, name)
+            if caller.sees(name) is None
+            else _name_alone(collections, name)
+            for name in names
+        ]
+        default = collections.default if collections.default in names else ""
+        return CollectionsOut(default=default, collections=found).model_dump(mode="json")
+
+    @blueprint.post(
+        "/collections/<name>/rollback",
+        summary="Make an earlier version live",
+        responses={200: CollectionOut, 409: Problem},
+    )
+    def post_rollback(path: ByName, body: RollbackBody) -> dict[str, object]:
+        folder = collections.settings_of(path.name).collection_folder
+        Manifest.read(folder)  # a missing collection is said as such, and gets no folder
+        try:
+            rollback(folder, body.version)
+        except SourceError as error:
+            raise Conflict(str(error)) from error
+        collections.refresh(path.name)
+        return _collection(collections, path.name).model_dump(mode="json")
+
+    return blueprint
+
+
+def _name_alone(collections: Collections, name: str) -> CollectionOut:
+    """A collection as one hears of it who sees some of its corpora."""
+    return CollectionOut(
+        name=name,
+        default=name == collections.default,
+        open=collections.is_open(name),
+        version="",
+        documents=0,
+        passages=0,
+        versions=[],
+        problem="",
+    )
+
+
+def _collection(collections: Collections, name: str) -> CollectionOut:
+    folder = collections.settings_of(name).collection_folder
+    live: Manifest | None = None
+    problem = collections.problem(name)
+    try:
+        live = Manifest.read(folder)
+    except AtlasError as error:
+        problem = str(error)
+    return CollectionOut(
+        name=name,
+        default=name == collections.default,
+        open=collections.is_open(name),
+        version=live.version if live else "",
+        documents=live.documents if live else 0,
+        passages=live.passages if live else 0,
+        versions=[
+            VersionOut(
+                version=found.version,
+                live=live is not None and found.version == live.version,
+                created=found.created,
+                documents=found.documents,
+                passages=found.passages,
+                bytes=sum(found.sizes.values()),
+            )
+            for found in versions(folder)
+        ],
+        problem=problem,
+    )

@@ -1,0 +1,123 @@
+"""What the routes of ingestion send, and what is kept of a job on disk."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+OPEN: frozenset[State] = frozenset({"queued", "running"})
+"""The states of a job that has not ended."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class IngestBody(BaseModel):
+    """Files that lie on the server's machine, and where their documents belong."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str = Field(
+        min_length=1,
+        max_length=4000,
+        description="A file or folder, meant from INGEST_ROOT; the folder of the collection builds "
+        "again what is kept of it",
+    )
+    collection: str = Field("", description="Name of a collection; the configured one if absent")
+    corpus: str = Field("documents", description="Id of the corpus the documents belong to")
+    chunk_size: int | None = Field(None, description="Characters of a passage, 100 to 4000")
+    chunk_overlap: int | None = Field(None, description="Of them repeated, 0 to half the size")
+    replace: bool = Field(False, description="Whether other files of the same names are replaced")
+
+
+class ClampedOut(_Part):
+    """A setting that was out of bounds."""
+
+    setting: Literal["chunk_size", "chunk_overlap"]
+    asked: int
+    used: int
+
+
+class ChunksOut(_Part):
+    """How the ingested documents are cut, in characters."""
+
+    size: int
+    overlap: int
+    defaults: bool = Field(description="Whether the request asked for nothing of it")
+    clamped: list[ClampedOut]
+    recut: int = Field(
+        description="Ingested documents that are cut anew, for all of them are cut alike"
+    )
+
+
+class TakenFile(_Part):
+    """A file that was taken in: as it was called, and the name it is kept by below its corpus."""
+
+    sent_as: str
+    name: str
+    bytes: int
+    replaces: bool = Field(description="Whether it takes the place of another text of its name")
+
+
+class LeftOut(_Part):
+    """A file that was not taken in, and why."""
+
+    name: str
+    reason: str
+
+
+class StageOut(_Part):
+    """How far a stage of the build is."""
+
+    name: str
+    done: int
+    total: int
+
+
+class RemarkOut(_Part):
+    """What the build says of a file of the job; a `refused` one gave no document."""
+
+    source: str
+    refused: bool
+    remarks: list[str]
+
+
+class ResultOut(_Part):
+    """What a job did; `documents` and `passages` are those of the whole collection."""
+
+    version: str
+    documents: int
+    passages: int
+    documents_added: int
+    documents_changed: int
+    documents_removed: int
+    passages_added: int = Field(description="More passages than before; fewer are negative")
+    unchanged: bool
+    seconds: float
+    remarks: list[RemarkOut] = Field(default_factory=list)
+
+
+class JobOut(_Part):
+    """A change of a collection: waiting, being made, or over."""
+
+    id: str
+    kind: Literal["ingest", "remove"]
+    collection: str
+    corpus: str
+    state: State = "queued"
+    created: str
+    started: str | None = None
+    ended: str | None = None
+    files: list[TakenFile] = Field(default_factory=list)
+    left_out: list[LeftOut] = Field(default_factory=list)
+    chunks: ChunksOut | None = None
+    progress: list[StageOut] = Field(default_factory=list)
+    result: ResultOut | None = None
+    problem: str = Field("", description="Why it did not end well, and what to do")
+
+
+class JobsOut(_Part):
+    """The jobs of all served collections, newest first."""
+
+    jobs: list[JobOut]

@@ -1,0 +1,267 @@
+"""The jobs of a server: one at a time for each collection, told on disk so that a restart knows.
+
+<INGEST_ROOT>/.lock                           held by the server that takes files
+<INGEST_ROOT>/<collection>/.jobs/<id>.json    a job as it was told last
+<INGEST_ROOT>/<collection>/.jobs/<id>/        what it brings, until it is over
+"""
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from pydantic import ValidationError
+
+from atlas_search.build.kept_files import JOBS
+from atlas_search.core.disk import writing
+from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound
+from atlas_search.server.ingest.arrival import forget
+from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, StageOut, State
+from atlas_search.server.ingest.work import Task, run_task
+
+log = logging.getLogger(__name__)
+KEPT = 200  # ended jobs of a collection that are remembered
+CLOSING_SECONDS = 1.5  # for what goes live when the server ends; then it is ended too
+
+Published = Callable[[str], None]
+"""Called with the name of a collection that has a new version, before its job is over."""
+
+
+@dataclass
+class _Job:
+    """A job: what is told of it, how often that changed, and whether it should end."""
+
+    told: JobOut
+    folder: Path
+    task: Task | None = None
+    revision: int = 0
+    gone: threading.Event = field(default_factory=threading.Event)
+    committed: bool = False
+
+    @property
+    def file(self) -> Path:
+        """What is kept of it."""
+        return self.folder.with_name(f"{self.told.id}.json")
+
+
+class Jobs:
+    """What changes collections, below the folder `root`. Safe to use from several threads."""
+
+    def __init__(self, root: Path, published: Published):
+        self._root = root
+        self._published = published
+        self._jobs: dict[str, _Job] = {}
+        self._lanes: dict[str, ThreadPoolExecutor] = {}
+        self._changed = threading.Condition()
+        self._lock = FileLock(root / ".lock", timeout=0, thread_local=False)
+        self._closing = False
+        self._given_up = threading.Event()
+
+    def new(self, collection: str) -> tuple[str, Path]:
+        """An id for a job, and the folder for what it brings. Raises Conflict."""
+        self._open()
+        id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+        return id_, self._root / collection / JOBS / id_
+
+    def submit(self, told: JobOut, task: Task) -> JobOut:
+        """Let a job wait for its turn; what is told of it now. Raises Conflict."""
+        job = _Job(told, self._root / told.collection / JOBS / told.id, task)
+        with self._changed:
+            try:
+                self._check_names(told)
+            except Conflict:
+                forget(job.folder)
+                raise
+            self._jobs[told.id] = job
+            self._keep(job)
+            lane = self._lanes.setdefault(
+                told.collection, ThreadPoolExecutor(1, thread_name_prefix="ingest")
+            )
+            lane.submit(self._run, job)
+            return job.told.model_copy(deep=True)
+
+    def _check_names(self, told: JobOut) -> None:
+        """Raise Conflict for a name that another request brings too, or if the server stops."""
+        if self._closing:
+            raise Conflict("The server is stopping. Send it again when it is back.")
+        new = {file.name for file in told.files if not file.replaces}
+        for job in self._jobs.values():
+            same = job.told.collection, job.told.corpus
+            taken = new & {file.name for file in job.told.files}
+            if taken and job.told.state in OPEN and same == (told.collection, told.corpus):
+                raise Conflict(f"Another request brings {min(taken)!r} too. Wait for its end.")
+
+    def get(self, id_: str) -> JobOut:
+        """What is told of a job. Raises NotFound."""
+        return self.after(id_, -1, 0)[1]
+
+    def all(self) -> list[JobOut]:
+        """Every job, newest first."""
+        self._open()
+        with self._changed:
+            told = [job.told.model_copy(deep=True) for job in self._jobs.values()]
+        return sorted(told, key=lambda job: (job.created, job.id), reverse=True)
+
+    def after(self, id_: str, revision: int, seconds: float) -> tuple[int, JobOut]:
+        """What is told of a job once it changed since `revision`, or after so many seconds.
+
+        Raises NotFound.
+        """
+        self._open()
+        with self._changed:
+            job = self._jobs.get(id_)
+            if job is None:
+                raise NotFound(f"There is no job {id_!r}, or it is no longer remembered.")
+            self._changed.wait_for(lambda: job.revision > revision, seconds)
+            return job.revision, job.told.model_copy(deep=True)
+
+    def waiting_names(self, collection: str) -> set[str]:
+        """The files that jobs which are not over bring to a collection."""
+        return {
+            f"{job.corpus}/{file.name}"
+            for job in self.all()
+            if job.collection == collection and job.state in OPEN
+            for file in job.files
+        }
+
+    def cancel(self, id_: str) -> tuple[bool, JobOut]:
+        """End a job, unless it is over or its version is about to go live; whether it will end.
+
+        Raises NotFound.
+        """
+        told = self.get(id_)
+        with self._changed:
+            job = self._jobs[id_]
+            ends = job.told.state in OPEN and not job.committed
+            if ends:
+                job.gone.set()
+                if job.told.state == "queued":
+                    self._end(job, "cancelled", "It was cancelled before it began.")
+            told = job.told.model_copy(deep=True)
+        return ends, told
+
+    def close(self) -> None:
+        """End every job, and say of those that were not over that they were interrupted."""
+        with self._changed:
+            self._closing = True
+            for job in self._jobs.values():
+                job.gone.set()
+                if job.told.state == "queued":
+                    self._end(job, "interrupted", _INTERRUPTED)
+        last = threading.Timer(CLOSING_SECONDS, self._given_up.set)
+        last.daemon = True
+        last.start()
+        for lane in self._lanes.values():
+            lane.shutdown(wait=True, cancel_futures=True)
+        last.cancel()
+        self._lock.release()
+
+    def _run(self, job: _Job) -> None:
+        with self._changed:
+            if job.told.state != "queued" or job.task is None:
+                return
+            self._tell(job, state="running", started=_now())
+            self._keep(job)
+        state: State = "failed"
+        result, problem = None, ""
+        try:
+            result = run_task(
+                job.task,
+                lambda *stage: self._progress(job, *stage),
+                lambda: self._commit(job),
+                job.gone.is_set,
+                self._given_up.is_set,
+            )
+            state = "done"
+            with suppress(AtlasError):  # the server says itself why it does not serve a version
+                self._published(job.told.collection)
+        except Cancelled as error:
+            state = "interrupted" if self._closing else "cancelled"
+            problem = _INTERRUPTED if self._closing else str(error)
+        except AtlasError as error:
+            problem = str(error)
+        except Exception:
+            log.exception("The job %s failed.", job.told.id)
+            problem = "Something went wrong in the server; its log says what."
+        with self._changed:
+            self._end(job, state, problem, result)
+
+    def _commit(self, job: _Job) -> bool:
+        """Whether the job may go live; from then on it cannot be cancelled."""
+        with self._changed:
+            job.committed = not job.gone.is_set()
+            return job.committed
+
+    def _progress(self, job: _Job, name: str, done: int, total: int) -> None:
+        with self._changed:
+            stages = [stage for stage in job.told.progress if stage.name != name]
+            self._tell(job, progress=[*stages, StageOut(name=name, done=done, total=total)])
+
+    def _end(self, job: _Job, state: State, problem: str, result: ResultOut | None = None) -> None:
+        forget(job.folder)
+        job.task = None
+        self._tell(job, state=state, ended=_now(), problem=problem, result=result)
+        self._keep(job)
+        self._forget_old(job.told.collection)
+
+    def _tell(self, job: _Job, **changes: object) -> None:
+        job.told = job.told.model_copy(update=changes)
+        job.revision += 1
+        self._changed.notify_all()
+
+    def _keep(self, job: _Job) -> None:
+        job.file.parent.mkdir(parents=True, exist_ok=True)
+        partial = job.file.with_suffix(".partial")
+        partial.write_text(job.told.model_dump_json(indent=1), encoding="utf-8")
+        partial.replace(job.file)
+
+    def _forget_old(self, collection: str) -> None:
+        ended = [
+            job
+            for job in self._jobs.values()
+            if job.told.collection == collection and job.told.state not in OPEN
+        ]
+        for job in sorted(ended, key=lambda each: each.told.id)[:-KEPT]:
+            job.file.unlink(missing_ok=True)
+            del self._jobs[job.told.id]
+
+    def _open(self) -> None:
+        """Read what earlier servers kept, once. Raises Conflict if another server is at it."""
+        with self._changed:
+            if self._lock.is_locked or self._closing:
+                return
+            try:
+                with writing(self._root):
+                    self._root.mkdir(parents=True, exist_ok=True)
+                    self._lock.acquire()
+            except Timeout:
+                raise Conflict(
+                    f"Another server takes files into {self._root}. Ask that one, or give this "
+                    "one an INGEST_ROOT of its own."
+                ) from None
+            for told in _kept_jobs(self._root):
+                job = _Job(told, self._root / told.collection / JOBS / told.id)
+                self._jobs[told.id] = job
+                if told.state in OPEN:
+                    self._end(job, "interrupted", _INTERRUPTED)
+
+
+_INTERRUPTED = "The server stopped before it was over. Nothing is lost: send it again."
+
+
+def _kept_jobs(root: Path) -> Iterator[JobOut]:
+    for path in sorted(root.glob(f"*/{JOBS}/*.json")):
+        try:
+            yield JobOut.model_validate_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValidationError, UnicodeDecodeError):
+            log.warning("%s cannot be read; the job is forgotten.", path)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,139 @@
+"""From what a request wants to a job: checked against the collection, its files taken in."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from atlas_search.build.kept_files import INGEST
+from atlas_search.core.corpus_id import check_id
+from atlas_search.core.errors import Conflict, MissingStore, RequestError, SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding.open import EmbedderFactory
+from atlas_search.readers.files import files_reader
+from atlas_search.server.collections import Collections
+from atlas_search.server.ingest.arrival import (
+    MEGABYTE,
+    Arrival,
+    Handed,
+    Limits,
+    files_below,
+    forget,
+    path_below,
+    take_in,
+)
+from atlas_search.server.ingest.chunks import choose_chunks
+from atlas_search.server.ingest.documents import IngestBody, JobOut
+from atlas_search.server.ingest.jobs import Jobs
+from atlas_search.server.ingest.work import Task
+from atlas_search.stores.manifest import Manifest, Origin
+
+
+def order_files(
+    collections: Collections,
+    jobs: Jobs,
+    open_embedder: EmbedderFactory,
+    wish: IngestBody,
+    handed: Sequence[Handed] | None,
+) -> tuple[JobOut, Task]:
+    """A job for files that were handed over, or that lie at `wish.path` if none were.
+
+    Raises RequestError, Conflict and Unavailable; nothing is kept of the files then.
+    """
+    settings = collections.settings_of(wish.collection, new=True)
+    kept = settings.ingest_root / settings.chroma_collection_name
+    chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, _origin(settings))
+    corpus = _corpus(wish.corpus)
+    id_, brought = jobs.new(settings.chroma_collection_name)
+    arrival, arriving = Arrival([], []), None
+    if handed is None:
+        found = path_below(settings.ingest_root, wish.path)
+        # what is kept already is built as it is
+        handed = (
+            None
+            if found.is_relative_to(kept.resolve())
+            else files_below(settings.ingest_root, found)
+        )
+    if handed is not None:
+        waiting = jobs.waiting_names(settings.chroma_collection_name)
+        try:
+            arrival = take_in(
+                handed,
+                brought / corpus,
+                kept / corpus,
+                _limits(settings),
+                replace=wish.replace,
+                waiting={name.removeprefix(f"{corpus}/") for name in waiting},
+            )
+        except BaseException:
+            forget(brought)
+            raise
+        arriving = brought
+    told = JobOut(
+        id=id_,
+        kind="ingest",
+        collection=settings.chroma_collection_name,
+        corpus=corpus,
+        created=_now(),
+        files=arrival.files,
+        left_out=arrival.left_out,
+        chunks=chunks,
+    )
+    return told, Task(settings, kept, open_embedder, chunking, arriving)
+
+
+def order_removal(
+    collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory, document: str
+) -> tuple[JobOut, Task]:
+    """A job that removes an ingested document and its file.
+
+    Raises NotFound, and Conflict for a document of another kind of source, or whose file gave
+    others too.
+    """
+    services = collections().services
+    settings = services.settings
+    corpus, source, origin, siblings = services.store.origin_of(document)
+    if origin != INGEST:
+        raise Conflict(
+            f"{document} was not ingested but built by `atlas create {origin}`. Remove it from "
+            "those sources, and build them again."
+        )
+    if siblings:
+        raise Conflict(
+            f"{source} holds {siblings} other documents. Send it again without this one, with "
+            "`replace`."
+        )
+    id_, _ = jobs.new(settings.chroma_collection_name)
+    told = JobOut(
+        id=id_,
+        kind="remove",
+        collection=settings.chroma_collection_name,
+        corpus=corpus,
+        created=_now(),
+    )
+    kept = settings.ingest_root / settings.chroma_collection_name
+    return told, Task(settings, kept, open_embedder, removed=source)
+
+
+def _origin(settings: Settings) -> Origin | None:
+    try:
+        return Manifest.read(settings.collection_folder).origins.get(INGEST)
+    except MissingStore:
+        return None
+
+
+def _corpus(id_: str) -> str:
+    try:
+        return check_id(id_, "corpus")
+    except SourceError as error:
+        raise RequestError(str(error)) from error
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        settings.ingest_max_file_mb * MEGABYTE,
+        settings.ingest_max_request_mb * MEGABYTE,
+        files_reader().suffixes,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

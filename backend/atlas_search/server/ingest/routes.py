@@ -1,0 +1,185 @@
+"""`/api/ingest` and `/api/jobs`: files for a collection, and what becomes of them."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import IO
+
+from flask import Response, g, json, request, stream_with_context
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
+from pydantic import BaseModel, ValidationError
+
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding.open import EmbedderFactory
+from atlas_search.server.bodies import FORM, JSON
+from atlas_search.server.collections import Collections
+from atlas_search.server.events import HEARTBEAT_SECONDS, POLL_SECONDS
+from atlas_search.server.ingest.arrival import Handed
+from atlas_search.server.ingest.documents import OPEN, IngestBody, JobOut, JobsOut
+from atlas_search.server.ingest.jobs import Jobs
+from atlas_search.server.ingest.orders import order_files, order_removal
+from atlas_search.server.problems import Problem, validation_response
+from atlas_search.server.waiting import Gone, gone
+
+MOST_FILES = 1000  # in one request
+_FIELDS = 16  # parts a form has beside its files
+_MARGIN = 1_000_000  # bytes likewise
+
+
+class JobPath(BaseModel):
+    """A job's id in the path."""
+
+    job_id: str
+
+
+class DocumentPath(BaseModel):
+    """A document's id in the path."""
+
+    id: str
+
+
+class CancelledOut(BaseModel):
+    """Whether a job ends before anything of it is live, and what is told of it now."""
+
+    cancelled: bool
+    job: JobOut
+
+
+_FORM = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {
+        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+        **{
+            name: {"type": kind}
+            for name, kind in {
+                "collection": "string",
+                "corpus": "string",
+                "chunk_size": "integer",
+                "chunk_overlap": "integer",
+                "replace": "boolean",
+            }.items()
+        },
+    },
+}
+
+
+def ingest_blueprint(
+    collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory
+) -> APIBlueprint:
+    """What brings documents into collections while they are served."""
+    blueprint = APIBlueprint("ingest", __name__, url_prefix="/api", abp_tags=[Tag(name="ingest")])
+    settings = collections().services.settings
+
+    @blueprint.post(
+        "/ingest",
+        summary="Bring files into a collection",
+        description="Files in a form (`multipart/form-data`), or the path of some on the server's "
+        "machine. A job reads them and makes a new version live.",
+        responses={202: JobOut, 409: Problem, 413: Problem},
+        openapi_extensions={
+            "requestBody": {
+                "required": True,
+                "content": {
+                    FORM: {"schema": _FORM},
+                    JSON: {"schema": IngestBody.model_json_schema()},
+                },
+            }
+        },
+    )
+    def post_ingest() -> Response:
+        try:
+            body, handed = _handed(settings)
+        except ValidationError as error:
+            return validation_response(error)
+        told, task = order_files(collections, jobs, open_embedder, body, handed)
+        return _accepted(jobs.submit(told, task))
+
+    @blueprint.get("/jobs", summary="The jobs, newest first", responses={200: JobsOut})
+    def get_jobs() -> dict[str, object]:
+        return JobsOut(jobs=jobs.all()).model_dump(mode="json")
+
+    @blueprint.get("/jobs/<job_id>", summary="A job", responses={200: JobOut, 404: Problem})
+    def get_job(path: JobPath) -> dict[str, object]:
+        return jobs.get(path.job_id).model_dump(mode="json")
+
+    @blueprint.get(
+        "/jobs/<job_id>/events",
+        summary="A job as it goes on, as server-sent events",
+        description="`progress` with the job whenever it changes, `done` with the job at its end.",
+        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    )
+    def get_job_events(path: JobPath) -> Response:
+        jobs.get(path.job_id)
+        return Response(
+            stream_with_context(_frames(jobs, path.job_id, gone())),
+            content_type="text/event-stream; charset=utf-8",
+            headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+        )
+
+    @blueprint.delete(
+        "/jobs/<job_id>",
+        summary="Cancel a job: nothing of it becomes live",
+        responses={200: CancelledOut, 404: Problem},
+    )
+    def delete_job(path: JobPath) -> dict[str, object]:
+        cancelled, told = jobs.cancel(path.job_id)
+        return CancelledOut(cancelled=cancelled, job=told).model_dump(mode="json")
+
+    return blueprint
+
+
+def add_removal(
+    blueprint: APIBlueprint, collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory
+) -> None:
+    """Let documents be removed: beside the route that gives them, which has the same path."""
+
+    @blueprint.delete(
+        "/documents/<any_id:id>",
+        summary="Remove a document that was ingested, and its file",
+        responses={202: JobOut, 404: Problem, 409: Problem},
+    )
+    def delete_document(path: DocumentPath) -> Response:
+        told, task = order_removal(collections, jobs, open_embedder, path.id)
+        return _accepted(jobs.submit(told, task))
+
+
+def _handed(settings: Settings) -> tuple[IngestBody, list[Handed] | None]:
+    """What the request says, and its files if it brings them. Raises ValidationError."""
+    if request.mimetype != FORM:
+        return IngestBody.model_validate(g.get("body", {})), None
+    request.max_content_length = settings.ingest_max_request_mb * 1_000_000 + _MARGIN
+    request.max_form_parts = MOST_FILES + _FIELDS
+    files = request.files.getlist("files")
+    body = IngestBody.model_validate({**request.form.to_dict(), "path": "."})
+    return body, [Handed(each.filename or "", partial(_same, each.stream)) for each in files]
+
+
+def _same(stream: IO[bytes]) -> IO[bytes]:
+    return stream
+
+
+def _accepted(job: JobOut) -> Response:
+    return Response(
+        job.model_dump_json(),
+        status=202,
+        content_type=JSON,
+        headers={"Location": f"/api/jobs/{job.id}"},
+    )
+
+
+def _frames(jobs: Jobs, id_: str, gone: Gone) -> Iterator[str]:
+    revision, silent = -1, 0.0
+    while not gone():
+        before = revision
+        revision, told = jobs.after(id_, revision, POLL_SECONDS)
+        if revision != before:
+            over = told.state not in OPEN
+            data = json.dumps(told.model_dump(mode="json"))
+            yield f"id: {revision}\nevent: {'done' if over else 'progress'}\ndata: {data}\n\n"
+            if over:
+                return
+        silent = 0.0 if revision != before else silent + POLL_SECONDS
+        if silent >= HEARTBEAT_SECONDS:
+            silent = 0.0
+            yield ": still here\n\n"

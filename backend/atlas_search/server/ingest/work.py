@@ -1,0 +1,239 @@
+"""The work of one job, in a process of its own, so that the server keeps its memory and pace."""
+
+import logging
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from atlas_search.atlas import Atlas
+from atlas_search.build.build import LAST_STAGE, BuildReport
+from atlas_search.build.chunking import Chunking
+from atlas_search.build.kept_files import INGEST, kept_sources, move_in
+from atlas_search.build.maintain import remove_source
+from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding import Embedder
+from atlas_search.providers.embedding.open import EmbedderFactory
+from atlas_search.readers.files import files_reader
+from atlas_search.server.ingest.documents import RemarkOut, ResultOut
+from atlas_search.services import check_embedder
+from atlas_search.stores.manifest import Manifest
+
+log = logging.getLogger(__name__)
+KINDNESS = 10  # of the process: questions go before
+LOOK_SECONDS = 0.2
+WAIT_SECONDS = 1.0  # between two attempts while another build runs
+
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to do: bring `arriving` files in, or take the source called `removed` out."""
+
+    settings: Settings
+    kept: Path
+    open_embedder: EmbedderFactory
+    chunking: Chunking | None = None
+    arriving: Path | None = None
+    removed: str = ""
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """Why there is no result; without a message the fault is one of the program."""
+
+    message: str
+
+
+_Answer = ResultOut | _Failure
+_MAY_GO_LIVE = "May it go live?"
+
+
+def run_task(
+    task: Task,
+    tell: Tell,
+    may_go_live: Callable[[], bool],
+    gone: Callable[[], bool],
+    given_up: Callable[[], bool] = lambda: False,
+) -> ResultOut:
+    """Let a process do the task, and wait for it; `tell` hears of its progress.
+
+    Until `may_go_live` was asked and said yes nothing changes that anybody sees; while it has not,
+    the process is ended as soon as `gone`, and whatever it does as soon as it is `given_up`.
+    Raises Cancelled then, and AtlasError if it fails.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(task, theirs), name="atlas-ingest", daemon=True)
+    process.start()
+    theirs.close()
+    committed = False
+    try:
+        while True:
+            if given_up() or (not committed and gone()):
+                raise Cancelled("It was cancelled.")
+            if not ours.poll(LOOK_SECONDS):
+                continue
+            message = ours.recv()
+            if message == _MAY_GO_LIVE:
+                committed = may_go_live()
+                ours.send(committed)
+            elif isinstance(message, ResultOut):
+                return message
+            elif isinstance(message, _Failure):
+                raise AtlasError(message.message)
+            else:
+                tell(*message)
+    except EOFError:
+        process.join()
+        raise AtlasError(
+            f"The process that built it ended with {process.exitcode}, perhaps for want of memory. "
+            "Nothing of it is live. Send it again, or in smaller parts."
+        ) from None
+    finally:
+        if given_up() or not committed:
+            process.terminate()
+        process.join()
+        ours.close()
+
+
+def build_kept(
+    kept: Path,
+    folder: Path,
+    embedder: Embedder,
+    progress: Tell,
+    *,
+    arriving: Path | None = None,
+    cut: Chunking | None = None,
+    force: bool = False,
+) -> BuildReport:
+    """Bring a collection up to date with the files that are kept of it, and those arriving.
+
+    Raises SourceError as `Atlas.build` does.
+    """
+    return Atlas.build(
+        kept,
+        folder,
+        kind=INGEST,
+        locate=lambda _, reader, __: kept_sources(kept, arriving, reader.suffixes),
+        reader=files_reader(),
+        chunking=cut,
+        force=force,
+        arguments={"source": [str(kept)]},
+        progress=progress,
+        embedder=embedder,
+    )
+
+
+def _work(task: Task, pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.nice(KINDNESS)
+    answer: _Answer
+    try:
+        answer = _do(task, pipe)
+    except AtlasError as error:
+        answer = _Failure(str(error))
+    except (BrokenPipeError, EOFError):
+        return  # the server is gone
+    except Exception as error:
+        logging.basicConfig()
+        log.exception("A job failed.")
+        answer = _Failure(f"The build failed ({type(error).__name__}); the server's log says more.")
+    pipe.send(answer)
+
+
+def _do(task: Task, pipe: Connection) -> ResultOut:
+    folder = task.settings.collection_folder
+    embedder = task.open_embedder(task.settings)
+    brings = _names(task)
+
+    def tell(stage: str, done: int, total: int) -> None:
+        if stage == LAST_STAGE and not done:
+            pipe.send(_MAY_GO_LIVE)
+            if not pipe.recv():
+                raise Cancelled("It was cancelled.")
+            _settle(task)
+        pipe.send((stage, done, total))
+
+    while True:
+        before = _manifest(folder)
+        if before:
+            check_embedder(before, embedder, task.settings)
+        try:
+            if task.removed:
+                started = time.monotonic()
+                manifest = remove_source(folder, (INGEST, task.removed), embedder, tell)
+                return _removal(before, manifest, time.monotonic() - started)
+            report = build_kept(
+                task.kept, folder, embedder, tell, arriving=task.arriving, cut=task.chunking
+            )
+        except BuildRunning:
+            tell("Waiting for another build", 0, 1)
+            time.sleep(WAIT_SECONDS)
+        else:
+            return _result(before, report, brings)
+
+
+def _settle(task: Task) -> None:
+    """Bring the kept files to what the coming version holds."""
+    if task.removed:
+        (task.kept / task.removed).unlink(missing_ok=True)
+    elif task.arriving:
+        move_in(task.kept, task.arriving)
+
+
+def _names(task: Task) -> set[str]:
+    """The sources that the task brings; those of earlier jobs were reported by them."""
+    if task.arriving is None:
+        return set()
+    return {p.relative_to(task.arriving).as_posix() for p in task.arriving.rglob("*")}
+
+
+def _manifest(folder: Path) -> Manifest | None:
+    try:
+        return Manifest.read(folder)
+    except MissingStore:
+        return None
+
+
+def _result(before: Manifest | None, report: BuildReport, names: set[str]) -> ResultOut:
+    manifest = report.manifest
+    return ResultOut(
+        version=manifest.version,
+        documents=manifest.documents,
+        passages=manifest.passages,
+        documents_added=report.changes.added,
+        documents_changed=report.changes.changed,
+        documents_removed=report.changes.removed,
+        passages_added=manifest.passages - (before.passages if before else 0),
+        unchanged=report.unchanged,
+        seconds=report.seconds,
+        remarks=[
+            RemarkOut(source=file.source, refused=file.refused, remarks=list(file.remarks))
+            for file in report.files
+            if file.remarks and (not names or file.source in names)
+        ],
+    )
+
+
+def _removal(before: Manifest | None, manifest: Manifest, seconds: float) -> ResultOut:
+    if before is None:
+        raise SourceError("There is no collection to remove it from.")
+    return ResultOut(
+        version=manifest.version,
+        documents=manifest.documents,
+        passages=manifest.passages,
+        documents_added=0,
+        documents_changed=0,
+        documents_removed=before.documents - manifest.documents,
+        passages_added=manifest.passages - before.passages,
+        unchanged=False,
+        seconds=round(seconds, 3),
+    )

@@ -1,0 +1,35 @@
+/** Which of several collections the page is about: its address says so, so that it can be sent. */
+
+import { element } from "./dom.js";
+import { counted } from "./text.js";
+
+const chosen = new URLSearchParams(location.search).get("collection");
+
+/** The headers that choose it in a request; none for the server's own. */
+export const storeHeader = chosen ? { "Atlas-Collection": encodeURIComponent(chosen) } : {};
+
+/** The query of the page for a passage of it. */
+export function passageQuery(passageId) {
+  const query = { ...(chosen && { collection: chosen }), passage: passageId };
+  return `?${new URLSearchParams(query)}`;
+}
+
+/** Lets choose between collections where several are served; the page is loaded anew for another. */
+export function offerStores({ default: own, collections }) {
+  if (collections.length < 2) return;
+  const options = collections.map(({ name, documents }) =>
+    element(
+      "option",
+      { value: name },
+      documents ? `${name} (${counted(documents, "document")})` : name,
+    ),
+  );
+  const select = element("select", { id: "store" }, ...options);
+  select.value = chosen ?? own;
+  select.addEventListener("change", () => {
+    const query = select.value === own ? "" : `?${new URLSearchParams({ collection: select.value })}`;
+    location.assign(location.pathname + query);
+  });
+  const corpora = document.querySelector("label[for=collection]");
+  corpora.before(element("label", { for: "store" }, "Store"), select);
+}

@@ -1,0 +1,60 @@
+"""Going back to an earlier version without a restart."""
+
+from pathlib import Path
+
+from flask.testing import FlaskClient
+
+from atlas_search.core.settings import Settings
+from atlas_search.stores.versions import lock
+from tests.collections.conftest import SEA
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import build_tiny, write_sources
+
+
+def publish(settings: Settings, tmp_path: Path) -> None:
+    source = write_sources(tmp_path / "sources" / "sea", SEA | {"sea/gulls.txt": "Gulls fly."})
+    build_tiny(source, settings.chroma_persist_directory / "sea", HashEmbedder())
+
+
+def listed(client: FlaskClient) -> dict[str, object]:
+    return next(c for c in client.get("/api/collections").json["collections"] if c["name"] == "sea")
+
+
+def test_the_version_before_is_served_at_once(
+    client: FlaskClient, settings: Settings, tmp_path: Path
+) -> None:
+    publish(settings, tmp_path)
+    assert client.get("/api/health?collection=sea").json["documents"] == 3
+    before = listed(client)
+    assert [(v["documents"], v["live"]) for v in before["versions"]] == [(3, True), (2, False)]
+    assert all(version["bytes"] > 0 for version in before["versions"])
+    response = client.post("/api/collections/sea/rollback", json={})
+    assert response.status_code == 200
+    assert response.json["version"] == before["versions"][1]["version"]
+    assert client.get("/api/health?collection=sea").json["documents"] == 2
+    body = {"version": before["version"]}
+    assert client.post("/api/collections/sea/rollback", json=body).json["documents"] == 3
+    assert client.get("/api/health?collection=sea").json["documents"] == 3
+
+
+def test_where_there_is_nothing_to_go_back_to_nothing_changes(client: FlaskClient) -> None:
+    response = client.post("/api/collections/sea/rollback", json={})
+    assert response.status_code == 409
+    assert "no earlier version" in response.get_json(force=True)["detail"]
+    body = {"version": "../farm"}
+    assert client.post("/api/collections/sea/rollback", json=body).status_code == 409
+    assert client.get("/api/health?collection=sea").json["documents"] == 2
+
+
+def test_a_build_that_is_running_goes_first(client: FlaskClient, settings: Settings) -> None:
+    with lock(settings.chroma_persist_directory / "sea"):
+        response = client.post("/api/collections/sea/rollback", json={})
+    assert response.status_code == 409
+    assert "Another build of sea is running" in response.get_json(force=True)["detail"]
+
+
+def test_only_the_administrator_goes_back(client: FlaskClient) -> None:
+    response = client.post(
+        "/api/collections/sea/rollback", json={}, headers={"Authorization": "Bearer x"}
+    )
+    assert response.status_code == 403
