@@ -4,6 +4,7 @@
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 import schemathesis
 from flask_openapi3.openapi import OpenAPI
 from openapi_spec_validator import validate
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from schemathesis.core.failures import Failure
 from schemathesis.engine import from_schema
 from schemathesis.engine.events import FatalError, NonFatalError, ScenarioFinished
@@ -103,6 +104,22 @@ def faults(recorder: Any) -> Iterator[str]:
             if check.failure_info is not None:
                 case = recorder.cases[case_id].value
                 yield f"{check.name}: {case.as_curl_command()}: {check.failure_info.failure}"
+
+
+def test_no_two_models_of_the_api_share_a_name(services: Services) -> None:
+    """Of two that do, the description would hold one, for both."""
+    app_of(services)
+    modules: dict[str, set[str]] = defaultdict(set)
+    for model in _subclasses(BaseModel):
+        if model.__module__.startswith(("atlas_search.server", "atlas_search.output")):
+            modules[model.__name__].add(model.__module__)
+    assert {name: found for name, found in modules.items() if len(found) > 1} == {}
+
+
+def _subclasses(kind: type) -> Iterator[type]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _subclasses(each)
 
 
 @pytest.mark.parametrize("phase", PHASES)

@@ -18,7 +18,7 @@ STATUSES = {
     401: "No key was sent, or none that is known, where keys are used",
     403: "Not allowed to this caller, or to a page of another origin",
     404: "There is no such thing, or it is no longer kept",
-    409: "The id is taken, or the answer was stopped",
+    409: "The id or name is taken, the answer was stopped, or another build or server is at it",
     413: "The body is too long",
     415: "The body is not said to be JSON",
     421: "The server is called by a name that is not its own",

@@ -13,7 +13,7 @@ from atlas_search.core.errors import NotFound
 from atlas_search.output.bundle import bundle_of
 from atlas_search.output.formats import FORMATS, Exported, Format, export, known_format
 from atlas_search.server.access.caller import present_caller
-from atlas_search.server.ask import finished_run, own_run
+from atlas_search.server.ask import ByAnswer, finished_run, own_run
 from atlas_search.server.collections import Collections
 from atlas_search.server.problems import Problem
 from atlas_search.server.runs import Runs
@@ -54,12 +54,6 @@ class AnswerFormatQuery(BaseModel):
     """What kind of file is wanted; `bundle` can be replayed by `atlas replay`."""
 
     format: Format | Literal["bundle"] = "markdown"
-
-
-class ByAnswer(BaseModel):
-    """An answer's id in the path."""
-
-    qa_id: Identifier
 
 
 class BySession(BaseModel):

@@ -1,15 +1,16 @@
 """`GET /api/documents`: the documents of a collection, page by page."""
 
-from typing import Literal
+import json
+from typing import Annotated, Literal
 
 import numpy as np
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, ConfigDict, Field, Json
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from atlas_search.core.domain import MetadataValue
 from atlas_search.search.conditions import conditions
-from atlas_search.server.schemas.requests import FilterValue, plain_filters
+from atlas_search.server.schemas.requests import Filters, plain_filters
 from atlas_search.server.serving import Serve
 from atlas_search.services import known_corpora
 from atlas_search.stores.records import ListedDocument
@@ -19,6 +20,15 @@ from atlas_search.stores.tokens import IntArray
 MOST = 200  # documents of one page
 
 
+def _read_filters(text: object) -> object:
+    try:
+        return json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            'give filters as JSON, such as {"year": 1957}, or leave them out'
+        ) from error
+
+
 class ListingQuery(BaseModel):
     """Which documents, and in what order."""
 
@@ -26,9 +36,9 @@ class ListingQuery(BaseModel):
 
     collection: str = Field("", description="Name of a collection; the configured one if absent")
     corpus: list[str] = Field(default_factory=list, description="Only these corpora; repeatable")
-    filters: Json[dict[str, FilterValue]] = Field(
-        default_factory=dict, description="As in a search, as JSON"
-    )
+    filters: Annotated[
+        Filters, BeforeValidator(_read_filters), WithJsonSchema({"type": "string"})
+    ] = Field(default_factory=dict, description="As in a search, as JSON")
     sort: Literal["id", "title", "date", "-date"] = Field(
         "id", description="`-date`: the newest first; undated documents come last"
     )

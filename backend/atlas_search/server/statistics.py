@@ -28,7 +28,7 @@ class CountsOut(BaseModel):
     dates: DatesOut
 
 
-class CorpusCountsOut(CountsOut):
+class CorpusStatsOut(CountsOut):
     """How much there is of one corpus."""
 
     id: str
@@ -76,7 +76,7 @@ class StatsOut(BaseModel):
     version: str
     created: str
     all: CountsOut
-    corpora: list[CorpusCountsOut]
+    corpora: list[CorpusStatsOut]
     kinds: dict[str, KindOut]
     embedding: EmbeddingModel
     index: Index
@@ -130,8 +130,8 @@ def _all(manifest: Manifest, extents: list[CorpusExtent]) -> CountsOut:
     )
 
 
-def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusCountsOut:
-    return CorpusCountsOut(
+def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
+    return CorpusStatsOut(
         id=corpus.id,
         label=corpus.label,
         language=corpus.language,

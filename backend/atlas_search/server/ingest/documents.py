@@ -9,7 +9,7 @@ OPEN: frozenset[State] = frozenset({"queued", "running"})
 """The states of a job that has not ended."""
 
 
-class _Part(BaseModel):
+class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
@@ -31,7 +31,7 @@ class IngestBody(BaseModel):
     replace: bool = Field(False, description="Whether other files of the same names are replaced")
 
 
-class ClampedOut(_Part):
+class ClampedOut(_Strict):
     """A setting that was out of bounds."""
 
     setting: Literal["chunk_size", "chunk_overlap"]
@@ -39,7 +39,7 @@ class ClampedOut(_Part):
     used: int
 
 
-class ChunksOut(_Part):
+class ChunksOut(_Strict):
     """How the ingested documents are cut, in characters."""
 
     size: int
@@ -51,7 +51,7 @@ class ChunksOut(_Part):
     )
 
 
-class TakenFile(_Part):
+class TakenFile(_Strict):
     """A file that was taken in: as it was called, and the name it is kept by below its corpus."""
 
     sent_as: str
@@ -60,14 +60,14 @@ class TakenFile(_Part):
     replaces: bool = Field(description="Whether it takes the place of another text of its name")
 
 
-class LeftOut(_Part):
+class LeftOut(_Strict):
     """A file that was not taken in, and why."""
 
     name: str
     reason: str
 
 
-class StageOut(_Part):
+class StageOut(_Strict):
     """How far a stage of the build is."""
 
     name: str
@@ -75,7 +75,7 @@ class StageOut(_Part):
     total: int
 
 
-class RemarkOut(_Part):
+class RemarkOut(_Strict):
     """What the build says of a file of the job; a `refused` one gave no document."""
 
     source: str
@@ -83,7 +83,7 @@ class RemarkOut(_Part):
     remarks: list[str]
 
 
-class ResultOut(_Part):
+class ResultOut(_Strict):
     """What a job did; `documents` and `passages` are those of the whole collection."""
 
     version: str
@@ -98,7 +98,7 @@ class ResultOut(_Part):
     remarks: list[RemarkOut] = Field(default_factory=list)
 
 
-class JobOut(_Part):
+class JobOut(_Strict):
     """A change of a collection: waiting, being made, or over."""
 
     id: str
@@ -117,7 +117,7 @@ class JobOut(_Part):
     problem: str = Field("", description="Why it did not end well, and what to do")
 
 
-class JobsOut(_Part):
+class JobsOut(_Strict):
     """The jobs of all served collections, newest first."""
 
     jobs: list[JobOut]

@@ -48,6 +48,7 @@ class CancelledOut(BaseModel):
 _FORM = {
     "type": "object",
     "required": ["files"],
+    "additionalProperties": False,
     "properties": {
         "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
         **{
@@ -95,11 +96,15 @@ def ingest_blueprint(
         told, task = order_files(collections, jobs, open_embedder, body, handed)
         return _accepted(jobs.submit(told, task))
 
-    @blueprint.get("/jobs", summary="The jobs, newest first", responses={200: JobsOut})
+    @blueprint.get(
+        "/jobs", summary="The jobs, newest first", responses={200: JobsOut, 409: Problem}
+    )
     def get_jobs() -> dict[str, object]:
         return JobsOut(jobs=jobs.all()).model_dump(mode="json")
 
-    @blueprint.get("/jobs/<job_id>", summary="A job", responses={200: JobOut, 404: Problem})
+    @blueprint.get(
+        "/jobs/<job_id>", summary="A job", responses={200: JobOut, 404: Problem, 409: Problem}
+    )
     def get_job(path: JobPath) -> dict[str, object]:
         return jobs.get(path.job_id).model_dump(mode="json")
 
@@ -107,7 +112,10 @@ def ingest_blueprint(
         "/jobs/<job_id>/events",
         summary="A job as it goes on, as server-sent events",
         description="`progress` with the job whenever it changes, `done` with the job at its end.",
-        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+        responses={
+            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+            409: Problem,
+        },
     )
     def get_job_events(path: JobPath) -> Response:
         jobs.get(path.job_id)
@@ -120,7 +128,7 @@ def ingest_blueprint(
     @blueprint.delete(
         "/jobs/<job_id>",
         summary="Cancel a job: nothing of it becomes live",
-        responses={200: CancelledOut, 404: Problem},
+        responses={200: CancelledOut, 404: Problem, 409: Problem},
     )
     def delete_job(path: JobPath) -> dict[str, object]:
         cancelled, told = jobs.cancel(path.job_id)
@@ -151,7 +159,8 @@ def _handed(settings: Settings) -> tuple[IngestBody, list[Handed] | None]:
     request.max_content_length = settings.ingest_max_request_mb * 1_000_000 + _MARGIN
     request.max_form_parts = MOST_FILES + _FIELDS
     files = request.files.getlist("files")
-    body = IngestBody.model_validate({**request.form.to_dict(), "path": "."})
+    fields = {name or "": value for name, value in request.form.items()}
+    body = IngestBody.model_validate({**fields, "path": "."})
     return body, [Handed(each.filename or "", partial(_same, each.stream)) for each in files]
 
 

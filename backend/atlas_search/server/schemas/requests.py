@@ -49,6 +49,7 @@ Day = Annotated[
 ]
 Names = Annotated[list[str], Field(max_length=MAX_NAMES)]
 FilterValue = bool | str | float | list[bool | str | float] | RangeFilter
+Filters = Annotated[dict[str, FilterValue], BeforeValidator(_few)]
 
 
 class _Request(BaseModel):
@@ -65,7 +66,7 @@ class SearchBody(_Request):
     corpus_filter: str | Names = Field(
         "all", description='"all", the id of a corpus, or a list of ids'
     )
-    filters: Annotated[dict[str, FilterValue], BeforeValidator(_few)] = Field(
+    filters: Filters = Field(
         default_factory=dict,
         description="Metadata every passage must have: a value, a list of which one must match, "
         'or {"from": ..., "to": ...}; `document_id`, `speaker` and `section` can be asked for too; '
