@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing import Tracer
+from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.search.duplicates import groups
 from atlas_search.search.flow import search
 from atlas_search.search.mmr import mmr_order

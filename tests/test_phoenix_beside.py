@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from atlas_search.core import tracing
-from atlas_search.core.tracing import Tracer
+from atlas_search.core.tracing.tracer import Tracer
 from tests.conftest import free_port, require
 from tests.servers import ATLAS, PHOENIX, Server, answers, running, wait_for
 from tests.without_model import settings_without_model

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.core.errors import ModelUnavailable
-from atlas_search.core.tracing import Tracer
+from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer, Reply, Says

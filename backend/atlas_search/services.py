@@ -23,7 +23,7 @@ from atlas_search.core.errors import (
 from atlas_search.core.settings import Settings, environment_target
 from atlas_search.core.shown import shown
 from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
-from atlas_search.core.tracing import Tracer
+from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.health import ProviderHealth
 from atlas_search.providers.chat.open import open_chat_models

@@ -22,7 +22,7 @@ from atlas_search.answer.write.extract import closest_quotes
 from atlas_search.answer.write.write import write
 from atlas_search.answer.written import Written, all_conflicts, not_written
 from atlas_search.core.domain import Citation
-from atlas_search.core.tracing import Span
+from atlas_search.core.tracing.span import Span
 from atlas_search.providers.chat import Usage
 from atlas_search.search.flow import search
 from atlas_search.search.result import SearchResult

@@ -10,7 +10,8 @@ from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing import Span, Tracer
+from atlas_search.core.tracing.span import Span
+from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.reading import ReaderModel
 from atlas_search.search.clock import Clock

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from atlas_search.core.domain import CheckedPassage, RankedPassage
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing import Span, TracedDocument
+from atlas_search.core.tracing.span import Span, TracedDocument
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import check
 from atlas_search.search.find_candidates import find_candidates

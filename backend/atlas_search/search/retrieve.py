@@ -6,7 +6,7 @@ from contextvars import copy_context
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.tracing import FULL_TEXTS, Span, TracedDocument
+from atlas_search.core.tracing.span import FULL_TEXTS, Span, TracedDocument
 from atlas_search.search.candidates import CorpusHits
 from atlas_search.search.query import Query
 from atlas_search.search.run import SearchRun

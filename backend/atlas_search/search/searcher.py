@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 
-from atlas_search.core.tracing import Tracer
+from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.embedding import Embedder
 from atlas_search.search.extent.corpora import CorpusExtent, corpus_extents
 from atlas_search.search.other_spellings import Spellings

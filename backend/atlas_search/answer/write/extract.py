@@ -15,7 +15,7 @@ from atlas_search.answer.write.read_spans import read_spans
 from atlas_search.answer.write.relay import Relay
 from atlas_search.answer.written import NOTHING, Written, judge_text
 from atlas_search.core.domain import Citation
-from atlas_search.core.tracing import Span
+from atlas_search.core.tracing.span import Span
 from atlas_search.language.text import TextSpan
 from atlas_search.search.result import SearchResult
 

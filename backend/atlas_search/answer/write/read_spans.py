@@ -6,7 +6,8 @@ from typing import NamedTuple
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.core.errors import ReaderUnavailable
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing import Span, TracedDocument, Tracer
+from atlas_search.core.tracing.span import Span, TracedDocument
+from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
 
 

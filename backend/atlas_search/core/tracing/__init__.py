@@ -1,0 +1,8 @@
+"""Spans for Phoenix, or for any server that takes OTLP.
+
+Names and meanings follow OpenInference, so Phoenix shows documents, scores and prompts as such.
+
+span    one step of a request, and what can be said of it
+tracer  opens spans
+export  sends them, however late Phoenix comes
+"""
