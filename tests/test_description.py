@@ -122,6 +122,7 @@ def _subclasses(kind: type) -> Iterator[type]:
         yield from _subclasses(each)
 
 
+@pytest.mark.timeout(60 * EXAMPLES)
 @pytest.mark.parametrize("phase", PHASES)
 def test_the_api_does_what_its_description_says(own_services: Services, phase: str) -> None:
     assert [*attempts(app_of(own_services), {phase})] == []

@@ -27,7 +27,7 @@ from tests.kill_build import BATCH, Build, Job, finished
 from tests.servers import ATLAS, running, wait_for
 from tests.tiny import build_tiny, contents, index, json_lines, write_sources
 
-KILLS = 100 if "HOSTILE" in os.environ else 25
+KILLS = 100 if "HOSTILE" in os.environ else 12
 DELAY = 0.01  # seconds for each text
 Moment = float | tuple[str, int]
 """When to kill: after so many seconds, or when so much of a stage is done."""

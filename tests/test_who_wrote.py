@@ -16,6 +16,7 @@ from atlas_search.cli.client import print_answer
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.output.answer_document import read_answer
+from atlas_search.output.links import Base
 from atlas_search.output.markdown import markdown
 from atlas_search.output.table import table
 from atlas_search.services import Services
@@ -105,15 +106,15 @@ def test_exports_and_the_terminal_name_who_wrote(both: Both) -> None:
     down(server)
     answer, _ = asked(services, QUESTION, llm_fallback="extractive")
     document = read_answer(answer.to_dict(), 1)
-    assert "- Written by: extractive" in markdown([document], "http://a")
+    assert "- Written by: extractive" in markdown([document], Base("http://a"))
     lead = "In the sources' own sentences, in place of a language model's answer: "
     assert lead in printed(answer)
     assert answer.writer.fallback is not None
     assert answer.writer.fallback.message in printed(answer)
     declined, _ = asked(services, ABSENT)
     nobody = read_answer(declined.to_dict(), 1)
-    assert "Written by" not in markdown([nobody], "http://a")
-    assert "openai" not in table([nobody], "http://a")
+    assert "Written by" not in markdown([nobody], Base("http://a"))
+    assert "openai" not in table([nobody], Base("http://a"))
 
 
 def test_a_comparison_names_all_who_wrote_and_each_corpus_its_own(
@@ -143,9 +144,9 @@ def test_exports_and_the_terminal_tell_what_was_struck(both: Both) -> None:
     writes(server, both_said)
     answer, _ = asked(services, QUESTION, verify="model")
     document = read_answer(answer.to_dict(), 1)
-    shown = markdown([document], "http://a")
+    shown = markdown([document], Base("http://a"))
     assert f"## Struck, because the sources do not support it\n\n- {FALSE}. (unsupported: " in shown
     assert "- Checked by: citations, and the language model\n" in shown
     assert f"Struck, as unsupported: {FALSE}. {REASON}" in printed(answer)
-    rows = csv.DictReader(io.StringIO(table([document], "http://a")))
+    rows = csv.DictReader(io.StringIO(table([document], Base("http://a"))))
     assert [row["support"] for row in rows] == ["supported"]

@@ -56,6 +56,16 @@ def test_a_request_without_a_body_chooses_too(client: FlaskClient, way: str) -> 
     assert client.get("/api/documents/sea.fish").status_code == 404
 
 
+@pytest.mark.parametrize("body", ["[" * 50_000 + "]" * 50_000, '{"a":' * 20_000, "{", "[]"])
+def test_a_body_that_is_no_object_chooses_nothing_and_is_refused(
+    client: FlaskClient, body: str
+) -> None:
+    for path in ("/api/search", "/api/ingest", "/api/cache/clear"):
+        response = client.post(path, data=body, content_type="application/json")
+        assert response.status_code == 400, path
+        assert "JSON" in response.json["detail"]
+
+
 @pytest.mark.parametrize("name", ["wood", "x", "../stores/sea", "Sea", "sea/", ".", "*", "\x00"])
 def test_what_is_not_served_is_refused_with_what_is(client: FlaskClient, name: str) -> None:
     for response in (

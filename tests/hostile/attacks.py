@@ -47,13 +47,27 @@ BODIES: Mapping[tuple[str, str], dict[str, object]] = {
         "citation_limit": 5,
     },
     ("POST", "/api/export"): {"format": "markdown", "answers": [{}]},
+    ("POST", "/api/ingest"): {
+        "path": "nothing-is-there",
+        "collection": "",
+        "corpus": "documents",
+        "chunk_size": 400,
+        "chunk_overlap": 0,
+        "replace": False,
+    },
+    ("POST", "/api/collections/nowhere/rollback"): {"version": ""},
+    ("POST", "/api/ask/x/link"): {},
     ("PUT", "/api/config/reranker"): {"target": None, "settings": {}},
     ("POST", "/api/cache/clear"): {},
 }
 """A body that is taken, for each route that takes one."""
 
-READ = ("corpora", "targets", "config", "health", "passages/x", "documents/x", "ask/x")
+READ = (
+    "corpora", "targets", "config", "health", "passages/x", "documents/x", "ask/x", "documents",
+    "stats", "collections", "jobs", "jobs/x", "jobs/x/events",
+)  # fmt: skip
 EXPORTS = ("ask/x/export", "ask/x/stream", "sessions/x/export")
+LISTING = ("collection", "corpus", "filters", "sort", "limit", "offset")
 HEADERS = (
     "Host", "Origin", "Referer", "Authorization", "Cookie", "Accept", "Accept-Encoding",
     "Content-Type", "Content-Encoding", "Content-Length", "Transfer-Encoding", "Expect", "Range",
@@ -71,7 +85,8 @@ def every_attack(token: str) -> Iterator[Attack]:
     """All of them. `token` is the administrator's, so that what needs it is attacked too."""
     yield from _values(token)
     yield from _broken_json()
-    yield from _paths()
+    yield from _uploads(token)
+    yield from _paths(token)
     yield from _methods()
     yield from _headers()
     yield from _no_http()
@@ -124,8 +139,46 @@ def _broken_json() -> Iterator[Attack]:
     yield Attack("packed", request("POST", path, packed, {"Content-Encoding": "gzip"}))
 
 
-def _paths() -> Iterator[Attack]:
+def _uploads(token: str) -> Iterator[Attack]:
+    """Forms with files of hostile names, and forms that are none."""
+    own = {"Authorization": f"Bearer {token}", "Content-Type": "multipart/form-data; boundary=b"}
+    head, tail = "--b\r\nContent-Disposition: form-data; ", b"\r\n--b--\r\n"
+    forms = {
+        # of no format that is read: nothing of them may be kept
+        f"file called {name}": f'{head}name="files"; filename="{text[:2_000]}.exe"\r\n\r\nMZ'
+        for name, text in STRINGS.items()
+    }
+    forms |= {
+        f"field called {name}": f'{head}name="{text[:2_000]}"\r\n\r\nx'
+        for name, text in STRINGS.items()
+    }
+    forms |= {
+        f"corpus called {name}": f'{head}name="corpus"\r\n\r\n{text[:2_000]}\r\n'
+        f'{head}name="files"; filename="a.exe"\r\n\r\nMZ'
+        for name, text in STRINGS.items()
+    }
+    forms |= {
+        "many parts": f'{head}name="files"; filename="a.exe"\r\n\r\nMZ\r\n' * 2_000 + head,
+        "no head": "MZ",
+        "no name": f"{head}\r\n\r\nMZ",
+        "no end of a head": f'{head}name="files"; filename="a.txt',
+        "long head": f'{head}name="{"a" * 300_000}"\r\n\r\nMZ',
+    }
+    for name, form in forms.items():
+        data = form.encode() + tail
+        yield Attack(f"form: {name}", request("POST", "/api/ingest", data, own))
+    data = forms["no name"].encode() + tail
+    boundaries = {"no": "", "an empty": "; boundary=", "a long": f"; boundary={'b' * 5_000}"}
+    for name, said in boundaries.items():
+        other = own | {"Content-Type": f"multipart/form-data{said}"}
+        yield Attack(f"form with {name} boundary", request("POST", "/api/ingest", data, other))
+    short = own | {"Content-Length": "900000000"}
+    yield Attack("form too long", request("POST", "/api/ingest", data, short), whole=False)
+
+
+def _paths(token: str) -> Iterator[Attack]:
     """Every hostile string as an id, a file name and a query."""
+    own = {"Authorization": f"Bearer {token}"}
     texts = {name: quote(text, safe="")[:6_000] for name, text in STRINGS.items()}
     texts |= {
         "dots": "../../../../etc/passwd",
@@ -150,6 +203,14 @@ def _paths() -> Iterator[Attack]:
         yield Attack(f"format={name}", request("GET", f"/api/ask/x/export?format={text}"))
         yield Attack(f"?{name}", request("GET", f"/?question={text}&corpus={text}"))
         yield Attack(f"stop {name}", request("DELETE", f"/api/ask/{text}"))
+        for kind in ("jobs", "documents"):
+            data = request("DELETE", f"/api/{kind}/{text}", headers=own)
+            yield Attack(f"remove {kind} {name}", data)
+        path = f"/api/collections/{text}/rollback"
+        yield Attack(f"roll back {name}", request("POST", path, b"{}", own))
+        yield Attack(f"events {name}", request("GET", f"/api/jobs/{text}/events", headers=own))
+        for field in LISTING:
+            yield Attack(f"{field}={name}", request("GET", f"/api/documents?{field}={text}"))
 
 
 def _methods() -> Iterator[Attack]:

@@ -26,12 +26,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(stores: Path, demo: BuildReport, place: Path) -> Iterator[Server]:
+def server(
+    stores: Path, demo: BuildReport, place: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
     environment = {
         "CHROMA_PERSIST_DIRECTORY": str(stores),
         "ATLAS_PORT": "0",
         "ATLAS_ADMIN_TOKEN": TOKEN,
         "TMPDIR": str(place),
+        "INGEST_ROOT": str(tmp_path_factory.mktemp("ingest")),
     }
     with running(*ATLAS, "serve", environment=environment, folder=place) as server:
         server.address("Atlas")

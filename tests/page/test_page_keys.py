@@ -108,6 +108,7 @@ def test_a_key_that_is_revoked_meanwhile_is_asked_for_when_next_needed(
 
 def test_signing_out_lets_go_of_the_key_and_of_what_it_was_shown(page: Page, key: str) -> None:
     sign_in(page, key)
+    expect(page.locator("#caller")).to_have_text("Anna")
     ask(page, QUESTION)
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("dialog", name="Your key")).to_be_visible()

@@ -67,7 +67,9 @@ def chosen_collection() -> str:
     """The collection that the present request names: in its body, its query or its header."""
     if not has_request_context():
         return ""
-    body = request.get_json(silent=True)
+    body = None
+    with suppress(RecursionError):  # what is no JSON is told when the body is read
+        body = request.get_json(silent=True)
     named = body.get("collection") if isinstance(body, dict) else None
     return (
         (named if isinstance(named, str) else "")
