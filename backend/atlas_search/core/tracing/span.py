@@ -43,8 +43,9 @@ class Span:
 
     @property
     def trace_id(self) -> str:
-        """The trace's id in hexadecimal."""
-        return format(self._span.get_span_context().trace_id, "032x")
+        """The trace's id in hexadecimal; empty if it is not kept, so that nothing leads to it."""
+        context = self._span.get_span_context()
+        return format(context.trace_id, "032x") if context.trace_flags.sampled else ""
 
     def set(self, **attributes: AttributeValue) -> None:
         """Set plain attributes."""
