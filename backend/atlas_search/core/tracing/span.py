@@ -1,5 +1,6 @@
 """One step of a request."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ class TracedDocument:
     score: float
     passage: Passage | None = None
     leg: str = ""
+
+
+def digest(id_: str) -> str:
+    """What stands for the id of a passage without content: ids are made of the names of files."""
+    return hashlib.sha256(id_.encode()).hexdigest()[:16]
 
 
 class Span:
@@ -125,7 +131,8 @@ class Span:
         attributes: dict[str, AttributeValue] = {}
         for index, traced in enumerate(documents):
             document = f"{prefix}.{index}"
-            attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = traced.id
+            id_ = traced.id if self._content else digest(traced.id)
+            attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = id_
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(traced.score)
             passage = traced.passage
             if self._content and passage and index < FULL_TEXTS:
