@@ -18,7 +18,13 @@ from atlas_search.core.tracing.destination import (
     without_login,
 )
 
-_SOURCES = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+_SOURCES = SettingsConfigDict(
+    env_file=".env",
+    env_ignore_empty=True,
+    extra="ignore",
+    frozen=True,
+    hide_input_in_errors=True,  # it may be a key
+)
 
 
 def listed(text: str) -> list[str]:
