@@ -38,7 +38,7 @@ export function openCatalogue() {
   return {
     label: (corpus) => labels.get(corpus) ?? corpus,
     writer: (target) => writers.get(target) ?? "a language model",
-    traceUrl: (id) => traces && `${traces}/redirects/traces/${id}`,
+    traceUrl: (id) => traces && id && `${traces}/redirects/traces/${id}`,
     loaded: load(),
   };
 }
