@@ -4,5 +4,7 @@ Names and meanings follow OpenInference, so Phoenix shows documents, scores and 
 
 span    one step of a request, and what can be said of it
 tracer  opens spans
+labels  what every trace of some work says of it
 export  sends them, however late Phoenix comes
+open    makes a tracer from the settings
 """

@@ -13,8 +13,9 @@ from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status, StatusCode
 
-from atlas_search.core.errors import Cancelled
+from atlas_search.core.errors import AtlasError, Cancelled
 from atlas_search.core.tracing.export import QUEUE, PatientExporter, quiet_exporter
+from atlas_search.core.tracing.labels import present_labels
 from atlas_search.core.tracing.span import Span
 from atlas_search.core.version import __version__
 
@@ -62,6 +63,7 @@ class Tracer:
     def root(self, name: str, kind: Kind) -> Iterator[Span]:
         """A span that begins a trace, whatever the caller's context holds."""
         with self._open(name, kind, Context()) as span:
+            span.set(**present_labels())
             yield span
 
     @contextmanager
@@ -82,11 +84,14 @@ class Tracer:
             self._count(1)
             try:
                 yield Span(span, content=self._content, recorded=self.enabled)
-            except Cancelled:
-                span.set_attribute("cancelled", True)
+            except Cancelled as error:
+                error.traced = True
+                span.set_attributes({"cancelled": True, "cancelled_because": str(error)})
                 span.set_status(Status(StatusCode.OK))
                 raise
             except Exception as error:
+                if isinstance(error, AtlasError):
+                    error.traced = True
                 # the cause is left out: a provider may repeat a prompt, or a key, in its answer
                 name, text = type(error).__name__, str(error) if self._content else ""
                 span.add_event("exception", {"exception.type": name, "exception.message": text})
