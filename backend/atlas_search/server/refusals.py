@@ -120,7 +120,7 @@ def is_refusal(asked: Request, route: str, status: int) -> bool:
 
 
 def _problem(response: Response) -> Problem:
-    if response.content_type == PROBLEM_TYPE and not response.is_streamed:
+    if response.content_type == PROBLEM_TYPE:
         return Problem.model_validate_json(response.get_data())
     return Problem(type="", title="", status=response.status_code, detail="", instance="")
 
