@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from atlas_search.build.build import LAST_STAGE, BuildOptions, BuildReport
 from atlas_search.build.kept_files import INGEST
@@ -14,6 +14,9 @@ if TYPE_CHECKING:  # 0.14 s to import: only who traces pays
     from atlas_search.core.tracing.tracer import Tracer
 
 CREATE = "create"
+UNTRACED: dict[str, Any] = {"phoenix_collector_endpoint": ""}
+"""Settings with which no trace is sent."""
+
 INTERRUPTED = "It was interrupted."
 MOST_REFUSED = 50  # files that are named; of a span's events the SDK keeps 128
 
@@ -35,7 +38,7 @@ def trace_build(
     work: Callable[[Progress], BuildReport],
 ) -> BuildReport:
     """What `work` gives, told in a trace if the settings say where to; `progress` is told too."""
-    if not settings.phoenix_collector_endpoint:
+    if not any(getattr(settings, name) for name in UNTRACED):
         return work(progress)
     from atlas_search.core.tracing.open import open_tracer
 
@@ -83,24 +86,49 @@ def stage_spans(tracer: "Tracer") -> Iterator[Progress]:
 
     A span ends with its stage, or when the next one begins.
     """
-    with ExitStack() as open_stage:
-        present = ""
-        span: Span | None = None
+    with ExitStack() as present:
+        stages = _Stages(tracer, present)
+        try:
+            yield stages.tell
+        finally:
+            stages.describe()
 
-        def tell(stage: str, done: int, total: int) -> None:
-            nonlocal present, span
-            if stage != present:
-                open_stage.close()
-                present = stage
-                name = _NAMES.get(stage, stage.lower())
-                span = open_stage.enter_context(tracer.span(name, "CHAIN"))
-            if span:
-                span.set(done=done, total=total)
-                if done >= total:
-                    open_stage.close()
-                    span = None
 
-        yield tell
+class _Stages:
+    """The span of the `present` stage, and how far that is.
+
+    Counts are set once: a build tells of each file.
+    """
+
+    def __init__(self, tracer: "Tracer", present: ExitStack):
+        self._tracer = tracer
+        self._present = present
+        self._span: Span | None = None
+        self._name = ""
+        self._done = 0
+        self._total = 0
+
+    def tell(self, name: str, done: int, total: int) -> None:
+        """See Progress."""
+        if name != self._name:
+            self._end()
+            self._name = name
+            self._span = self._present.enter_context(
+                self._tracer.span(_NAMES.get(name, name.lower()), "CHAIN")
+            )
+        self._done, self._total = done, total
+        if done >= total:
+            self._end()
+
+    def describe(self) -> None:
+        """Say in the span of the present stage how far it came."""
+        if self._span:
+            self._span.set(done=self._done, total=self._total)
+
+    def _end(self) -> None:
+        self.describe()
+        self._span = None
+        self._present.close()
 
 
 def _asked(settings: Settings, options: BuildOptions) -> "dict[str, AttributeValue]":

@@ -61,7 +61,7 @@ def serve(settings: Settings) -> None:
                 settings.connections_per_address,
                 networks(settings.trusted_proxies),
             ),
-            refused=partial(refusals.tell_outside, app),
+            tell=partial(refusals.tell_outside, app),
         )
         serving.follow()
         sys.setswitchinterval(SWITCH_SECONDS)

@@ -124,7 +124,7 @@ def create_app(
     app.after_request(release)
     app.after_request(lambda response: withhold(present, response))
     app.after_request(lambda response: allow_reading(known, response))
-    jobs = Jobs(settings.ingest_root, collections.refresh, services.tracer)
+    jobs = Jobs(settings.ingest_root, collections.refresh, tracer=services.tracer)
     app.extensions["jobs"] = jobs
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs

@@ -23,7 +23,7 @@ AT_WORK = 8  # threads that compute at once; more only wait for each other, and 
 WAIT_SECONDS = 10.0
 RETRY_SECONDS = 2.0
 
-Refused = Callable[[dict[str, Any], Problem], None]
+TellRefusal = Callable[[dict[str, Any], Problem], None]
 """Hears of each request that is refused: its WSGI environment, and what it is told."""
 
 
@@ -42,9 +42,9 @@ class Capacity:
     Of those that are no answers, at most AT_WORK are worked on at once, the others wait in turn.
     """
 
-    def __init__(self, app: Wsgi, threads: int, refused: Refused = ignore):
+    def __init__(self, app: Wsgi, threads: int, tell: TellRefusal = ignore):
         self._app = app
-        self._refused = refused
+        self._tell = tell
         self._all = max(1, threads - HEALTH_THREADS)
         self._answers = min(self._all, answer_threads(threads))
         self._lock = threading.Lock()
@@ -89,7 +89,7 @@ class Capacity:
             RETRY_SECONDS,
         )
         problem = problem_of(busy, environ.get("PATH_INFO", ""))
-        self._refused(environ, problem)
+        self._tell(environ, problem)
         return response_of(problem)(environ, start_response)
 
     def _enter(self, answer: int) -> bool:

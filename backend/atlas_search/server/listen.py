@@ -22,7 +22,7 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
 from atlas_search.core.errors import ConfigurationError, ServerBusy
-from atlas_search.server.capacity import Capacity, Refused, ignore
+from atlas_search.server.capacity import Capacity, TellRefusal, ignore
 from atlas_search.server.channel import Channel
 from atlas_search.server.problems import problem_of
 from atlas_search.server.proxies import Networks, owner_of
@@ -61,7 +61,7 @@ class Listener:
         threads: int,
         max_body: int,
         limits: Limits,
-        refused: Refused = ignore,
+        tell: TellRefusal = ignore,
     ):
         adjustments = Adjustments(
             host=host,
@@ -83,7 +83,7 @@ class Listener:
         self._map: dict[int, Any] = {}
         self._dispatcher = ThreadedTaskDispatcher()
         self._crowd = _Crowd(self._map, limits)
-        capacity = Capacity(app, threads, refused)
+        capacity = Capacity(app, threads, tell)
         try:
             self._servers = [
                 _Server(capacity, self._map, self._dispatcher, adjustments, listening, self._crowd)

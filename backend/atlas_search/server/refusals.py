@@ -55,8 +55,13 @@ class Refusals:
         return response
 
     def tell_outside(self, app: Flask, environ: dict[str, Any], problem: Problem) -> None:
-        """Tell of a request that is refused before the application sees it."""
+        """Tell of a request that is refused before the application sees it, and nothing it says.
+
+        A browser whose user wants nothing shared (Global Privacy Control) is heeded here too.
+        """
         asked = Request(environ)
+        if asked.headers.get("Sec-GPC") == "1":
+            return
         route = UNKNOWN
         with suppress(HTTPException):
             rule, _ = app.url_map.bind_to_environ(environ).match(return_rule=True)

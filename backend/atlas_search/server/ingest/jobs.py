@@ -55,7 +55,7 @@ class _Job:
 class Jobs:
     """What changes collections, below the folder `root`. Safe to use from several threads."""
 
-    def __init__(self, root: Path, published: Published, tracer: Tracer):
+    def __init__(self, root: Path, published: Published, *, tracer: Tracer):
         self._root = root
         self._published = published
         self._tracer = tracer

@@ -16,6 +16,7 @@ from atlas_search.build.build import LAST_STAGE, BuildReport
 from atlas_search.build.chunking import Chunking
 from atlas_search.build.kept_files import INGEST, kept_sources, move_in
 from atlas_search.build.maintain import remove_source
+from atlas_search.build.trace import UNTRACED
 from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
@@ -181,7 +182,7 @@ def _do(task: Task, pipe: Connection) -> ResultOut:
                 tell,
                 arriving=task.arriving,
                 cut=task.chunking,
-                phoenix_collector_endpoint="",  # the server tells of it, even if this is killed
+                **UNTRACED,  # the server tells of it, even if this process is killed
             )
         except BuildRunning:
             tell("Waiting for another build", 0, 1)
