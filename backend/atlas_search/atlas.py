@@ -20,6 +20,7 @@ from atlas_search.build.chunking import chunking as default_chunking
 from atlas_search.build.corpora import Sources
 from atlas_search.build.isolation.limits import limits_from
 from atlas_search.build.locate import find_sources
+from atlas_search.build.trace import trace_build
 from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings
@@ -96,11 +97,6 @@ class Atlas:
         chosen = settings_for(collection, **settings)
         folder = chosen.collection_folder
         paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
-        reader = reader or files_reader()
-        if locate:
-            sources = locate(paths, reader, folder)
-        else:
-            sources = find_sources(paths, reader, corpora=corpora, corpus=corpus)
         options = BuildOptions(
             chosen.chroma_collection_name,
             kind,
@@ -110,10 +106,19 @@ class Atlas:
             {name_of(old): name_of(new) for old, new in (rename or {}).items()},
             limits_from(chosen),
         )
-        embedder = embedder or open_embedder(chosen)
-        # in a program of others, whose files are its own affair, what is built stays private too
-        make_folder(folder, 0o777 & ~chosen.umask)
-        return build(folder, sources, reader, embedder, options, progress)
+
+        def work(tell: Progress) -> BuildReport:
+            reads = reader or files_reader()
+            if locate:
+                sources = locate(paths, reads, folder)
+            else:
+                sources = find_sources(paths, reads, corpora=corpora, corpus=corpus)
+            model = embedder or open_embedder(chosen)
+            # in a program of others, whose files are its own affair, what is built stays private
+            make_folder(folder, 0o777 & ~chosen.umask)
+            return build(folder, sources, reads, model, options, tell)
+
+        return trace_build(chosen, options, progress, work)
 
     @property
     def corpora(self) -> tuple[Corpus, ...]:

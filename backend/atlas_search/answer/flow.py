@@ -17,6 +17,7 @@ from atlas_search.answer.conflicts import Contradiction, conflicts_between
 from atlas_search.answer.decide import ANSWERED, before_writing
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
 from atlas_search.answer.run import AnswerRun, Evidence, describe_writer
+from atlas_search.answer.spent import tell_spent
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.extract import closest_quotes
 from atlas_search.answer.write.write import write
@@ -44,7 +45,7 @@ def answer_question(run: AnswerRun) -> Answer:
 
     Raises Cancelled soon after the run is stopped, and what search and language models raise.
     """
-    with run.tracer.root("ask", "CHAIN") as span:
+    with run.tracer.root("ask", "CHAIN") as span, tell_spent(span, run):
         _describe(span, run)
         state = run.answerer.state(run.target)
         kept = run.answerer.cache.get(run.request, state)

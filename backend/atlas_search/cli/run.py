@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -24,6 +25,7 @@ from atlas_search.server.collections import ServedCollections
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
+from atlas_search.server.refusals import Refusals
 from atlas_search.server.runs import Runs
 
 log = logging.getLogger(__name__)
@@ -45,6 +47,7 @@ def serve(settings: Settings) -> None:
     app = create_app(serving)
     runs: Runs = app.extensions["runs"]
     jobs: Jobs = app.extensions["jobs"]
+    refusals: Refusals = app.extensions["refusals"]
     listener: Listener | None = None
     try:
         listener = Listener(
@@ -58,6 +61,7 @@ def serve(settings: Settings) -> None:
                 settings.connections_per_address,
                 networks(settings.trusted_proxies),
             ),
+            tell=partial(refusals.tell_outside, app),
         )
         serving.follow()
         sys.setswitchinterval(SWITCH_SECONDS)

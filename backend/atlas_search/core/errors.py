@@ -44,6 +44,9 @@ HTTP statuses are assigned in one table, `atlas_search.server.problems`.
 class AtlasError(Exception):
     """Root of the tree. `str(error)` says what, where and what to do."""
 
+    traced = False
+    """Whether a span tells of it, so that none is needed for the request that it ends."""
+
 
 class RequestError(AtlasError):
     """The request cannot be served as it stands; the caller can mend it."""

@@ -1,7 +1,7 @@
 """Running a target over a label set."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 
 from atlas_search.answer.answer import Answer
@@ -16,6 +16,7 @@ from atlas_search.evaluation.metrics import (
     similarity,
     token_f1,
 )
+from atlas_search.evaluation.trace import run_trace
 from atlas_search.providers.embedding import Embedder
 
 
@@ -92,13 +93,18 @@ class Summary:
 
 
 def run(atlas: Atlas, labels: Iterable[Label], target: str, today: date) -> list[LabelScore]:
-    """Ask every question of `labels` with the target."""
+    """Ask every question of `labels` with the target; all their traces name the run."""
     embedder = atlas.services.searcher.embedder
-    answers = (
-        (label, atlas.ask(label.question, target=target, as_of=today, qa_id=f"eval-{label.id}"))
-        for label in labels
-    )
-    return [judge(label, _read_answer(answer), embedder) for label, answer in answers]
+    with run_trace(atlas.services.tracer) as trace:
+        scores = []
+        for label in labels:
+            with trace.question(label):
+                answer = atlas.ask(
+                    label.question, target=target, as_of=today, qa_id=f"eval-{label.id}"
+                )
+            scores.append(judge(label, _read_answer(answer), embedder))
+        trace.describe(atlas.services.composite_target(target), asdict(summarise(scores)))
+        return scores
 
 
 def judge(label: Label, told: Told, embedder: Embedder) -> LabelScore:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from flask import request, send_from_directory
+from flask import Response, g, request, send_from_directory
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from werkzeug.routing import BaseConverter
@@ -43,6 +43,7 @@ from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
 from atlas_search.server.listing import listing_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.proxies import ForwardedFor, networks
+from atlas_search.server.refusals import Refusals
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.serving import Serve
@@ -107,8 +108,9 @@ def create_app(
     app.config["SWAGGER_HTML_STRING"] = BROWSABLE
     app.url_map.converters |= {"any_id": _AnyId, "default": _Id}
     app.url_map.merge_slashes = False
-    app.register_error_handler(Exception, lambda error: problem_response(present.cause(error)))
-    settings = collections().services.settings
+    app.register_error_handler(Exception, lambda error: _answer_error(present, error))
+    services = collections().services
+    settings = services.settings
     access, known = Access(settings), origins(settings)
     own = serve_caller(collections)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
@@ -118,12 +120,14 @@ def create_app(
     app.before_request(gate(access, Limiter(settings, spending)))
     app.before_request(read_body)
     app.before_request(lambda: require_whole(present))
+    app.extensions["refusals"] = refusals = Refusals(services.tracer)
+    app.after_request(refusals.tell)
     app.after_request(lambda response: forbid(response, request.path))
     app.after_request(audit(settings))
     app.after_request(release)
     app.after_request(lambda response: withhold(present, response))
     app.after_request(lambda response: allow_reading(known, response))
-    jobs = Jobs(settings.ingest_root, collections.refresh)
+    jobs = Jobs(settings.ingest_root, collections.refresh, tracer=services.tracer)
     app.extensions["jobs"] = jobs
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
@@ -152,6 +156,11 @@ def create_app(
     # mypy has it that a method cannot be replaced; Flask says to do it so
     app.wsgi_app = ForwardedFor(app.wsgi_app, trusted)  # type: ignore[method-assign]
     return app
+
+
+def _answer_error(guard: Guard, error: Exception) -> Response:
+    g.error = error
+    return problem_response(guard.cause(error))
 
 
 def _places(settings: Settings) -> int:

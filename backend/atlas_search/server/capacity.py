@@ -11,7 +11,7 @@ from typing import Any
 from werkzeug.wsgi import ClosingIterator
 
 from atlas_search.core.errors import ServerBusy
-from atlas_search.server.problems import problem_of, response_of
+from atlas_search.server.problems import Problem, problem_of, response_of
 from atlas_search.server.proxies import Wsgi
 
 ALWAYS = ("/api/health", "/api/live", "/api/ready")
@@ -22,6 +22,13 @@ HEALTH_THREADS = 2
 AT_WORK = 8  # threads that compute at once; more only wait for each other, and health for them
 WAIT_SECONDS = 10.0
 RETRY_SECONDS = 2.0
+
+TellRefusal = Callable[[dict[str, Any], Problem], None]
+"""Hears of each request that is refused: its WSGI environment, and what it is told."""
+
+
+def ignore(environ: dict[str, Any], problem: Problem) -> None:
+    """Where nobody wants to hear of them."""
 
 
 def answer_threads(threads: int) -> int:
@@ -35,8 +42,9 @@ class Capacity:
     Of those that are no answers, at most AT_WORK are worked on at once, the others wait in turn.
     """
 
-    def __init__(self, app: Wsgi, threads: int):
+    def __init__(self, app: Wsgi, threads: int, tell: TellRefusal = ignore):
         self._app = app
+        self._tell = tell
         self._all = max(1, threads - HEALTH_THREADS)
         self._answers = min(self._all, answer_threads(threads))
         self._lock = threading.Lock()
@@ -53,7 +61,7 @@ class Capacity:
             return self._app(environ, start_response)
         answer = _is_answer(environ["REQUEST_METHOD"], path)
         if not self._enter(answer):
-            return _refuse(environ, start_response)
+            return self._refuse(environ, start_response)
         try:
             if answer:
                 sent = self._app(environ, start_response)
@@ -66,11 +74,23 @@ class Capacity:
 
     def _work(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if not self._at_work.acquire(timeout=WAIT_SECONDS):
-            return _refuse(environ, start_response)
+            return self._refuse(environ, start_response)
         try:
             return self._app(environ, start_response)
         finally:
             self._at_work.release()
+
+    def _refuse(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        busy = ServerBusy(
+            "As many requests as the server has threads for are being answered. Try again in some "
+            "seconds, or raise ATLAS_THREADS.",
+            RETRY_SECONDS,
+        )
+        problem = problem_of(busy, environ.get("PATH_INFO", ""))
+        self._tell(environ, problem)
+        return response_of(problem)(environ, start_response)
 
     def _enter(self, answer: int) -> bool:
         with self._lock:
@@ -91,12 +111,3 @@ def _is_answer(method: str, path: str) -> int:
     if path.startswith(JOBS):
         return int(path.endswith("/events"))
     return int(path.startswith(ANSWERS) and (method == "POST" or path.endswith("/stream")))
-
-
-def _refuse(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    busy = ServerBusy(
-        "As many requests as the server has threads for are being answered. Try again in some "
-        "seconds, or raise ATLAS_THREADS.",
-        RETRY_SECONDS,
-    )
-    return response_of(problem_of(busy, environ.get("PATH_INFO", "")))(environ, start_response)

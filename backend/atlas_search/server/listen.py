@@ -22,7 +22,7 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
 from atlas_search.core.errors import ConfigurationError, ServerBusy
-from atlas_search.server.capacity import Capacity
+from atlas_search.server.capacity import Capacity, TellRefusal, ignore
 from atlas_search.server.channel import Channel
 from atlas_search.server.problems import problem_of
 from atlas_search.server.proxies import Networks, owner_of
@@ -53,7 +53,15 @@ class Listener:
     """
 
     def __init__(
-        self, app: Any, host: str, port: int, *, threads: int, max_body: int, limits: Limits
+        self,
+        app: Any,
+        host: str,
+        port: int,
+        *,
+        threads: int,
+        max_body: int,
+        limits: Limits,
+        tell: TellRefusal = ignore,
     ):
         adjustments = Adjustments(
             host=host,
@@ -75,7 +83,7 @@ class Listener:
         self._map: dict[int, Any] = {}
         self._dispatcher = ThreadedTaskDispatcher()
         self._crowd = _Crowd(self._map, limits)
-        capacity = Capacity(app, threads)
+        capacity = Capacity(app, threads, tell)
         try:
             self._servers = [
                 _Server(capacity, self._map, self._dispatcher, adjustments, listening, self._crowd)

@@ -5,7 +5,10 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 
 from atlas_search.answer.run import AnswerRun
+from atlas_search.answer.spent import Estimate
+from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.errors import ModelUnavailable
+from atlas_search.core.tracing.span import Span
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
 CHARACTERS_PER_TOKEN = 8  # of a text with more, the server does not heed MAX_TOKENS
@@ -31,6 +34,7 @@ def call_model(
 ) -> Completion:
     """What the model writes; `pass_on` gets each piece as it comes. What it took counts as spent.
 
+    Of a call that ends before its time, once text has come, that is an Estimate.
     `max_tokens` and `temperature` are the target's unless given. Raises ModelRefused,
     ModelUnavailable and Cancelled.
     """
@@ -44,26 +48,48 @@ def call_model(
     with run.tracer.span("generate", "LLM") as span:
         span.model(model.name, options.model, [asdict(message) for message in messages])
         span.set(attempt=attempt)
-        with closing(model.stream(messages, options, run.stop)) as stream:
-            done = _read(stream, options, pass_on)
-        run.spent.append(done.ended.usage)
-        span.usage(done.ended.usage.prompt_tokens, done.ended.usage.completion_tokens)
-        span.set(finish_reason=done.ended.reason)
-        span.output(done.text)
-        return done
+        pieces: list[str] = []
+        try:
+            with closing(model.stream(messages, options, run.stop)) as stream:
+                ended = _read(stream, options, pieces, pass_on)
+        except Exception:
+            if pieces:  # what it read is not known before it writes
+                _spend(run, span, _estimate(messages, pieces), pieces)
+            raise
+        ended = ended or Ended(_estimate(messages, pieces), options.model, "length")
+        _spend(run, span, ended.usage, pieces)
+        span.set(finish_reason=ended.reason)
+        return Completion("".join(pieces), ended)
 
 
 def _read(
-    stream: Iterable[str | Ended], options: ChatOptions, pass_on: Callable[[str], None]
-) -> Completion:
-    pieces: list[str] = []
+    stream: Iterable[str | Ended],
+    options: ChatOptions,
+    pieces: list[str],
+    pass_on: Callable[[str], None],
+) -> Ended | None:
+    """Put the text into `pieces` as it comes; its end, or None once it is too long."""
     length = 0
     for item in stream:
         if isinstance(item, Ended):
-            return Completion("".join(pieces), item)
+            return item
         pieces.append(item)
         length += len(item)
         pass_on(item)
         if length > CHARACTERS_PER_TOKEN * options.max_tokens:
-            return Completion("".join(pieces), Ended(Usage(), options.model, "length"))
+            return None
     raise ModelUnavailable("The language model's answer ended without an end. Try again.")
+
+
+def _spend(run: AnswerRun, span: Span, usage: Usage, pieces: Sequence[str]) -> None:
+    run.spent.append(usage)
+    span.usage(usage.prompt_tokens, usage.completion_tokens)
+    if isinstance(usage, Estimate):
+        span.set(estimated=True)
+    span.output("".join(pieces))
+
+
+def _estimate(messages: Sequence[Message], pieces: Sequence[str]) -> Estimate:
+    """Providers say what a call took with its last piece, so not of one that ends before."""
+    *read, written = count_tokens([*(each.content for each in messages), "".join(pieces)])
+    return Estimate(sum(read), written)

@@ -4,9 +4,11 @@ Names and meanings follow OpenInference, so Phoenix shows documents, scores and 
 
 span         one step of a request, and what can be said of it
 tracer       opens spans
+labels       what every trace of some work says of it
 silence      requests that are not traced, and sampling
 queue        where ended spans wait
 redaction    masks their texts before they leave; `contacts` is one way
 export       sends them, however late the server comes
 destination  where to
+open         makes a tracer from the settings
 """

@@ -13,9 +13,10 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 from opentelemetry.trace import Status, StatusCode
 
-from atlas_search.core.errors import Cancelled
+from atlas_search.core.errors import AtlasError, Cancelled
 from atlas_search.core.tracing.destination import Destination, phoenix_at
 from atlas_search.core.tracing.export import Delivery
+from atlas_search.core.tracing.labels import present_labels
 from atlas_search.core.tracing.redaction import Redaction, SpanMask
 from atlas_search.core.tracing.silence import TraceSampler
 from atlas_search.core.tracing.span import Span
@@ -95,6 +96,7 @@ class Tracer:
     def root(self, name: str, kind: Kind) -> Iterator[Span]:
         """A span that begins a trace, whatever the caller's context holds."""
         with self._open(name, kind, Context()) as span:
+            span.set(**present_labels())
             yield span
 
     @contextmanager
@@ -117,11 +119,14 @@ class Tracer:
                 yield Span(
                     span, content=self._content, recorded=self.enabled and span.is_recording()
                 )
-            except Cancelled:
-                span.set_attribute("cancelled", True)
+            except Cancelled as error:
+                error.traced = True
+                span.set_attributes({"cancelled": True, "cancelled_because": str(error)})
                 span.set_status(Status(StatusCode.OK))
                 raise
             except Exception as error:
+                if isinstance(error, AtlasError):
+                    error.traced = True
                 # the cause is left out: a provider may repeat a prompt, or a key, in its answer
                 name, text = type(error).__name__, str(error) if self._content else ""
                 span.add_event("exception", {"exception.type": name, "exception.message": text})

@@ -115,6 +115,7 @@ class JobOut(_Strict):
     progress: list[StageOut] = Field(default_factory=list)
     result: ResultOut | None = None
     problem: str = Field("", description="Why it did not end well, and what to do")
+    trace_id: str = Field("", description="Its trace, once it runs")
 
 
 class JobsOut(_Strict):

@@ -21,8 +21,10 @@ from pydantic import ValidationError
 from atlas_search.build.kept_files import JOBS
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound
+from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.server.ingest.arrival import forget
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, StageOut, State
+from atlas_search.server.ingest.trace import job_trace
 from atlas_search.server.ingest.work import Task, run_task
 
 log = logging.getLogger(__name__)
@@ -53,9 +55,10 @@ class _Job:
 class Jobs:
     """What changes collections, below the folder `root`. Safe to use from several threads."""
 
-    def __init__(self, root: Path, published: Published):
+    def __init__(self, root: Path, published: Published, *, tracer: Tracer):
         self._root = root
         self._published = published
+        self._tracer = tracer
         self._jobs: dict[str, _Job] = {}
         self._lanes: dict[str, ThreadPoolExecutor] = {}
         self._changed = threading.Condition()
@@ -171,13 +174,7 @@ class Jobs:
         state: State = "failed"
         result, problem = None, ""
         try:
-            result = run_task(
-                job.task,
-                lambda *stage: self._progress(job, *stage),
-                lambda: self._commit(job),
-                job.gone.is_set,
-                self._given_up.is_set,
-            )
+            result = self._work(job, job.task)
             state = "done"
             with suppress(AtlasError):  # the server says itself why it does not serve a version
                 self._published(job.told.collection)
@@ -191,6 +188,23 @@ class Jobs:
             problem = "Something went wrong in the server; its log says what."
         with self._changed:
             self._end(job, state, problem, result)
+
+    def _work(self, job: _Job, task: Task) -> ResultOut:
+        """Do it, told in a trace of the server's: the process may be killed. Raises AtlasError."""
+        with job_trace(self._tracer, job.told, task) as trace:
+            with self._changed:
+                self._tell(job, trace_id=trace.id)
+                self._keep(job)
+
+            def tell(name: str, done: int, total: int) -> None:
+                trace.tell(name, done, total)
+                self._progress(job, name, done, total)
+
+            result = run_task(
+                task, tell, lambda: self._commit(job), job.gone.is_set, self._given_up.is_set
+            )
+            trace.describe(result)
+            return result
 
     def _commit(self, job: _Job) -> bool:
         """Whether the job may go live; from then on it cannot be cancelled."""

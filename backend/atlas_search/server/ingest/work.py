@@ -9,12 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from atlas_search.atlas import Atlas
 from atlas_search.build.build import LAST_STAGE, BuildReport
 from atlas_search.build.chunking import Chunking
 from atlas_search.build.kept_files import INGEST, kept_sources, move_in
 from atlas_search.build.maintain import remove_source
+from atlas_search.build.trace import UNTRACED
 from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
@@ -112,10 +114,11 @@ def build_kept(
     arriving: Path | None = None,
     cut: Chunking | None = None,
     force: bool = False,
+    **settings: Any,
 ) -> BuildReport:
     """Bring a collection up to date with the files that are kept of it, and those arriving.
 
-    Raises SourceError as `Atlas.build` does.
+    See `Atlas.build`.
     """
     return Atlas.build(
         kept,
@@ -128,6 +131,7 @@ def build_kept(
         arguments={"source": [str(kept)]},
         progress=progress,
         embedder=embedder,
+        **settings,
     )
 
 
@@ -172,7 +176,13 @@ def _do(task: Task, pipe: Connection) -> ResultOut:
                 manifest = remove_source(folder, (INGEST, task.removed), embedder, tell)
                 return _removal(before, manifest, time.monotonic() - started)
             report = build_kept(
-                task.kept, folder, embedder, tell, arriving=task.arriving, cut=task.chunking
+                task.kept,
+                folder,
+                embedder,
+                tell,
+                arriving=task.arriving,
+                cut=task.chunking,
+                **UNTRACED,  # the server tells of it, even if this process is killed
             )
         except BuildRunning:
             tell("Waiting for another build", 0, 1)

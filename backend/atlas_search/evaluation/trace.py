@@ -1,0 +1,44 @@
+"""A run of an evaluation in traces: its figures as a root of their own, its name on every answer's.
+
+Each question is a whole trace, so the run is found by `eval.run`, and not as their parent.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from atlas_search.core.tracing.labels import label_traces
+from atlas_search.core.tracing.span import Span
+from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.evaluation.labelset import Label
+
+RUN, LABEL, CATEGORY = "eval.run", "eval.label", "eval.category"
+
+
+@dataclass(frozen=True)
+class RunTrace:
+    """The trace of a run with this `id`."""
+
+    id: str
+    root: Span
+
+    def question(self, label: Label) -> AbstractContextManager[None]:
+        """While a question is asked, its trace says whose it is."""
+        return label_traces(**{RUN: self.id, LABEL: label.id, CATEGORY: label.category})
+
+    def describe(self, composite_target: str, figures: Mapping[str, float | None]) -> None:
+        """Say who was asked, and how it went; figures that are None are left out."""
+        known = {name: value for name, value in figures.items() if value is not None}
+        self.root.set(composite_target=composite_target)
+        self.root.set(**{f"eval.{name}": value for name, value in known.items()})
+
+
+@contextmanager
+def run_trace(tracer: Tracer) -> Iterator[RunTrace]:
+    """The trace of a run that begins now."""
+    id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+    with tracer.root("evaluation", "CHAIN") as root:
+        root.set(**{RUN: id_})
+        yield RunTrace(id_, root)

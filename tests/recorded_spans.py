@@ -1,0 +1,75 @@
+"""Spans as they end, kept in memory, and what they say."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.services import Services
+from tests.servers import wait_for
+
+
+class Recorded:
+    """The spans that a tracer's have ended so far."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._exporter = InMemorySpanExporter()
+        tracer._provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+
+    @property
+    def spans(self) -> Sequence[ReadableSpan]:
+        """All of them, in order of their ends."""
+        return self._exporter.get_finished_spans()
+
+    @property
+    def roots(self) -> list[ReadableSpan]:
+        """Those that began a trace."""
+        return [span for span in self.spans if span.parent is None]
+
+    def named(self, name: str) -> list[ReadableSpan]:
+        """Those of this name."""
+        return [span for span in self.spans if span.name == name]
+
+    def root(self, name: str) -> ReadableSpan:
+        """The only root there is, waited for, which has this name."""
+        found = wait_for(lambda: self.roots or None, 20, f"the root {name}")
+        assert [span.name for span in found] == [name]
+        return found[0]
+
+    @property
+    def text(self) -> str:
+        """Everything that they hold."""
+        return "\n".join(
+            f"{span.name} {said(span)} {[(e.name, dict(e.attributes or {})) for e in span.events]} "
+            f"{span.status.description}"
+            for span in self.spans
+        )
+
+    def clear(self) -> None:
+        """Forget them."""
+        self._exporter.clear()
+
+
+def said(span: ReadableSpan) -> dict[str, Any]:
+    """The attributes of a span."""
+    return dict(span.attributes or {})
+
+
+@contextmanager
+def recording(*, content: bool = True) -> Iterator[tuple[Tracer, Recorded]]:
+    """A tracer and what it records."""
+    tracer = Tracer("", "test", content=content)
+    yield tracer, Recorded(tracer)
+    tracer.close()
+    assert tracer.open_spans == 0
+
+
+def traced_by(services: Services, tracer: Tracer) -> Services:
+    """The same services with another tracer."""
+    searcher = replace(services.searcher, tracer=tracer)
+    return replace(services, tracer=tracer, answerer=replace(services.answerer, searcher=searcher))

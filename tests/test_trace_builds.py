@@ -1,0 +1,191 @@
+"""A build is one trace: what was asked, a span for each stage, what came of it, how it ended."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from atlas_search.atlas import Atlas
+from atlas_search.build.build import BuildOptions, BuildReport
+from atlas_search.build.trace import tell_build
+from atlas_search.core.errors import SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.server.app import create_app
+from atlas_search.server.collections import ServedCollections
+from tests.hash_embedder import HashEmbedder
+from tests.ingest.handing import (
+    ADMINISTRATOR,
+    COLLECTION,
+    PATIENCE,
+    done,
+    ended,
+    hashing,
+    job_of,
+    send,
+    settings_for,
+    slowly_hashing,
+    waiting,
+)
+from tests.ingest.test_jobs import child, embedding, running
+from tests.recorded_spans import Recorded, recording, said
+from tests.servers import wait_for
+from tests.tiny import FARM, build_tiny, write_sources
+
+STAGES = ["read", "embed", "write", "index", "activate"]
+BROKEN = {**FARM, "farm/swans.txt": ""}
+
+
+def built(folder: Path, recorded_by: Any, files: dict[str, str], **options: Any) -> BuildReport:
+    """Build a collection from files, told to a tracer."""
+    source = write_sources(folder / "source", files)
+    settings = settings_for(folder)
+    return tell_build(
+        recorded_by,
+        settings,
+        BuildOptions(COLLECTION, "files", **options),
+        lambda *_: None,
+        lambda tell: Atlas.build(
+            source, settings.collection_folder, embedder=HashEmbedder(), progress=tell
+        ),
+    )
+
+
+@pytest.mark.parametrize("content", [True, False])
+def test_a_build_says_what_it_did_stage_by_stage(tmp_path: Path, *, content: bool) -> None:
+    with recording(content=content) as (tracer, recorded):
+        report = built(tmp_path, tracer, BROKEN)
+    root = recorded.root("create")
+    assert [span.name for span in recorded.spans] == [*STAGES, "create"]
+    assert all(span.parent.span_id == root.context.span_id for span in recorded.spans[:-1])
+    assert all(span.status.is_ok for span in recorded.spans)
+    manifest = report.manifest
+    assert said(root) | {
+        "collection": COLLECTION,
+        "source_type": "files",
+        "splitter": "recursive",
+        "chunk_size": 1000,
+        "chunk_overlap": 100,
+        "embedding_model": "hash",
+        "version": manifest.version,
+        "documents": 3,
+        "passages": manifest.passages,
+        "files": 4,
+        "read": 4,
+        "embedded": report.embedded,
+        "added": 3,
+        "changed": 0,
+        "removed": 0,
+        "refused": 1,
+        "unchanged": False,
+        "seconds": report.seconds,
+    } == said(root)
+    assert ("swans" in recorded.text) is content
+    totals = {span.name: said(span)["total"] for span in recorded.spans[:-1]}
+    assert (totals["read"], totals["embed"]) == (4, report.embedded)
+
+
+def test_a_build_that_finds_nothing_new_reads_and_ends(tmp_path: Path) -> None:
+    with recording() as (tracer, recorded):
+        built(tmp_path, tracer, FARM)
+        recorded.clear()
+        built(tmp_path, tracer, FARM)
+    assert [span.name for span in recorded.spans] == ["read", "create"]
+    assert said(recorded.root("create"))["unchanged"] is True
+
+
+def test_a_build_that_fails_is_marked(tmp_path: Path) -> None:
+    with recording() as (tracer, recorded), pytest.raises(SourceError):
+        built(tmp_path, tracer, {"farm/swans.txt": ""})
+    assert not recorded.root("create").status.is_ok
+
+
+def test_a_build_that_is_interrupted_is_marked(tmp_path: Path) -> None:
+    def interrupted(tell: Any) -> BuildReport:
+        tell("Reading files", 1, 4)
+        raise KeyboardInterrupt
+
+    options = BuildOptions(COLLECTION, "files")
+    with recording() as (tracer, recorded), pytest.raises(KeyboardInterrupt):
+        tell_build(tracer, settings_for(tmp_path), options, lambda *_: None, interrupted)
+    root = said(recorded.root("create"))
+    assert (root["cancelled"], root["cancelled_because"]) == (True, "It was interrupted.")
+    assert [span.name for span in recorded.spans] == ["read", "create"]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    stores = tmp_path / "stores"
+    build_tiny(write_sources(tmp_path / "source", FARM), stores / COLLECTION, HashEmbedder())
+    return settings_for(tmp_path)
+
+
+@contextmanager
+def taking_in(
+    settings: Settings, open_embedder: Any = hashing
+) -> Iterator[tuple[FlaskClient, Recorded]]:
+    """The administrator at a server, and its spans."""
+    collections = ServedCollections(settings, HashEmbedder())
+    recorded = Recorded(collections().services.tracer)
+    app = create_app(collections, open_embedder=open_embedder)
+    client = app.test_client()
+    client.environ_base["HTTP_AUTHORIZATION"] = ADMINISTRATOR["Authorization"]
+    try:
+        yield client, recorded
+    finally:
+        app.extensions["jobs"].close()
+        app.extensions["runs"].close()
+        collections.close()
+
+
+def test_jobs_say_what_they_did_stage_by_stage(settings: Settings) -> None:
+    with taking_in(settings) as (client, recorded):
+        job = done(client, send(client, {"bees.txt": "Bees give honey.", "ants.txt": ""}))
+        root = recorded.root("ingest")
+        assert [span.name for span in recorded.spans] == [*STAGES, "ingest"]
+        assert format(root.context.trace_id, "032x") == job["trace_id"]
+        assert said(root) | {
+            "job": job["id"],
+            "collection": COLLECTION,
+            "corpus": "documents",
+            "chunk_size": 1000,
+            "chunk_overlap": 100,
+            "documents": job["result"]["documents"],
+            "passages": job["result"]["passages"],
+            "version": job["result"]["version"],
+            "added": 1,
+            "refused": 1,
+        } == said(root)
+        recorded.clear()
+        removed = done(client, client.delete("/api/documents/documents.bees"))
+        assert removed["trace_id"] != job["trace_id"]
+        assert said(recorded.root("remove"))["removed"] == 1
+
+
+def test_a_job_that_is_cancelled_says_so_although_its_process_is_killed(
+    settings: Settings,
+) -> None:
+    with taking_in(settings, slowly_hashing) as (client, recorded):
+        job = job_of(send(client, {"bees.txt": "Bees give honey."}))
+        embedding(client, job)
+        client.delete(f"/api/jobs/{job}")
+        assert ended(client, job)["state"] == "cancelled"
+        root = said(recorded.root("ingest"))
+        assert (root["cancelled"], root["cancelled_because"]) == (True, "It was cancelled.")
+        (embed,) = recorded.named("embed")
+        assert said(embed)["cancelled"] is True
+
+
+def test_a_job_whose_process_dies_is_marked_as_failed(settings: Settings) -> None:
+    with taking_in(settings, waiting) as (client, recorded):
+        job = job_of(send(client, {"bees.txt": "Bees give honey."}))
+        running(client, job)
+        os.kill(wait_for(child, PATIENCE, "the process"), signal.SIGKILL)
+        assert ended(client, job)["state"] == "failed"
+        root = recorded.root("ingest")
+        assert not root.status.is_ok
+        assert "ended with -9" in str(root.status.description)
