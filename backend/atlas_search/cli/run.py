@@ -22,6 +22,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.server.access.listening import check_listening
 from atlas_search.server.app import MAX_BODY, create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.feedback.feedback import Feedback
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
@@ -48,6 +49,7 @@ def serve(settings: Settings) -> None:
     runs: Runs = app.extensions["runs"]
     jobs: Jobs = app.extensions["jobs"]
     refusals: Refusals = app.extensions["refusals"]
+    feedback: Feedback = app.extensions["feedback"]
     listener: Listener | None = None
     try:
         listener = Listener(
@@ -64,6 +66,7 @@ def serve(settings: Settings) -> None:
             tell=partial(refusals.tell_outside, app),
         )
         serving.follow()
+        feedback.start()
         sys.setswitchinterval(SWITCH_SECONDS)
         _print_addresses(settings, listener.port)
         listener.run()
@@ -71,6 +74,7 @@ def serve(settings: Settings) -> None:
         log.info("Stopping.")
     finally:
         _stop(runs, jobs, listener)
+        feedback.close()
         serving.close()
 
 

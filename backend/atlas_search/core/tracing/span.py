@@ -53,6 +53,11 @@ class Span:
         context = self._span.get_span_context()
         return format(context.trace_id, "032x") if context.trace_flags.sampled else ""
 
+    @property
+    def span_id(self) -> str:
+        """The span's id in hexadecimal; empty if no one will see the span."""
+        return format(self._span.get_span_context().span_id, "016x") if self.recorded else ""
+
     def set(self, **attributes: AttributeValue) -> None:
         """Set plain attributes."""
         self._span.set_attributes(attributes)

@@ -36,6 +36,11 @@ RULES: dict[str, Right] = {
     "GET /api/sessions/<session_id>/export": "reader",
     "POST /api/export": "reader",
     "POST /api/validate": "reader",
+    "POST /api/feedback": "reader",
+    "GET /api/feedback": "reader",
+    "GET /api/feedback/export": "administrator",
+    "GET /api/feedback/<qa_id>": "reader",
+    "DELETE /api/feedback/<qa_id>": "reader",
     "GET /api/collections": "reader",
     "POST /api/collections/<name>/rollback": "administrator",
     "GET /api/stats": "reader",
@@ -64,6 +69,7 @@ SENT_AS_WRITTEN = ANSWERED | {"GET /api/ask/<qa_id>/stream", "GET /api/jobs/<job
 
 WHOLE = frozenset(
     {
+        "GET /api/feedback/export",
         "POST /api/collections/<name>/rollback",
         "POST /api/ingest",
         "DELETE /api/documents/<any_id:id>",
