@@ -20,6 +20,8 @@ from atlas_search.core.errors import (
     UnknownCorpus,
     UnknownTarget,
 )
+from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.metrics.send import metrics_sender
 from atlas_search.core.settings import Settings, environment_target
 from atlas_search.core.shown import shown
 from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
@@ -112,11 +114,12 @@ class Services:
         return f"{name}_{self.store.manifest.collection}"
 
     def close(self) -> None:
-        """Release the store and send waiting spans."""
+        """Release the store, and send waiting spans and metrics."""
         self.calls.close()
         self.searcher.executor.shutdown(cancel_futures=True)
         self.store.close()
         self.tracer.close()
+        self.searcher.metrics.close()
 
 
 def open_services(settings: Settings, embedder: Embedder | None = None) -> Services:
@@ -140,6 +143,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         settings.phoenix_project_name,
         content=settings.trace_content,
     )
+    metrics = Metrics(metrics_sender(settings))
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
     store = _open_store(settings, embedder)
     return Services(
@@ -147,7 +151,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         store=store,
         tracer=tracer,
         answerer=Answerer(
-            searcher=Searcher(store, embedder, executor, tracer, stages),
+            searcher=Searcher(store, embedder, executor, tracer, stages, metrics),
             quotes=QuoteChooser(embedder),
             models=models,
             rules={

@@ -21,6 +21,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.server.access.listening import check_listening
 from atlas_search.server.app import MAX_BODY, create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.gauges import observe_listener
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
@@ -59,6 +60,7 @@ def serve(settings: Settings) -> None:
                 networks(settings.trusted_proxies),
             ),
         )
+        observe_listener(serving().services.searcher.metrics, listener)
         serving.follow()
         sys.setswitchinterval(SWITCH_SECONDS)
         _print_addresses(settings, listener.port)

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 
 from atlas_search.answer.run import AnswerRun
+from atlas_search.answer.write.count_call import model_call
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
@@ -41,12 +42,14 @@ def call_model(
         max_tokens or target.max_tokens,
         target.llm_seconds,
     )
-    with run.tracer.span("generate", "LLM") as span:
+    counted = model_call(run.metrics, model.name, options.model, run.request.mode)
+    with run.tracer.span("generate", "LLM") as span, counted as took:
         span.model(model.name, options.model, [asdict(message) for message in messages])
         span.set(attempt=attempt)
         with closing(model.stream(messages, options, run.stop)) as stream:
             done = _read(stream, options, pass_on)
         run.spent.append(done.ended.usage)
+        took.append(done.ended.usage)
         span.usage(done.ended.usage.prompt_tokens, done.ended.usage.completion_tokens)
         span.set(finish_reason=done.ended.reason)
         span.output(done.text)
