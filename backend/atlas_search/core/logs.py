@@ -63,7 +63,7 @@ class TextLines(logging.Formatter):
         if error is None:
             return ""
         text = super().formatException(ei) if self._content else _without_messages(error)
-        return text[-LONGEST:]
+        return self._hide(text)[-LONGEST:]
 
     def _hide(self, text: str) -> str:
         for secret in self._secrets:
@@ -81,12 +81,12 @@ class JsonLines(TextLines):
             "time": when.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
             "logger": record.name,
-            "message": self._hide(record.getMessage()[:LONGEST]),
+            "message": self._hide(record.getMessage())[:LONGEST],
             **_present_span(),
             **(_about.get() or {}),
         }
         if record.exc_info:
-            line["exception"] = self._hide(self.formatException(record.exc_info))
+            line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False)
 
 
