@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import get_args
 
 from pydantic import ValidationError
@@ -118,8 +119,11 @@ class Services:
         self.calls.close()
         self.searcher.executor.shutdown(cancel_futures=True)
         self.store.close()
+        # beside each other: either may wait for a server that does not answer
+        sending = Thread(target=self.searcher.metrics.close, name="send-metrics", daemon=True)
+        sending.start()
         self.tracer.close()
-        self.searcher.metrics.close()
+        sending.join()
 
 
 def open_services(settings: Settings, embedder: Embedder | None = None) -> Services:

@@ -2,25 +2,30 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from atlas_search.answer.cache import AnswerCache
 from atlas_search.core.metrics.labels import Labels
 from atlas_search.core.metrics.metrics import Metrics, Read, Reading
 from atlas_search.core.metrics.process import process_readings
+from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.turns import Turns
+from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.server.collections import Collections
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.listen import Listener
 from atlas_search.server.runs import Runs
-from atlas_search.services import Services
 from atlas_search.stores.manifest import Manifest
 
 
 def observe_server(metrics: Metrics, collections: Collections, runs: Runs, jobs: Jobs) -> None:
     """Ask from now on what is served, kept and being worked on."""
+    # only what belongs to the process: a version that is held here would never be closed
     services = collections(collections.default).services
+    calls, turns = services.calls, services.answerer.turns
     metrics.observe("process", process_readings())
     metrics.observe("store", _stored(collections.held))
-    metrics.observe("cache", _kept(services))
-    metrics.observe("spans", _spans(services))
-    metrics.observe("server", {"atlas.queue.size": lambda: _queues(services, runs, jobs)})
+    metrics.observe("cache", _kept(services.answerer.cache))
+    metrics.observe("spans", _spans(services.tracer))
+    metrics.observe("server", {"atlas.queue.size": lambda: _queues(calls, turns, runs, jobs)})
 
 
 def observe_listener(metrics: Metrics, listener: Listener) -> None:
@@ -41,8 +46,7 @@ def observe_listener(metrics: Metrics, listener: Listener) -> None:
     )
 
 
-def _queues(services: Services, runs: Runs, jobs: Jobs) -> list[Reading]:
-    calls, turns = services.calls, services.answerer.turns
+def _queues(calls: ModelCalls, turns: Turns, runs: Runs, jobs: Jobs) -> list[Reading]:
     return [
         (runs.running, {"queue": "answers", "state": "running"}),
         *_queue("model_calls", calls.running, calls.waiting),
@@ -58,8 +62,7 @@ def _queue(name: str, running: int, waiting: int) -> list[Reading]:
     ]
 
 
-def _kept(services: Services) -> Mapping[str, Read]:
-    cache = services.answerer.cache
+def _kept(cache: AnswerCache) -> Mapping[str, Read]:
     return {
         "atlas.cache.lookups": lambda: [
             (cache.hits, {"result": "hit"}),
@@ -69,8 +72,7 @@ def _kept(services: Services) -> Mapping[str, Read]:
     }
 
 
-def _spans(services: Services) -> Mapping[str, Read]:
-    tracer = services.tracer
+def _spans(tracer: Tracer) -> Mapping[str, Read]:
     # a tracer that sends nothing has none of these
     return {
         "atlas.spans": lambda: [
