@@ -3,14 +3,15 @@
 import gc
 import json
 import signal
+import threading
 import weakref
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from threading import Thread
+from typing import Any
 
 import httpx2
 import pytest
 
-from atlas_search import Atlas
 from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
@@ -20,33 +21,42 @@ from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import settings_for
-from tests.listening import connected
-from tests.metrics.scraped import Scrape, client_of, scrape
-from tests.servers import ATLAS, running, wait_for
+from tests.listening import WHOLE, connected, rest
+from tests.metrics.scraped import Scrape, scrape
+from tests.servers import ATLAS, running
 from tests.tiny import FARM, build_tiny, write_sources
 from tests.without_model import settings_without_model
 
 NAMES = ("farm", "sea", "wood")
 
 
-def test_connections_are_told_and_those_refused(atlas: Atlas, metrics: Metrics) -> None:
-    client = client_of(atlas)
+def test_connections_are_told_and_those_refused(metrics: Metrics) -> None:
+    go, inside = threading.Event(), threading.Semaphore(0)
+
+    def app(_: dict[str, Any], start: Callable[..., object]) -> Iterable[bytes]:
+        inside.release()
+        assert go.wait(30)
+        start("200 OK", [])
+        return [b"ok"]
+
+    metrics.expose()
     limits = Limits(400, 2, networks(""))
-    listener = Listener(client.application, "127.0.0.1", 0, threads=8, max_body=1024, limits=limits)
+    listener = Listener(app, "127.0.0.1", 0, threads=8, max_body=1024, limits=limits)
     observe_listener(metrics, listener)
-    thread = Thread(target=listener.run, daemon=True)
+    thread = threading.Thread(target=listener.run, daemon=True)
     thread.start()
-    half = b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx"
-    with connected(("127.0.0.1", listener.port), 2, half):
-        wait_for(lambda: listener.connections == 2 or None, 30, "both")
-        now = scrape(client)
+    address = ("127.0.0.1", listener.port)
+    search = WHOLE.replace(b"/api/health", b"/api/search")
+    with connected(address, 2, search), connected(address, 1, search) as [third]:
+        assert inside.acquire(timeout=30)
+        assert inside.acquire(timeout=30)
+        assert b"503 Service Unavailable" in rest(third)
+        now = Scrape(metrics.scrape("")[0].decode())
+        go.set()
     assert now.value("atlas_connections") == 2
+    assert now.value("atlas_queue_size", queue="requests", state="running") == 2
+    assert now.value("atlas_requests_refused_total", reason="connections") == 1
     assert now.value("atlas_requests_refused_total", reason="threads") == 0
-    assert {each["reason"] for each in now.labels("atlas_requests_refused_total")} == {
-        "threads",
-        "connections",
-    }
-    assert now.value("atlas_queue_size", queue="requests") == 0
     listener.stop()
     thread.join(10)
     listener.close()
