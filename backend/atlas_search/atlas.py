@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from atlas_search.answer.answer import Answer, Emit, Event
-from atlas_search.answer.flow import answer_question
+from atlas_search.answer.count import answer_and_count
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.answer.run import AnswerRun, emit_nothing
 from atlas_search.asking import Where, ask_request, facet_fields, search_request
@@ -32,6 +32,7 @@ from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.fields import name_of
 from atlas_search.readers.files import files_reader
+from atlas_search.search.count import count_search, failed_searches
 from atlas_search.search.explain import explain_all
 from atlas_search.search.facets import facets as count_facets
 from atlas_search.search.flow import search
@@ -159,19 +160,24 @@ class Atlas:
         fields = facet_fields(self.services, facets)
         request = search_request(self.services, question, **where)
         name, _ = self.services.target(where.get("target"))
-        found = self.find(replace(request, exact=exact), name, stop)
-        store, ranking = self.services.store, found.ranking
-        stop.check()
-        return replace(
+        metrics = self.services.searcher.metrics
+        with failed_searches(metrics, name):
+            found = self.find(replace(request, exact=exact), name, stop)
+            store, ranking = self.services.store, found.ranking
+            stop.check()
+            explained = explain_all(store, found.candidates, ranking, stop) if explain else None
+        result = replace(
             found.kept_only(),
             target_name=name,
             facets=count_facets(store, ranking, fields) if facets else None,
-            explained=explain_all(store, found.candidates, ranking, stop) if explain else None,
+            explained=explained,
             timings_ms={
                 **found.timings_ms,
                 "total": round((time.perf_counter() - started) * 1000, 3),
             },
         )
+        count_search(metrics, result, store.manifest.collection)
+        return result
 
     def ask(self, question: str, **options: Any) -> Answer:
         """The answer to a question, each sentence with verified citations, or why there is none.
@@ -250,7 +256,7 @@ class Atlas:
         """
         spent = [] if spent is None else spent
         run = AnswerRun(self.services.answerer, request, emit, stop or Stop(), spent=spent)
-        return answer_question(run)
+        return answer_and_count(run)
 
     def close(self) -> None:
         """Release the store and send waiting spans."""

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import get_args
 
 from pydantic import ValidationError
@@ -20,6 +21,8 @@ from atlas_search.core.errors import (
     UnknownCorpus,
     UnknownTarget,
 )
+from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.metrics.send import metrics_sender
 from atlas_search.core.settings import Settings, environment_target
 from atlas_search.core.shown import shown
 from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
@@ -113,11 +116,15 @@ class Services:
         return f"{name}_{self.store.manifest.collection}"
 
     def close(self) -> None:
-        """Release the store and send waiting spans."""
+        """Release the store, and send waiting spans and metrics."""
         self.calls.close()
         self.searcher.executor.shutdown(cancel_futures=True)
         self.store.close()
+        # beside each other: either may wait for a server that does not answer
+        sending = Thread(target=self.searcher.metrics.close, name="send-metrics", daemon=True)
+        sending.start()
         self.tracer.close()
+        sending.join()
 
 
 def open_services(settings: Settings, embedder: Embedder | None = None) -> Services:
@@ -137,6 +144,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     models = open_chat_models(targets, settings, calls)
     embedder = embedder or open_embedder(settings)
     tracer = open_tracer(settings)
+    metrics = Metrics(metrics_sender(settings))
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
     store = _open_store(settings, embedder)
     return Services(
@@ -144,7 +152,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         store=store,
         tracer=tracer,
         answerer=Answerer(
-            searcher=Searcher(store, embedder, executor, tracer, stages),
+            searcher=Searcher(store, embedder, executor, tracer, stages, metrics),
             quotes=QuoteChooser(embedder),
             models=models,
             rules={

@@ -23,6 +23,7 @@ from atlas_search.answer.write.extract import closest_quotes
 from atlas_search.answer.write.write import write
 from atlas_search.answer.written import Written, all_conflicts, not_written
 from atlas_search.core.domain import Citation
+from atlas_search.core.logs import note_in_log
 from atlas_search.core.tracing.span import Span
 from atlas_search.providers.chat import Usage
 from atlas_search.search.flow import search
@@ -47,6 +48,7 @@ def answer_question(run: AnswerRun) -> Answer:
     """
     with run.tracer.root("ask", "CHAIN") as span, tell_spent(span, run):
         _describe(span, run)
+        note_in_log(trace_id=span.trace_id)
         state = run.answerer.state(run.target)
         kept = run.answerer.cache.get(run.request, state)
         if kept:

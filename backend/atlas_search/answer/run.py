@@ -8,6 +8,7 @@ from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import Citation, Passage
+from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing.span import Span
@@ -47,6 +48,11 @@ class AnswerRun:
     def tracer(self) -> Tracer:
         """Opens the spans."""
         return self.answerer.searcher.tracer
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts."""
+        return self.answerer.searcher.metrics
 
     @property
     def threshold(self) -> float:

@@ -26,6 +26,7 @@ from atlas_search.cli.store import store_app
 from atlas_search.cli.watch import watch_command
 from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
+from atlas_search.core.logs import set_up_logs
 from atlas_search.core.settings import Settings, load_settings
 
 app = typer.Typer(
@@ -211,10 +212,7 @@ def search_command(
 
 def _settings() -> Settings:
     settings = load_settings()
-    logging.basicConfig(
-        level=settings.atlas_log_level,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    set_up_logs(settings)
     # one line a request and one a file would bury what matters
     for chatty in ("httpx", "httpx2", "urllib3", "filelock"):
         logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -23,6 +23,7 @@ from atlas_search.server.access.listening import check_listening
 from atlas_search.server.app import MAX_BODY, create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.feedback.feedback import Feedback
+from atlas_search.server.gauges import observe_listener
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
@@ -65,6 +66,7 @@ def serve(settings: Settings) -> None:
             ),
             tell=partial(refusals.tell_outside, app),
         )
+        observe_listener(serving().services.searcher.metrics, listener)
         serving.follow()
         feedback.start()
         sys.setswitchinterval(SWITCH_SECONDS)

@@ -249,6 +249,18 @@ class Settings(BaseSettings):
         description="Redactions of the texts in traces, separated by commas: `contacts`, or those "
         "of other packages; empty: none",
     )
+    otel_exporter_otlp_metrics_endpoint: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Whole address that takes metrics by OTLP over HTTP, such as "
+        "`http://127.0.0.1:4318/v1/metrics`; empty: none are sent",
+    )
+    otel_exporter_otlp_metrics_headers: SecretStr = Field(
+        SecretStr(""), description="Headers sent with metrics: `name=value`, separated by commas"
+    )
+    otel_metric_export_interval: int = Field(
+        60_000, ge=100, description="Milliseconds between two sendings of metrics"
+    )
     atlas_admin_token: SecretStr = Field(
         SecretStr(""),
         description="Token that allows changes to a running server; empty: nobody may",
@@ -291,6 +303,9 @@ class Settings(BaseSettings):
     )
     atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR"
+    )
+    atlas_log_format: Literal["text", "json"] = Field(
+        "text", description="Lines of the log: `text`, or `json` with one object each"
     )
 
     @field_validator(

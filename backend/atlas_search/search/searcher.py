@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.embedding import Embedder
 from atlas_search.search.extent.corpora import CorpusExtent, corpus_extents
@@ -22,6 +23,7 @@ class Searcher:
     executor: Executor
     tracer: Tracer
     stages: Stages
+    metrics: Metrics = field(default_factory=Metrics)
 
     @cached_property
     def mean_length(self) -> float:

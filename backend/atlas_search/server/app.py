@@ -1,6 +1,7 @@
 """The Flask application: blueprints, errors and the static page. Wiring only."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from flask import Response, g, request, send_from_directory
@@ -38,11 +39,13 @@ from atlas_search.server.description import DescribedAPI
 from atlas_search.server.export import export_blueprint
 from atlas_search.server.feedback.feedback import Feedback
 from atlas_search.server.feedback.routes import feedback_blueprint
+from atlas_search.server.gauges import observe_server
 from atlas_search.server.headers import forbid
 from atlas_search.server.health import health_blueprint
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
 from atlas_search.server.listing import listing_blueprint
+from atlas_search.server.metrics import begin_request, count_job, metrics_blueprint, time_request
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.refusals import Refusals
@@ -116,6 +119,8 @@ def create_app(
     access, known = Access(settings), origins(settings)
     own = serve_caller(collections)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
+    metrics = services.searcher.metrics
+    app.before_request(begin_request)
     app.before_request(heed_privacy)
     app.teardown_request(speak_again)
     app.before_request(origin_gate(known))
@@ -124,12 +129,18 @@ def create_app(
     app.before_request(lambda: require_whole(present))
     app.extensions["refusals"] = refusals = Refusals(services.tracer)
     app.after_request(refusals.tell)
+    app.after_request(time_request(metrics))
     app.after_request(lambda response: forbid(response, request.path))
     app.after_request(audit(settings))
     app.after_request(release)
     app.after_request(lambda response: withhold(present, response))
     app.after_request(lambda response: allow_reading(known, response))
-    jobs = Jobs(settings.ingest_root, collections.refresh, tracer=services.tracer)
+    jobs = Jobs(
+        settings.ingest_root,
+        collections.refresh,
+        partial(count_job, metrics),
+        tracer=services.tracer,
+    )
     app.extensions["jobs"] = jobs
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
@@ -146,6 +157,8 @@ def create_app(
     add_removal(catalogue, collections, jobs, open_embedder)
     app.register_api(catalogue)
     app.register_api(health_blueprint(own, lambda: access.problem or collections.problem()))
+    app.register_api(metrics_blueprint(metrics))
+    observe_server(metrics, collections, runs, jobs)
     app.register_api(admin_blueprint(own))
     app.register_api(ingest_blueprint(collections, jobs, open_embedder))
     app.register_api(collections_blueprint(collections))

@@ -14,7 +14,7 @@ from atlas_search.core.errors import ServerBusy
 from atlas_search.server.problems import Problem, problem_of, response_of
 from atlas_search.server.proxies import Wsgi
 
-ALWAYS = ("/api/health", "/api/live", "/api/ready")
+ALWAYS = ("/api/health", "/api/live", "/api/ready", "/metrics")
 ANSWERS = "/api/ask"
 JOBS = "/api/jobs/"
 SPARE_THREADS = 16  # for everything but answers
@@ -40,6 +40,7 @@ class Capacity:
     """WSGI: lets in as many requests as there are threads for; others are told to come again.
 
     Of those that are no answers, at most AT_WORK are worked on at once, the others wait in turn.
+    `inside` are let in now, of them `waiting` wait, and `refused` were not let in so far.
     """
 
     def __init__(self, app: Wsgi, threads: int, tell: TellRefusal = ignore):
@@ -48,7 +49,9 @@ class Capacity:
         self._all = max(1, threads - HEALTH_THREADS)
         self._answers = min(self._all, answer_threads(threads))
         self._lock = threading.Lock()
-        self._inside = 0
+        self.inside = 0
+        self.waiting = 0
+        self.refused = 0
         self._answering = 0
         self._at_work = threading.BoundedSemaphore(AT_WORK)
 
@@ -73,16 +76,29 @@ class Capacity:
         return ClosingIterator(sent, lambda: self._leave(answer))
 
     def _work(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if not self._at_work.acquire(timeout=WAIT_SECONDS):
+        if not self._wait():
             return self._refuse(environ, start_response)
         try:
             return self._app(environ, start_response)
         finally:
             self._at_work.release()
 
+    def _wait(self) -> bool:
+        if self._at_work.acquire(blocking=False):
+            return True
+        with self._lock:
+            self.waiting += 1
+        try:
+            return self._at_work.acquire(timeout=WAIT_SECONDS)
+        finally:
+            with self._lock:
+                self.waiting -= 1
+
     def _refuse(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
+        with self._lock:
+            self.refused += 1
         busy = ServerBusy(
             "As many requests as the server has threads for are being answered. Try again in some "
             "seconds, or raise ATLAS_THREADS.",
@@ -94,15 +110,15 @@ class Capacity:
 
     def _enter(self, answer: int) -> bool:
         with self._lock:
-            full = self._inside >= self._all or self._answering + answer > self._answers
+            full = self.inside >= self._all or self._answering + answer > self._answers
             if not full:
-                self._inside += 1
+                self.inside += 1
                 self._answering += answer
             return not full
 
     def _leave(self, answer: int) -> None:
         with self._lock:
-            self._inside -= 1
+            self.inside -= 1
             self._answering -= answer
 
 

@@ -20,7 +20,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.serving import Serve, Serving
 from atlas_search.server.store_watch import UNGUARDED, Guard
-from atlas_search.stores.manifest import FILE_NAME
+from atlas_search.stores.manifest import FILE_NAME, Manifest
 
 HEADER = "Atlas-Collection"
 EVERY = "*"
@@ -55,6 +55,9 @@ class Collections(Protocol):
 
     def refresh(self, name: str) -> None:
         """Serve the newest version of a collection now."""
+
+    def held(self) -> list[Manifest]:
+        """What each collection in memory holds."""
 
     def is_open(self, name: str) -> bool:
         """Whether a collection is in memory."""
@@ -114,6 +117,10 @@ class OneCollection:
 
     def refresh(self, name: str) -> None:
         """See Collections: `serve` follows by itself."""
+
+    def held(self) -> list[Manifest]:
+        """See Collections."""
+        return [self.serve().services.store.manifest]
 
     def is_open(self, name: str) -> bool:  # noqa: ARG002
         """See Collections."""
@@ -220,6 +227,12 @@ class ServedCollections:
             self._first.refresh()
         elif place and place.serving:
             place.serving.refresh()
+
+    def held(self) -> list[Manifest]:
+        """See Collections. None counts as used by being asked for."""
+        with self._lock:
+            others = [place.serving for place in self._others.values() if place.serving]
+        return [serving().services.store.manifest for serving in (self._first, *others)]
 
     def is_open(self, name: str) -> bool:
         """See Collections."""

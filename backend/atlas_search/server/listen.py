@@ -83,10 +83,12 @@ class Listener:
         self._map: dict[int, Any] = {}
         self._dispatcher = ThreadedTaskDispatcher()
         self._crowd = _Crowd(self._map, limits)
-        capacity = Capacity(app, threads, tell)
+        self.capacity = Capacity(app, threads, tell)
         try:
             self._servers = [
-                _Server(capacity, self._map, self._dispatcher, adjustments, listening, self._crowd)
+                _Server(
+                    self.capacity, self._map, self._dispatcher, adjustments, listening, self._crowd
+                )
                 for listening in adjustments.listen
             ]
         except OSError as error:
@@ -97,6 +99,16 @@ class Listener:
             ) from error
         self._dispatcher.set_thread_count(threads)
         self.port = int(self._servers[0].effective_port)
+
+    @property
+    def connections(self) -> int:
+        """Those open now."""
+        return len(self._crowd.channels())
+
+    @property
+    def refused(self) -> int:
+        """Connections for which there was no place."""
+        return self._crowd.refused
 
     def run(self) -> None:
         """Serve until an exception, such as KeyboardInterrupt, or until `close`."""
@@ -184,6 +196,7 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
 
     def _let_in(self, connection: socket.socket, address: tuple[Any, ...]) -> None:
         if not self._crowd.has_room(owner_of(address[0])):
+            self._crowd.refused += 1
             _refuse(connection)
             return
         with suppress(OSError):  # gone again
@@ -205,6 +218,7 @@ class _Crowd:
     def __init__(self, map_: dict[int, Any], limits: Limits):
         self._map = map_
         self._limits = limits
+        self.refused = 0
 
     def channels(self) -> list[Channel]:
         """Those open now, and not about to be closed."""

@@ -10,6 +10,7 @@ from cachetools import TTLCache
 
 from atlas_search.answer.answer import Answer
 from atlas_search.core.errors import Cancelled, Conflict, NotFound, ServerBusy, TooManyQuestions
+from atlas_search.core.logs import log_context
 from atlas_search.core.stop import Stop
 from atlas_search.core.tracing.silence import keep_silence
 from atlas_search.server.problems import problem_of
@@ -211,7 +212,8 @@ class Runs:
 
     def _work(self, run: Run, work: Work) -> None:
         try:
-            work(run)
+            with log_context(qa_id=run.qa_id, session_id=run.session_id):
+                work(run)
         finally:
             with self._lock:
                 del self._running[run.owner, run.qa_id]

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.spent import Estimate
+from atlas_search.answer.write.count_call import model_call
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.core.tracing.span import Span
@@ -45,7 +46,8 @@ def call_model(
         max_tokens or target.max_tokens,
         target.llm_seconds,
     )
-    with run.tracer.span("generate", "LLM") as span:
+    counted = model_call(run.metrics, model.name, options.model, run.request.mode)
+    with run.tracer.span("generate", "LLM") as span, counted as took:
         span.model(model.name, options.model, [asdict(message) for message in messages])
         span.set(attempt=attempt)
         pieces: list[str] = []
@@ -54,9 +56,11 @@ def call_model(
                 ended = _read(stream, options, pieces, pass_on)
         except Exception:
             if pieces:  # what it read is not known before it writes
-                _spend(run, span, _estimate(messages, pieces), pieces)
+                took.append(_estimate(messages, pieces))
+                _spend(run, span, took[-1], pieces)
             raise
         ended = ended or Ended(_estimate(messages, pieces), options.model, "length")
+        took.append(ended.usage)
         _spend(run, span, ended.usage, pieces)
         span.set(finish_reason=ended.reason)
         return Completion("".join(pieces), ended)

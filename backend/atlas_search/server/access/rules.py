@@ -19,6 +19,7 @@ RULES: dict[str, Right] = {
     "GET /api/live": "anyone",
     "GET /api/ready": "anyone",
     "GET /api/health": "anyone",
+    "GET /metrics": "reader",  # and of keys only those of administrators who see every corpus
     "GET /api/corpora": "reader",
     "GET /api/targets": "reader",
     "GET /api/config": "reader",
@@ -58,8 +59,8 @@ RULES: dict[str, Right] = {
 
 FREE = frozenset(
     rule for rule, right in RULES.items() if right == "anyone" and rule != "GET /api/shared/<token>"
-)
-"""Not counted: the page and what it loads, and whether the server is well."""
+) | {"GET /metrics"}
+"""Not counted: the page and what it loads, and what watches whether the server is well."""
 
 ANSWERED = frozenset({"POST /api/ask", "POST /api/ask/stream"})
 """May take a language model, which costs."""

@@ -7,7 +7,9 @@
 
 import logging
 import threading
+import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -34,6 +36,9 @@ CLOSING_SECONDS = 1.5  # for what goes live when the server ends; then it is end
 Published = Callable[[str], None]
 """Called with the name of a collection that has a new version, before its job is over."""
 
+Ended = Callable[[JobOut, float], None]
+"""Called with a job that is over, and the seconds it ran."""
+
 
 @dataclass
 class _Job:
@@ -45,6 +50,7 @@ class _Job:
     revision: int = 0
     gone: threading.Event = field(default_factory=threading.Event)
     committed: bool = False
+    begun: float = 0.0
 
     @property
     def file(self) -> Path:
@@ -55,9 +61,17 @@ class _Job:
 class Jobs:
     """What changes collections, below the folder `root`. Safe to use from several threads."""
 
-    def __init__(self, root: Path, published: Published, *, tracer: Tracer):
+    def __init__(
+        self,
+        root: Path,
+        published: Published,
+        ended: Ended = lambda *_: None,
+        *,
+        tracer: Tracer,
+    ):
         self._root = root
         self._published = published
+        self._ended = ended
         self._tracer = tracer
         self._jobs: dict[str, _Job] = {}
         self._lanes: dict[str, ThreadPoolExecutor] = {}
@@ -124,6 +138,12 @@ class Jobs:
             self._changed.wait_for(lambda: job.revision > revision, seconds)
             return job.revision, job.told.model_copy(deep=True)
 
+    def at_work(self) -> tuple[int, int]:
+        """How many jobs of this server run, and how many wait."""
+        with self._changed:
+            states = Counter(job.told.state for job in self._jobs.values())
+        return states["running"], states["queued"]
+
     def waiting_names(self, collection: str) -> set[str]:
         """The files that jobs which are not over bring to a collection."""
         return {
@@ -169,6 +189,7 @@ class Jobs:
         with self._changed:
             if job.told.state != "queued" or job.task is None:
                 return
+            job.begun = time.monotonic()
             self._tell(job, state="running", started=_now())
             self._keep(job)
         state: State = "failed"
@@ -221,6 +242,7 @@ class Jobs:
         forget(job.folder)
         job.task = None
         self._tell(job, state=state, ended=_now(), problem=problem, result=result)
+        self._ended(job.told, time.monotonic() - job.begun if job.begun else 0.0)
         self._keep(job)
         self._forget_old(job.told.collection)
 

@@ -18,6 +18,7 @@ from atlas_search.build.kept_files import INGEST, kept_sources, move_in
 from atlas_search.build.maintain import remove_source
 from atlas_search.build.trace import UNTRACED
 from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
+from atlas_search.core.logs import set_up_logs
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import EmbedderFactory
@@ -147,7 +148,7 @@ def _work(task: Task, pipe: Connection) -> None:
     except (BrokenPipeError, EOFError):
         return  # the server is gone
     except Exception as error:
-        logging.basicConfig()
+        set_up_logs(task.settings)
         log.exception("A job failed.")
         answer = _Failure(f"The build failed ({type(error).__name__}); the server's log says more.")
     pipe.send(answer)

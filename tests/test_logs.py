@@ -1,0 +1,204 @@
+"""The log: lines of JSON with the ids of their question, no secret, and nothing quoted unasked."""
+
+import io
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from atlas_search import Atlas
+from atlas_search.core.logs import HIDDEN, LONGEST, JsonLines, TextLines, log_context, note_in_log
+from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.server.app import create_app
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import FARM, build_tiny, write_sources
+
+KEY = "zebra-key-of-a-provider"
+QUESTION = "Do sheep give wool?"
+
+
+class Broken(HashEmbedder):
+    """Fails in a way that nobody expects, and repeats what it was asked."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        raise RuntimeError(f"{text} {KEY}")
+
+
+@pytest.fixture
+def log() -> Iterator[tuple[logging.Logger, io.StringIO]]:
+    """The root of all logs, and what is written of it as JSON."""
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(JsonLines([KEY]))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    yield root, written
+    root.removeHandler(handler)
+
+
+def lines(written: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in written.getvalue().splitlines()]
+
+
+def record(message: str, *args: object) -> logging.LogRecord:
+    return logging.LogRecord("atlas_search.x", logging.WARNING, "", 0, message, args, None)
+
+
+def failed(lines: TextLines, message: str = "It failed.") -> str:
+    """A line about an exception that has a cause."""
+    try:
+        try:
+            raise KeyError(QUESTION, KEY)
+        except KeyError as error:
+            raise ValueError(QUESTION) from error
+    except ValueError:
+        caught = record(message)
+        caught.exc_info = sys.exc_info()
+        return lines.format(caught)
+
+
+def test_a_line_of_json_says_when_what_and_of_which_question() -> None:
+    with log_context(qa_id="q1", session_id="s1"):
+        note_in_log(trace_id="0af7")
+        line = json.loads(JsonLines().format(record("Two\n“lines” of %s", "wool")))
+    assert line.pop("time").endswith("Z")
+    assert line == {
+        "level": "WARNING",
+        "logger": "atlas_search.x",
+        "message": "Two\n“lines” of wool",
+        "qa_id": "q1",
+        "session_id": "s1",
+        "trace_id": "0af7",
+    }
+
+
+def test_outside_of_a_question_no_ids_are_said() -> None:
+    note_in_log(trace_id="0af7")
+    assert json.loads(JsonLines().format(record("m"))).keys() == {
+        "time",
+        "level",
+        "logger",
+        "message",
+    }
+
+
+def test_a_line_within_a_span_names_it() -> None:
+    tracer = Tracer("", "test", content=True)
+    with tracer.root("ask", "CHAIN") as span:
+        line = json.loads(JsonLines().format(record("m")))
+    assert line["trace_id"] == span.trace_id
+    assert len(line["span_id"]) == 16
+    tracer.close()
+
+
+@pytest.mark.parametrize("kind", [TextLines, JsonLines])
+def test_no_secret_is_written(kind: type[TextLines]) -> None:
+    lines = kind([KEY, "", "abc"])
+    assert HIDDEN in lines.format(record("The key %s of abc", KEY))
+    text = lines.format(record("The key %s of abc", KEY)) + failed(lines, f"{KEY} failed.")
+    assert KEY not in text
+    assert f"'{HIDDEN}'" in text
+    assert "of abc" in text  # too short to be hidden
+
+
+@pytest.mark.parametrize("kind", [TextLines, JsonLines])
+def test_where_content_is_kept_back_exceptions_have_kinds_and_places(kind: type[TextLines]) -> None:
+    text = failed(kind(content=False))
+    assert QUESTION not in text
+    assert KEY not in text
+    assert text.rindex("KeyError") < text.rindex("ValueError")
+    assert "test_logs.py" in text
+
+
+def test_long_messages_and_exceptions_are_cut() -> None:
+    assert len(json.loads(JsonLines().format(record("x" * 100_000)))["message"]) == LONGEST
+    try:
+        raise ValueError("y" * 100_000 + " at its end")
+    except ValueError:
+        caught = record("m")
+        caught.exc_info = sys.exc_info()
+    exception = json.loads(JsonLines().format(caught))["exception"]
+    assert len(exception) == LONGEST
+    assert exception.endswith("at its end")
+
+
+def test_a_fault_in_an_answer_is_logged_with_the_ids_of_its_trace(
+    tmp_path: Path, log: tuple[logging.Logger, io.StringIO]
+) -> None:
+    spans = InMemorySpanExporter()
+    build_tiny(write_sources(tmp_path / "source", FARM), tmp_path / "farm", HashEmbedder())
+    with Atlas.open(tmp_path / "farm", embedder=Broken()) as atlas:
+        services = atlas.services
+        services.tracer._provider.add_span_processor(SimpleSpanProcessor(spans))
+        client = create_app(lambda: atlas).test_client()
+        body = {"question": QUESTION, "qa_id": "q1", "session_id": "s1"}
+        assert client.post("/api/ask", json=body).status_code == 500
+    found = [line for line in lines(log[1]) if line["message"] == "Unexpected error at /api/ask"]
+    (root,) = [span for span in spans.get_finished_spans() if span.parent is None]
+    assert found
+    for line in found[:1]:
+        assert (line["qa_id"], line["session_id"]) == ("q1", "s1")
+        assert line["trace_id"] == f"{root.context.trace_id:032x}"
+        assert QUESTION in line["exception"]
+        assert KEY not in line["exception"]
+
+
+EVERYTHING = """
+import logging, sys, threading, warnings
+from atlas_search.core.logs import set_up_logs
+from atlas_search.core.settings import load_settings
+settings = load_settings()
+set_up_logs(settings)
+key = settings.mistral_api_key.get_secret_value()
+logging.getLogger("atlas_search.x").info("Begun with %s", key)
+warnings.warn("An old call")
+def fails(): raise RuntimeError("in a thread")
+thread = threading.Thread(target=fails)
+thread.start()
+thread.join()
+raise RuntimeError("in the main thread")
+"""
+
+
+def run(tmp_path: Path, **environment: str) -> list[str]:
+    """What a process that logs, warns and fails writes to stderr."""
+    done = subprocess.run(
+        [sys.executable, "-c", EVERYTHING],
+        env={**os.environ, "MISTRAL_API_KEY": KEY, **environment},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert KEY not in done.stderr
+    return done.stderr.splitlines()
+
+
+def test_every_line_of_a_process_is_json_where_that_is_wanted(tmp_path: Path) -> None:
+    said = [json.loads(line) for line in run(tmp_path, ATLAS_LOG_FORMAT="json")]
+    assert [line["level"] for line in said] == ["INFO", "WARNING", "CRITICAL", "CRITICAL"]
+    assert said[0]["message"] == f"Begun with {HIDDEN}"
+    assert "An old call" in said[1]["message"]
+    assert "in a thread" in said[2]["exception"]
+    assert "in the main thread" in said[3]["exception"]
+
+
+def test_the_text_stays_as_it_was(tmp_path: Path) -> None:
+    first = run(tmp_path)[0]
+    assert first.endswith(f" INFO atlas_search.x: Begun with {HIDDEN}")
+
+
+def test_a_level_above_keeps_lines_back(tmp_path: Path) -> None:
+    said = run(tmp_path, ATLAS_LOG_FORMAT="json", ATLAS_LOG_LEVEL="ERROR")
+    assert [json.loads(line)["level"] for line in said] == ["CRITICAL", "CRITICAL"]
