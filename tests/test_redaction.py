@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.otlp import otlp_at
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
 from atlas_search.core.tracing import redaction
 from atlas_search.core.tracing.contacts import contacts, mask_contacts
-from atlas_search.core.tracing.destination import otlp_at
 from atlas_search.core.tracing.redaction import FAILED, Redaction, open_redactions
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.testing import RedactionContract

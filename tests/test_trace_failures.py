@@ -10,8 +10,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
+from atlas_search.core.otlp import phoenix_at
 from atlas_search.core.tracing import export
-from atlas_search.core.tracing.destination import phoenix_at
 from atlas_search.core.tracing.export import Delivery
 from atlas_search.core.tracing.tracer import Tracer
 from tests.collector import Broken, collecting

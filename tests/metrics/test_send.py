@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from atlas_search import Atlas
 from atlas_search.core.metrics import send
 from atlas_search.core.metrics.metrics import Metrics
-from atlas_search.core.metrics.send import OnceAMinute, headers_of, metrics_sender
+from atlas_search.core.metrics.send import OnceAMinute, metrics_sender
 from atlas_search.core.settings import Settings
 from tests.access.two_corpora import OPEN, QUESTION, VAULT
 from tests.conftest import free_port
@@ -109,13 +109,17 @@ def test_phoenix_is_sent_no_metrics() -> None:
     assert metrics_sender(Settings(phoenix_collector_endpoint="http://127.0.0.1:6006")) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "headers"),
-    [
-        ("", {}),
-        ("Authorization=Basic%20eDp5", {"authorization": "Basic eDp5"}),
-        ("a=1,b=x=y ,c", {"a": "1", "b": "x=y"}),
-    ],
-)
-def test_headers_are_read_as_opentelemetry_writes_them(text: str, headers: dict) -> None:
-    assert headers_of(text) == headers
+@pytest.mark.parametrize("own", ["", "authorization=Bearer%20of-its-own"])
+def test_the_settings_of_all_signals_hold_for_metrics_too(own: str) -> None:
+    with collector() as found:
+        metrics = sender_to(
+            "",
+            otel_exporter_otlp_endpoint=f"{found.address}/otlp",
+            otel_exporter_otlp_headers=SecretStr("authorization=Bearer%20word"),
+            otel_exporter_otlp_metrics_headers=SecretStr(own),
+        )
+        metrics.count("atlas.feedback", {"name": "thumb", "value": "up"})
+        metrics.close()
+        path, headers, _ = _last(found)
+    assert path == "/otlp/v1/metrics"
+    assert headers["authorization"] == ("Bearer of-its-own" if own else "Bearer word")

@@ -9,9 +9,9 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.otlp import METRICS, Destination, otlp_at, read_headers
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.destination import Destination, otlp_at, read_headers
 from atlas_search.core.web_address import without_login
 
 _SOURCES = SettingsConfigDict(
@@ -226,7 +226,7 @@ class Settings(BaseSettings):
         "",
         pattern=r"^(https?://.+)?$",
         description="Address of any server that takes OTLP over HTTP, below which traces go to "
-        "`/v1/traces`, besides Phoenix or without it; empty: none",
+        "`/v1/traces` and metrics to `/v1/metrics`, besides Phoenix or without it; empty: none",
     )
     otel_exporter_otlp_traces_endpoint: str = Field(
         "",
@@ -252,11 +252,10 @@ class Settings(BaseSettings):
     otel_exporter_otlp_metrics_endpoint: str = Field(
         "",
         pattern=r"^(https?://.+)?$",
-        description="Whole address that takes metrics by OTLP over HTTP, such as "
-        "`http://127.0.0.1:4318/v1/metrics`; empty: none are sent",
+        description="Address for metrics of such a server as it is, if it is not below the other",
     )
     otel_exporter_otlp_metrics_headers: SecretStr = Field(
-        SecretStr(""), description="Headers sent with metrics: `name=value`, separated by commas"
+        SecretStr(""), description="Headers for metrics alone; empty: those for such a server"
     )
     otel_metric_export_interval: int = Field(
         60_000, ge=100, description="Milliseconds between two sendings of metrics"
@@ -338,7 +337,7 @@ class Settings(BaseSettings):
                 raise ValueError(f"{part!r} is no origin such as `https://wiki.example.org`")
         return text
 
-    @field_validator("otel_exporter_otlp_headers")
+    @field_validator("otel_exporter_otlp_headers", "otel_exporter_otlp_metrics_headers")
     @classmethod
     def _readable_headers(cls, headers: SecretStr) -> SecretStr:
         read_headers(headers.get_secret_value())
@@ -371,6 +370,17 @@ class Settings(BaseSettings):
             self.otel_exporter_otlp_endpoint,
             self.otel_exporter_otlp_traces_endpoint,
             read_headers(self.otel_exporter_otlp_headers.get_secret_value()),
+        )
+
+    @property
+    def metrics_destination(self) -> Destination | None:
+        """The server that gets the metrics; Phoenix takes none."""
+        own = self.otel_exporter_otlp_metrics_headers.get_secret_value()
+        return otlp_at(
+            self.otel_exporter_otlp_endpoint,
+            self.otel_exporter_otlp_metrics_endpoint,
+            read_headers(own or self.otel_exporter_otlp_headers.get_secret_value()),
+            METRICS,
         )
 
 

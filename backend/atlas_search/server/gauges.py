@@ -73,14 +73,14 @@ def _kept(cache: AnswerCache) -> Mapping[str, Read]:
 
 
 def _spans(tracer: Tracer) -> Mapping[str, Read]:
-    # a tracer that sends nothing has none of these
     return {
         "atlas.spans": lambda: [
-            (getattr(tracer, name, 0), {"outcome": name}) for name in ("exported", "dropped")
+            (tracer.exported, {"outcome": "exported"}),
+            (tracer.dropped, {"outcome": "dropped"}),
         ],
         "atlas.spans.held": lambda: [
             (tracer.open_spans, {"state": "open"}),
-            (getattr(tracer, "waiting", 0), {"state": "waiting"}),
+            (tracer.waiting, {"state": "waiting"}),
         ],
     }
 

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from urllib.parse import unquote
 
 from opentelemetry.sdk.metrics.export import MetricReader
 
@@ -36,23 +35,11 @@ class OnceAMinute(logging.Filter):
 
 def metrics_sender(settings: Settings) -> list[MetricReader]:
     """What sends metrics where the settings say so; Phoenix takes none."""
-    endpoint = settings.otel_exporter_otlp_metrics_endpoint
-    # the settings for all signals
-    base = getattr(settings, "otel_exporter_otlp_endpoint", "").rstrip("/")
-    if not endpoint and base:
-        endpoint = f"{base}/v1/metrics"
-    if not endpoint:
+    destination = settings.metrics_destination
+    if not destination:
         return []
-    every = getattr(settings, "otel_exporter_otlp_headers", None)
-    own = settings.otel_exporter_otlp_metrics_headers.get_secret_value()
-    headers = headers_of(own or (every.get_secret_value() if every else ""))
-    return [otlp_reader(endpoint, headers, settings.otel_metric_export_interval / 1000)]
-
-
-def headers_of(text: str) -> dict[str, str]:
-    """Headers as OpenTelemetry writes them: `name=value`, separated by commas, percent-encoded."""
-    pairs = (part.partition("=") for part in text.split(",") if "=" in part)
-    return {name.strip().lower(): unquote(value.strip()) for name, _, value in pairs}
+    seconds = settings.otel_metric_export_interval / 1000
+    return [otlp_reader(destination.url, destination.headers, seconds)]
 
 
 def otlp_reader(endpoint: str, headers: Mapping[str, str], seconds: float) -> MetricReader:

@@ -9,6 +9,5 @@ silence      requests that are not traced, and sampling
 queue        where ended spans wait
 redaction    masks their texts before they leave; `contacts` is one way
 export       sends them, however late the server comes
-destination  where to
 open         makes a tracer from the settings
 """

@@ -11,7 +11,7 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.trace import ReadableSpan
 
-from atlas_search.core.tracing.destination import Destination
+from atlas_search.core.otlp import Destination
 from atlas_search.core.tracing.queue import SpanQueue
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 from opentelemetry.trace import Status, StatusCode
 
 from atlas_search.core.errors import AtlasError, Cancelled
-from atlas_search.core.tracing.destination import Destination, phoenix_at
+from atlas_search.core.otlp import Destination, phoenix_at
 from atlas_search.core.tracing.export import Delivery
 from atlas_search.core.tracing.labels import present_labels
 from atlas_search.core.tracing.redaction import Redaction, SpanMask

@@ -1,4 +1,4 @@
-"""Where spans go: an address, and the headers that it asks for."""
+"""Where spans and metrics go: an address, and the headers that it asks for."""
 
 import re
 from base64 import b64encode
@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from atlas_search.core.web_address import without_login
 
 TRACES = "/v1/traces"
+METRICS = "/v1/metrics"
 _HEADER = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([ -~]*?)\s*")
 
 
@@ -35,12 +36,15 @@ def phoenix_at(address: str) -> Destination:
     return _destination("Phoenix", address.rstrip("/") + TRACES, {})
 
 
-def otlp_at(base: str, traces: str, headers: Mapping[str, str]) -> Destination | None:
-    """Any other server: at the address for traces as it is, else below its base address.
+def otlp_at(
+    base: str, own: str, headers: Mapping[str, str], path: str = TRACES
+) -> Destination | None:
+    """Any other server: at its `own` address for traces, or metrics, as it is; else at the `path`
+    below its base address.
 
     None if neither is given.
     """
-    url = traces or (base and base.rstrip("/") + TRACES)
+    url = own or (base and base.rstrip("/") + path)
     return _destination("The OTLP endpoint", url, headers) if url else None
 
 
