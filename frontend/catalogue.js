@@ -40,9 +40,9 @@ export function openCatalogue() {
   }
 
   return {
+    hasName: () => caller !== "",
     label: (corpus) => labels.get(corpus) ?? corpus,
     writer: (target) => writers.get(target) ?? "a language model",
-    hasName: () => caller !== "",
     traceUrl: (id) => traces && id && `${traces}/redirects/traces/${id}`,
     loaded: load(),
   };

@@ -17,7 +17,7 @@ const WORDS = {
   saving: "Saving …",
   saved: "Saved",
   failed: "",
-  gone: "The server no longer knows this answer, so it cannot be rated any more.",
+  gone: "The server has not kept this answer, so it cannot be rated.",
 };
 
 /** The rating of an answer with this id; `hasName` whether a key tells whose it is. */
@@ -131,6 +131,7 @@ function commentBox(qaId, feedback) {
   const save = element("button", { type: "button", onclick: keep }, "Save comment");
   const hint = element("span", { class: "hint", id: `${id}-hint` });
   text.setAttribute("aria-describedby", hint.id);
+  let sent = "";
   let kept = "";
 
   function count() {
@@ -139,11 +140,14 @@ function commentBox(qaId, feedback) {
   }
 
   function keep() {
-    feedback.change({ comment: text.value.trim() || null });
+    sent = text.value;
+    feedback.change({ comment: sent.trim() || null });
   }
 
   feedback.watch(({ said, state }) => {
-    if (state !== "failed") kept = said.comment ?? "";
+    kept = said.comment ?? "";
+    // the server leaves out what is no text
+    if (state === "saved" && text.value === sent && sent !== kept) text.value = sent = kept;
     text.disabled = state === "gone";
     save.toggleAttribute("aria-disabled", state === "gone");
     count();

@@ -56,7 +56,7 @@ function newTag(qaId, feedback, tags) {
 
   function add(event) {
     event.preventDefault();
-    const tag = input.value.trim();
+    const tag = input.value.trim().replaceAll(/\s+/g, " ");
     if (!tag) return;
     if (!tags().includes(tag)) feedback.change({ tags: listed([...tags(), tag]) });
     input.value = "";
