@@ -102,6 +102,7 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
     return Answer(
         request=run.request,
         trace_id=span.trace_id,
+        span_id=span.span_id,
         created=datetime.now(UTC),
         outcome=written.outcome,
         text=written.text,
@@ -151,6 +152,7 @@ def _again(run: AnswerRun, kept: Answer, span: Span) -> Answer:
         kept,
         request=run.request,
         trace_id=span.trace_id,
+        span_id=span.span_id,
         writer=replace(kept.writer, attempts=0, usage=Usage(), cost=kept.writer.cost and 0.0),
         timings_ms=run.clock.laps,
         cache_hit=True,

@@ -21,6 +21,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.server.access.listening import check_listening
 from atlas_search.server.app import MAX_BODY, create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.feedback.feedback import Feedback
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
@@ -45,6 +46,7 @@ def serve(settings: Settings) -> None:
     app = create_app(serving)
     runs: Runs = app.extensions["runs"]
     jobs: Jobs = app.extensions["jobs"]
+    feedback: Feedback = app.extensions["feedback"]
     listener: Listener | None = None
     try:
         listener = Listener(
@@ -67,6 +69,7 @@ def serve(settings: Settings) -> None:
         log.info("Stopping.")
     finally:
         _stop(runs, jobs, listener)
+        feedback.close()
         serving.close()
 
 

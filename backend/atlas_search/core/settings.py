@@ -245,7 +245,15 @@ class Settings(BaseSettings):
     )
     atlas_state_directory: Path = Field(
         Path("data/state"),
-        description="Folder of what the server keeps of its callers: costs, shared answers",
+        description="Folder of what the server keeps of its callers: costs, shared answers, "
+        "ratings",
+    )
+    feedback_days: int = Field(
+        90,
+        ge=1,
+        le=36_500,
+        description="Days for which an answer can be rated, and a rating waits for Phoenix; "
+        "ratings themselves are kept",
     )
     atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR"

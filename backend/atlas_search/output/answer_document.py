@@ -204,6 +204,7 @@ class AnswerDocument(Sent):
     qa_id: str
     session_id: str
     trace_id: str = ""
+    span_id: str = ""
     target: str
     composite_target: str = ""
     collection: str

@@ -36,6 +36,8 @@ from atlas_search.server.collections import (
 )
 from atlas_search.server.description import DescribedAPI
 from atlas_search.server.export import export_blueprint
+from atlas_search.server.feedback.feedback import Feedback
+from atlas_search.server.feedback.routes import feedback_blueprint
 from atlas_search.server.headers import forbid
 from atlas_search.server.health import health_blueprint
 from atlas_search.server.ingest.jobs import Jobs
@@ -124,7 +126,10 @@ def create_app(
     app.extensions["jobs"] = jobs
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
-    app.register_api(ask_blueprint(own, runs, collections.guard, spending))
+    feedback = Feedback(settings)
+    app.extensions["feedback"] = feedback
+    app.register_api(ask_blueprint(own, runs, collections.guard, spending, feedback.note))
+    app.register_api(feedback_blueprint(feedback))
     app.register_api(export_blueprint(collections, runs))
     shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
     app.register_api(share_blueprint(settings, runs, shared))

@@ -36,6 +36,9 @@ Guards = Callable[[], Guard]
 Pay = Callable[[date, float], None]
 """Notes what was spent on a day."""
 
+Note = Callable[[Answer, str], None]
+"""Lets an answer of an owner's be rated."""
+
 EVENTS = ("references", "token", "sentence", "restart", "section", "complete", "error")
 
 _ANSWER: ResponseDict = {200: AnswerDocument}
@@ -77,13 +80,15 @@ class StoppedOut(BaseModel):
     stopped: bool = Field(description="Whether it was still being written")
 
 
-def ask_blueprint(serve: Serve, runs: Runs, guards: Guards, spending: Spending) -> APIBlueprint:
+def ask_blueprint(
+    serve: Serve, runs: Runs, guards: Guards, spending: Spending, note: Note
+) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
     @blueprint.post("/ask", summary="Answer a question", responses=_ANSWER | _BEGUN)
     def post_ask(body: AskBody) -> dict[str, object]:
-        run = _start(runs, serve(), body, guards, spending)
+        run = _start(runs, serve(), body, guards, spending, note)
         return _whole(run, gone(), include_context=body.include_context)
 
     @blueprint.post(
@@ -100,7 +105,7 @@ def ask_blueprint(serve: Serve, runs: Runs, guards: Guards, spending: Spending) 
         after = int(header.last_event)
         if after and body.qa_id:
             return _stream(own_run(runs, body.qa_id), after, gone())
-        return _stream(_start(runs, serve(), body, guards, spending), 0, gone())
+        return _stream(_start(runs, serve(), body, guards, spending, note), 0, gone())
 
     @blueprint.get("/ask/<qa_id>/stream", summary="The events of an answer", responses=_EVENTS)
     def get_ask_stream(path: ByAnswer, header: Resumed) -> Response:
@@ -135,7 +140,9 @@ def finished_run(run: Run) -> Run:
     return run
 
 
-def _start(runs: Runs, atlas: Atlas, body: AskBody, guards: Guards, spending: Spending) -> Run:
+def _start(
+    runs: Runs, atlas: Atlas, body: AskBody, guards: Guards, spending: Spending, note: Note
+) -> Run:
     """Check the request and begin its answer."""
     caller = present_caller()
     question = read_question(body, atlas.services)
@@ -148,6 +155,7 @@ def _start(runs: Runs, atlas: Atlas, body: AskBody, guards: Guards, spending: Sp
         guard=guards(),
         with_trace=caller.sees_traces,
         pay=partial(spending.add, spender(caller, request.remote_addr or "")),
+        note=note,
     )
     g.run = run = runs.start(question.qa_id, question.session_id, work, caller.owner)
     return run
@@ -163,18 +171,20 @@ def _work(
     guard: Guard,
     with_trace: bool,
     pay: Pay,
+    note: Note,
 ) -> None:
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
         answer = _answer(run, atlas, question, pay)
-        answer = answer if with_trace else replace(answer, trace_id="")
-        document = answer.to_dict()
+        shown = answer if with_trace else replace(answer, trace_id="", span_id="")
+        document = shown.to_dict()
         guard.require_whole()  # damage may have come while it was written
     except Exception as error:
         run.error = guard.cause(error)
         run.write("error", problem_of(run.error, path).model_dump_json(exclude_none=True))
     else:
-        run.answer, run.document, run.manifest = answer, document, atlas.services.store.manifest
+        run.answer, run.document, run.manifest = shown, document, atlas.services.store.manifest
+        note(answer, run.owner)
         run.write("complete", json.dumps(_to_send(document, include_context=include_context)))
 
 

@@ -46,6 +46,11 @@ class Span:
         """The trace's id in hexadecimal."""
         return format(self._span.get_span_context().trace_id, "032x")
 
+    @property
+    def span_id(self) -> str:
+        """The span's id in hexadecimal; empty if no one will see the span."""
+        return format(self._span.get_span_context().span_id, "016x") if self.recorded else ""
+
     def set(self, **attributes: AttributeValue) -> None:
         """Set plain attributes."""
         self._span.set_attributes(attributes)

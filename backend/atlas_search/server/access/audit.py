@@ -35,7 +35,8 @@ def audit(settings: Settings) -> Callable[[Response], Response]:
     def note(response: Response) -> Response:
         entry = _entry(response, with_question=settings.trace_content)
         run: Run | None = g.get("run")
-        response.call_on_close(lambda: _write(path, entry | _outcome(run)))
+        rated: str | None = g.get("qa_id")
+        response.call_on_close(lambda: _write(path, entry | _outcome(run, rated)))
         return response
 
     return note
@@ -70,11 +71,11 @@ def _entry(response: Response, *, with_question: bool) -> dict[str, object]:
     return entry
 
 
-def _outcome(run: Run | None) -> dict[str, object]:
+def _outcome(run: Run | None, qa_id: str | None) -> dict[str, object]:
     """What came of an answer; an answer that goes on after its reader left has no decision yet."""
     answer = run.answer if run else None
     return {
-        "qa_id": run.qa_id if run else None,
+        "qa_id": run.qa_id if run else qa_id,
         "decision": answer.outcome.decision if answer else None,
         "cost": run.cost if run else None,
     }
