@@ -24,6 +24,7 @@ from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop
+from atlas_search.core.tracing.silence import keep_silence
 from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
@@ -272,7 +273,7 @@ class Atlas:
             except Exception as error:
                 given.put(error)
 
-        thread = Thread(target=work, name=f"ask-{request.qa_id}", daemon=True)
+        thread = Thread(target=keep_silence(work), name=f"ask-{request.qa_id}", daemon=True)
         thread.start()
         try:
             while not isinstance(item := given.get(), Exception):

@@ -23,6 +23,7 @@ from atlas_search.core.errors import (
 from atlas_search.core.settings import Settings, environment_target
 from atlas_search.core.shown import shown
 from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
+from atlas_search.core.tracing.redaction import open_redactions
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.health import ProviderHealth
@@ -139,6 +140,10 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         settings.phoenix_collector_endpoint,
         settings.phoenix_project_name,
         content=settings.trace_content,
+        also=settings.otlp_destination,
+        sampling=settings.trace_sampling,
+        redactions=open_redactions(settings),
+        delay=settings.otel_bsp_schedule_delay / 1000,
     )
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
     store = _open_store(settings, embedder)

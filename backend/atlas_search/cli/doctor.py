@@ -15,6 +15,7 @@ from atlas_search.cli.installation import (
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.settings import Settings
+from atlas_search.core.tracing.destination import without_login
 from atlas_search.services import Services, open_services
 
 __all__ = ["CheckUp", "examine"]
@@ -87,4 +88,4 @@ def _phoenix(settings: Settings) -> CheckUp:
     if problem := phoenix_problem(address):
         mend = "Start it: `make phoenix`, or leave PHOENIX_COLLECTOR_ENDPOINT empty."
         return CheckUp("phoenix", "fault", f"{problem}. {mend}")
-    return CheckUp("phoenix", "ok", address)
+    return CheckUp("phoenix", "ok", without_login(address))

@@ -1,14 +1,24 @@
 """Whether a Phoenix answers at the address that traces go to."""
 
+from atlas_search.core.tracing.destination import phoenix_at, without_login
+
 PHOENIX_SECONDS = 3.0
 
 
 def phoenix_problem(address: str) -> str:
-    """Why it does not answer, asked now; empty if it does. Takes up to PHOENIX_SECONDS."""
+    """Why it does not answer, asked now; empty if it does. Takes up to PHOENIX_SECONDS.
+
+    A password in the address is sent, and not repeated.
+    """
     from httpx2 import HTTPError, InvalidURL, get  # 0.15 s: only who asks pays
 
+    phoenix = phoenix_at(address)
     try:
-        get(f"{address.rstrip('/')}/healthz", timeout=PHOENIX_SECONDS).raise_for_status()
+        get(
+            f"{without_login(address).rstrip('/')}/healthz",
+            headers=dict(phoenix.headers),
+            timeout=PHOENIX_SECONDS,
+        ).raise_for_status()
     except (HTTPError, InvalidURL) as error:
-        return f"{address} does not answer ({error})"
+        return f"{phoenix.shown} does not answer ({error})"
     return ""

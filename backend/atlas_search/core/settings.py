@@ -11,6 +11,12 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.targets import Target
+from atlas_search.core.tracing.destination import (
+    Destination,
+    otlp_at,
+    read_headers,
+    without_login,
+)
 
 _SOURCES = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
 
@@ -214,7 +220,33 @@ class Settings(BaseSettings):
         "", description="Address of Phoenix as a browser reaches it; empty: the collector's"
     )
     phoenix_project_name: str = Field("atlas", description="Phoenix project the traces go to")
+    otel_exporter_otlp_endpoint: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of any server that takes OTLP over HTTP, below which traces go to "
+        "`/v1/traces`, besides Phoenix or without it; empty: none",
+    )
+    otel_exporter_otlp_traces_endpoint: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address for traces of such a server as it is, if it is not below the other",
+    )
+    otel_exporter_otlp_headers: SecretStr = Field(
+        SecretStr(""),
+        description="Headers for such a server: `name=value`, separated by commas, percent-encoded",
+    )
+    otel_bsp_schedule_delay: int = Field(
+        5000, ge=1, description="Milliseconds between two sendings of spans"
+    )
     trace_content: bool = Field(True, description="Whether traces hold questions and texts")
+    trace_sampling: float = Field(
+        1.0, ge=0, le=1, description="Share of traces that are kept, each whole or not at all"
+    )
+    trace_redact: str = Field(
+        "",
+        description="Redactions of the texts in traces, separated by commas: `contacts`, or those "
+        "of other packages; empty: none",
+    )
     atlas_admin_token: SecretStr = Field(
         SecretStr(""),
         description="Token that allows changes to a running server; empty: nobody may",
@@ -289,6 +321,12 @@ class Settings(BaseSettings):
                 raise ValueError(f"{part!r} is no origin such as `https://wiki.example.org`")
         return text
 
+    @field_validator("otel_exporter_otlp_headers")
+    @classmethod
+    def _readable_headers(cls, headers: SecretStr) -> SecretStr:
+        read_headers(headers.get_secret_value())
+        return headers
+
     @property
     def umask(self) -> int:
         """`atlas_umask` as a number."""
@@ -307,7 +345,16 @@ class Settings(BaseSettings):
     @property
     def phoenix_url(self) -> str:
         """Phoenix as a browser reaches it; empty without tracing."""
-        return (self.phoenix_public_url or self.phoenix_collector_endpoint).rstrip("/")
+        return without_login(self.phoenix_public_url or self.phoenix_collector_endpoint).rstrip("/")
+
+    @property
+    def otlp_destination(self) -> Destination | None:
+        """The server besides Phoenix that gets the traces."""
+        return otlp_at(
+            self.otel_exporter_otlp_endpoint,
+            self.otel_exporter_otlp_traces_endpoint,
+            read_headers(self.otel_exporter_otlp_headers.get_secret_value()),
+        )
 
 
 class _EnvironmentTarget(Target, BaseSettings):
@@ -334,7 +381,12 @@ def environment_target() -> dict[str, Any]:
 
 def _explain(error: ValidationError) -> ConfigurationError:
     first = error.errors()[0]
-    name = str(first["loc"][0]).upper()
-    return ConfigurationError(
-        f"{name}={first.get('input')!r} in the environment or .env: {first['msg']}."
-    )
+    name = str(first["loc"][0])
+    field = Settings.model_fields.get(name)
+    secret = field is not None and field.annotation is SecretStr
+    given = "..." if secret else repr(_plain(first.get("input")))
+    return ConfigurationError(f"{name.upper()}={given} in the environment or .env: {first['msg']}.")
+
+
+def _plain(given: object) -> object:
+    return without_login(given) if isinstance(given, str) else given

@@ -51,6 +51,7 @@ from atlas_search.server.serving import Serve
 from atlas_search.server.share import share_blueprint
 from atlas_search.server.statistics import statistics_blueprint
 from atlas_search.server.store_watch import UNGUARDED, Guard
+from atlas_search.server.telemetry import heed_privacy, speak_again
 from atlas_search.server.validate import validate_blueprint
 from atlas_search.server.whole_store import require_whole, withhold
 
@@ -113,6 +114,8 @@ def create_app(
     access, known = Access(settings), origins(settings)
     own = serve_caller(collections)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
+    app.before_request(heed_privacy)
+    app.teardown_request(speak_again)
     app.before_request(origin_gate(known))
     app.before_request(gate(access, Limiter(settings, spending)))
     app.before_request(read_body)

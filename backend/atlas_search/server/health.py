@@ -178,7 +178,13 @@ def embedder_problem(services: Services) -> str:
 def tracing_problem(services: Services) -> str:
     """Why traces do not arrive; empty if they do, or if there are none."""
     address = services.settings.phoenix_collector_endpoint
-    return phoenix_problem(address) if address else ""
+    problems = [phoenix_problem(address)] if address else []
+    problems += [
+        f"{delivery.destination.shown} gets no spans: {delivery.problem}"
+        for delivery in services.tracer.deliveries
+        if delivery.problem
+    ]
+    return "; ".join(filter(None, problems))
 
 
 def _require_ready(services: Services, embedder: Callable[[], str]) -> None:
@@ -206,10 +212,12 @@ def _without_detail(part: PartOut) -> PartOut:
 
 
 def _tracing(services: Services, problem: str) -> PartOut:
-    address = services.settings.phoenix_collector_endpoint
-    if not address:
+    tracer = services.tracer
+    if not tracer.enabled:
         return PartOut(status="note", detail="off: PHOENIX_COLLECTOR_ENDPOINT is not set")
-    return PartOut(status="note" if problem else "ok", detail=problem or address)
+    where = ", ".join(delivery.destination.shown for delivery in tracer.deliveries)
+    counts = f"spans sent: {tracer.exported}, waiting: {tracer.waiting}, dropped: {tracer.dropped}"
+    return PartOut(status="note" if problem else "ok", detail=f"{problem or where}; {counts}")
 
 
 def _providers(services: Services, providers: Mapping[str, Health]) -> dict[str, PartOut]:

@@ -11,6 +11,7 @@ from cachetools import TTLCache
 from atlas_search.answer.answer import Answer
 from atlas_search.core.errors import Cancelled, Conflict, NotFound, ServerBusy, TooManyQuestions
 from atlas_search.core.stop import Stop
+from atlas_search.core.tracing.silence import keep_silence
 from atlas_search.server.problems import problem_of
 from atlas_search.stores.manifest import Manifest
 
@@ -172,7 +173,7 @@ class Runs:
             self._running[owner, qa_id] = run
             self.started += 1
         threading.Thread(
-            target=self._work, args=(run, work), name=f"ask-{qa_id}", daemon=True
+            target=keep_silence(self._work), args=(run, work), name=f"ask-{qa_id}", daemon=True
         ).start()
         return run
 

@@ -1,5 +1,5 @@
-"""Contract suites: what every reader, embedder, chat model, reranker and reader model does, as
-pytest classes.
+"""Contract suites: what every reader, embedder, chat model, reranker, reader model and redaction
+does, as pytest classes.
 
 A package that offers such a part subclasses the suite in its tests and gives the fixtures that the
 suite names. Needs pytest.
@@ -9,6 +9,7 @@ from atlas_search.testing.chat_models import ChatModelContract
 from atlas_search.testing.embedders import EmbedderContract
 from atlas_search.testing.reader_models import ReaderModelContract
 from atlas_search.testing.readers import ReaderContract
+from atlas_search.testing.redactions import RedactionContract
 from atlas_search.testing.rerankers import RerankerContract
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "EmbedderContract",
     "ReaderContract",
     "ReaderModelContract",
+    "RedactionContract",
     "RerankerContract",
 ]

@@ -1,71 +1,190 @@
-"""Sending spans."""
+"""Sending spans, however late the server that takes them comes."""
 
 import logging
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-EXPORT_SECONDS = 60  # a batch that Phoenix cannot take is sent again until then
-QUEUE = 2048  # spans that wait to be sent, of some 180 questions
-PROBE_SECONDS = 1.0  # between two looks whether Phoenix answers
+from atlas_search.core.tracing.destination import Destination
+from atlas_search.core.tracing.queue import SpanQueue
+
+if TYPE_CHECKING:
+    import httpx2
+
+EXPORT_SECONDS = 60.0  # spans that the server cannot take at present are sent again until then
+ANSWER_SECONDS = 30.0  # for one answer of the server
+LAST_SECONDS = 2.0  # for an answer once the process ends
+PROBE_SECONDS = 1.0  # between two tries
+LOG_SECONDS = 60.0  # between two lines that spans do not arrive
+MAX_ANSWER = 64_000  # bytes of an answer that are read
+
+_LATER = frozenset({408, 429, 500, 502, 503, 504})
+_TOO_LARGE = 413
 
 log = logging.getLogger(__name__)
 
+Fate = Literal["taken", "absent", "later", "refused", "too large"]
+Mask = Callable[[ReadableSpan], ReadableSpan]
 
-class PatientExporter(SpanExporter):
-    """Sends once Phoenix answers, however late that is; meanwhile spans wait in the queue.
 
-    The SDK drops a batch after a minute, and installing Phoenix takes longer. Of more than QUEUE
-    spans the oldest are lost.
+class _Reply(NamedTuple):
+    """What became of some spans; `rejected` are those that the server names as not taken."""
+
+    fate: Fate
+    reason: str = ""
+    rejected: int = 0
+
+
+class Delivery:
+    """Spans on their way to one destination; `queue` is where they wait, and counts them.
+
+    They wait for a server that does not answer, however late it comes; one that answers with an
+    error of its own gets them again for EXPORT_SECONDS. What it refuses is dropped. `mask` is
+    applied to each span before it leaves. `problem` says why they do not arrive; empty if they do.
+
+    The SDK's exporter is not used: it drops a batch after a minute, sends the headers meant for
+    one server to each, and says nothing of what was dropped.
     """
 
-    def __init__(self, endpoint: str):
-        self._endpoint = endpoint.rstrip("/")
-        self._exporter = OTLPSpanExporter(f"{self._endpoint}/v1/traces", timeout=EXPORT_SECONDS)
+    def __init__(
+        self,
+        destination: Destination,
+        mask: Mask,
+        delay: float,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.destination = destination
+        self.problem = ""
+        self._mask = mask
+        self._clock = clock
         self._stopped = threading.Event()
-        self._told = False
+        self._told_at: float | None = None
+        self._client: httpx2.Client | None = None
+        self.queue = SpanQueue(self._deliver, delay)
 
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Wait for Phoenix, then send."""
-        while not self._answers():
-            if not self._told:
-                log.warning("Phoenix does not answer at %s; traces wait for it.", self._endpoint)
-                self._told = True
+    def stop(self) -> None:
+        """Try once more to send what waits, and no more than once."""
+        self._stopped.set()
+        self.queue.end()
+
+    def close(self, seconds: float) -> None:
+        """Wait so long for that; what has not arrived then is dropped."""
+        self.queue.give_up(seconds)
+        if self._client:
+            self._client.close()
+        if self.queue.dropped:
+            log.warning(
+                "%s: of the spans %d arrived, %d were dropped.",
+                self._where,
+                self.queue.exported,
+                self.queue.dropped,
+            )
+
+    @property
+    def _where(self) -> str:
+        return f"{self.destination.name} at {self.destination.shown}"
+
+    def _deliver(self, spans: Sequence[ReadableSpan]) -> int:
+        try:
+            return self._send([self._mask(span) for span in spans])
+        except Exception as error:  # the thread must go on; an error's text may repeat a text
+            self._fail(f"they cannot be sent ({type(error).__name__})", len(spans))
+            return 0
+
+    def _send(self, spans: Sequence[ReadableSpan]) -> int:
+        """How many arrived."""
+        began = self._clock()
+        while True:
+            reply = self._post(spans)
+            if reply.fate == "taken":
+                arrived = max(0, len(spans) - reply.rejected)
+                self._note(reply, len(spans) - arrived)
+                return arrived
+            if reply.fate == "too large" and len(spans) > 1:
+                half = len(spans) // 2
+                return self._send(spans[:half]) + self._send(spans[half:])
+            late = self._clock() - began > EXPORT_SECONDS
+            if reply.fate in ("refused", "too large") or (reply.fate == "later" and late):
+                self._fail(reply.reason, len(spans))
+                return 0
+            self._fail(reply.reason)
             if self._stopped.wait(PROBE_SECONDS):
-                return SpanExportResult.FAILURE
-        return self._exporter.export(spans)
+                return 0
 
-    def _answers(self) -> bool:
+    def _post(self, spans: Sequence[ReadableSpan]) -> _Reply:
         import httpx2  # 0.1 s: only who traces pays
 
         try:
-            httpx2.head(self._endpoint, timeout=EXPORT_SECONDS)
-        except httpx2.TransportError:
-            return False
-        return True
+            body = encode_spans(spans).SerializeToString()
+        except Exception as error:  # of one span; halving finds it
+            return _Reply("too large", f"they cannot be encoded ({type(error).__name__})")
+        if self._client is None:
+            self._client = httpx2.Client(follow_redirects=False)
+        headers = {**self.destination.headers, "content-type": "application/x-protobuf"}
+        seconds = LAST_SECONDS if self._stopped.is_set() else ANSWER_SECONDS
+        try:
+            with self._client.stream(
+                "POST", self.destination.url, content=body, headers=headers, timeout=seconds
+            ) as response:
+                return self._read(response, self._clock() + seconds)
+        except httpx2.ConnectError as error:
+            return _Reply("absent", f"it does not answer ({error})")
+        except httpx2.TransportError as error:
+            # by its kind alone: the text of an illegal header is the header
+            return _Reply("absent", f"it does not answer ({type(error).__name__})")
 
-    def stop_waiting(self) -> None:
-        """Give up what waits if Phoenix does not answer now."""
-        self._stopped.set()
+    def _read(self, response: "httpx2.Response", end: float) -> _Reply:
+        status = response.status_code
+        if status == _TOO_LARGE:
+            return _Reply("too large", f"it answers {status}")
+        if not response.is_success:
+            return _Reply("later" if status in _LATER else "refused", f"it answers {status}")
+        rejected = _rejected(self._content(response, end))
+        return _Reply("taken", "it takes some, not all" if rejected else "", rejected)
 
-    def shutdown(self) -> None:
-        """See SpanExporter."""
-        self.stop_waiting()
-        self._exporter.shutdown()  # type: ignore[no-untyped-call]
+    def _content(self, response: "httpx2.Response", end: float) -> bytes:
+        """The beginning of the body; empty if it is broken, for the spans were taken."""
+        import httpx2
+
+        content = b""
+        try:
+            for piece in response.iter_bytes():
+                content += piece
+                if len(content) > MAX_ANSWER or self._clock() > end:
+                    return b""
+        except httpx2.HTTPError:
+            return b""
+        return content
+
+    def _note(self, reply: _Reply, lost: int) -> None:
+        if lost:
+            self._fail(reply.reason, lost)
+        else:
+            self.problem = ""
+
+    def _fail(self, reason: str, lost: int = 0) -> None:
+        """Remember why spans do not arrive, and say so at most once in LOG_SECONDS."""
+        self.problem = reason
+        now = self._clock()
+        if self._told_at is not None and now - self._told_at < LOG_SECONDS:
+            return
+        self._told_at = now
+        waiting, dropped = self.queue.waiting - lost, self.queue.dropped + lost
+        log.warning(
+            "%s gets no spans: %s. Waiting: %d, dropped: %d.", self._where, reason, waiting, dropped
+        )
 
 
-def quiet_exporter() -> None:
-    """Let an absent Phoenix cost one line in the log, not one for every batch."""
-    seen = False
-
-    def first_only(record: logging.LogRecord) -> bool:
-        nonlocal seen
-        if record.levelno < logging.WARNING:
-            return True
-        first, seen = not seen, True
-        return first
-
-    logging.getLogger("opentelemetry.exporter.otlp.proto.http.trace_exporter").addFilter(first_only)
+def _rejected(content: bytes) -> int:
+    """How many spans an answer says were not taken; 0 if it cannot be read."""
+    try:
+        answer = ExportTraceServiceResponse.FromString(content)
+    except DecodeError:
+        return 0
+    return int(answer.partial_success.rejected_spans)

@@ -1,5 +1,6 @@
 """One step of a request."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,11 @@ class TracedDocument:
     leg: str = ""
 
 
+def digest(id_: str) -> str:
+    """What stands for the id of a passage without content: ids are made of the names of files."""
+    return hashlib.sha256(id_.encode()).hexdigest()[:16]
+
+
 class Span:
     """One step of a request. Content is left out if the tracer was told so.
 
@@ -43,8 +49,9 @@ class Span:
 
     @property
     def trace_id(self) -> str:
-        """The trace's id in hexadecimal."""
-        return format(self._span.get_span_context().trace_id, "032x")
+        """The trace's id in hexadecimal; empty if it is not kept, so that nothing leads to it."""
+        context = self._span.get_span_context()
+        return format(context.trace_id, "032x") if context.trace_flags.sampled else ""
 
     @property
     def span_id(self) -> str:
@@ -129,7 +136,8 @@ class Span:
         attributes: dict[str, AttributeValue] = {}
         for index, traced in enumerate(documents):
             document = f"{prefix}.{index}"
-            attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = traced.id
+            id_ = traced.id if self._content else digest(traced.id)
+            attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = id_
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(traced.score)
             passage = traced.passage
             if self._content and passage and index < FULL_TEXTS:

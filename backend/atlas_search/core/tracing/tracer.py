@@ -1,7 +1,8 @@
 """Opening spans."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -10,11 +11,13 @@ from openinference.semconv.trace import SpanAttributes
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status, StatusCode
 
 from atlas_search.core.errors import Cancelled
-from atlas_search.core.tracing.export import QUEUE, PatientExporter, quiet_exporter
+from atlas_search.core.tracing.destination import Destination, phoenix_at
+from atlas_search.core.tracing.export import Delivery
+from atlas_search.core.tracing.redaction import Redaction, SpanMask
+from atlas_search.core.tracing.silence import TraceSampler
 from atlas_search.core.tracing.span import Span
 from atlas_search.core.version import __version__
 
@@ -22,18 +25,31 @@ Kind = Literal["CHAIN", "EMBEDDING", "RETRIEVER", "RERANKER", "LLM", "GUARDRAIL"
 
 # the SDK's 128 would silently drop the span kind on a span with many documents
 MAX_ATTRIBUTES = 4096
-SHUTDOWN_SECONDS = 2.0  # without a bound it takes 30 s when Phoenix is gone
+SHUTDOWN_SECONDS = 2.0  # without a bound it takes as long as a server that hangs
+DELAY_SECONDS = 5.0  # between two batches
 
 
 class Tracer:
-    """Opens spans; sends them to Phoenix, or nowhere if no endpoint is given."""
+    """Opens spans; sends them to Phoenix and `also` to another server, or nowhere without either.
 
-    def __init__(self, endpoint: str, project: str, *, content: bool):
+    Of all traces the share `sampling` (0 to 1) is kept, each whole or not at all, and what
+    `redactions` take from texts never leaves.
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        project: str,
+        *,
+        content: bool,
+        also: Destination | None = None,
+        sampling: float = 1.0,
+        redactions: Sequence[Redaction] = (),
+        delay: float = DELAY_SECONDS,
+    ):
         self._content = content
         self._lock = threading.Lock()
         self._open_spans = 0
-        self.enabled = bool(endpoint)
-        self._exporter: PatientExporter | None = None
         resource = Resource.create(
             {
                 ResourceAttributes.PROJECT_NAME: project,
@@ -41,17 +57,34 @@ class Tracer:
                 "service.version": __version__,
             }
         )
-        limits = SpanLimits(max_span_attributes=MAX_ATTRIBUTES)
         self._provider = TracerProvider(
-            resource=resource, span_limits=limits, shutdown_on_exit=False
+            sampler=TraceSampler(sampling),
+            resource=resource,
+            span_limits=SpanLimits(max_span_attributes=MAX_ATTRIBUTES),
+            shutdown_on_exit=False,
         )
-        if endpoint:
-            quiet_exporter()
-            self._exporter = PatientExporter(endpoint)
-            # the simple processor would send each span before the request goes on
-            processor = BatchSpanProcessor(self._exporter, max_queue_size=QUEUE)
-            self._provider.add_span_processor(processor)
+        wanted = [phoenix_at(endpoint) if endpoint else None, also]
+        mask = SpanMask(redactions)
+        self.deliveries = [Delivery(each, mask, delay) for each in wanted if each]
+        for delivery in self.deliveries:
+            self._provider.add_span_processor(delivery.queue)
+        self.enabled = bool(self.deliveries)
         self._tracer = self._provider.get_tracer("atlas", __version__)
+
+    @property
+    def exported(self) -> int:
+        """Spans that have arrived; those that went to two servers count twice."""
+        return sum(delivery.queue.exported for delivery in self.deliveries)
+
+    @property
+    def dropped(self) -> int:
+        """Spans that will never arrive, counted in the same way."""
+        return sum(delivery.queue.dropped for delivery in self.deliveries)
+
+    @property
+    def waiting(self) -> int:
+        """Spans that are still to be sent, counted in the same way."""
+        return sum(delivery.queue.waiting for delivery in self.deliveries)
 
     @property
     def open_spans(self) -> int:
@@ -81,7 +114,9 @@ class Tracer:
         ) as span:
             self._count(1)
             try:
-                yield Span(span, content=self._content, recorded=self.enabled)
+                yield Span(
+                    span, content=self._content, recorded=self.enabled and span.is_recording()
+                )
             except Cancelled:
                 span.set_attribute("cancelled", True)
                 span.set_status(Status(StatusCode.OK))
@@ -101,9 +136,10 @@ class Tracer:
             self._open_spans += change
 
     def close(self) -> None:
-        """Send what is waiting and stop, within SHUTDOWN_SECONDS."""
-        if self._exporter:
-            self._exporter.stop_waiting()
-        thread = threading.Thread(target=self._provider.shutdown, daemon=True)
-        thread.start()
-        thread.join(SHUTDOWN_SECONDS)
+        """Send what is waiting and stop, within SHUTDOWN_SECONDS; what is left then is dropped."""
+        end = time.monotonic() + SHUTDOWN_SECONDS
+        for delivery in self.deliveries:
+            delivery.stop()
+        for delivery in self.deliveries:
+            delivery.close(end - time.monotonic())
+        self._provider.shutdown()

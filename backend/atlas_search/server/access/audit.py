@@ -11,6 +11,7 @@ from flask import Response, g, request
 
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
+from atlas_search.core.tracing.silence import silent
 from atlas_search.server.access.caller import NOBODY, Caller
 from atlas_search.server.runs import Run
 
@@ -20,8 +21,9 @@ log = logging.getLogger(__name__)
 def audit(settings: Settings) -> Callable[[Response], Response]:
     """What to call after each request: it writes a line once the response is sent.
 
-    The question is in it only if traces hold texts. Raises ConfigurationError if the file cannot
-    be written. A file that a tool moves away (logrotate) is begun anew.
+    The question is in it only if traces hold texts, those of this request too. Raises
+    ConfigurationError if the file cannot be written. One that a tool moves away (logrotate) is
+    begun anew.
     """
     if not settings.audit_log:
         return lambda response: response
@@ -33,7 +35,7 @@ def audit(settings: Settings) -> Callable[[Response], Response]:
         raise ConfigurationError(f"AUDIT_LOG={path}: {error.strerror}.") from error
 
     def note(response: Response) -> Response:
-        entry = _entry(response, with_question=settings.trace_content)
+        entry = _entry(response, with_question=settings.trace_content and not silent())
         run: Run | None = g.get("run")
         rated: str | None = g.get("qa_id")
         response.call_on_close(lambda: _write(path, entry | _outcome(run, rated)))

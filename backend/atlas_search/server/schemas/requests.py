@@ -56,6 +56,11 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+Telemetry = Field(
+    True, description="`false`: nothing of the request is traced, nor its text noted elsewhere"
+)
+
+
 class SearchBody(_Request):
     """What to search for, and where."""
 
@@ -101,6 +106,7 @@ class SearchBody(_Request):
         "search, the target's MAX_PASSAGES_PER_DOCUMENT in an answer",
     )
     as_of: Day | None = Field(None, description="The day their age is counted from; today")
+    telemetry: bool = Telemetry
 
 
 class FindBody(SearchBody):

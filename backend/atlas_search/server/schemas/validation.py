@@ -13,6 +13,7 @@ from atlas_search.core.errors import NotFound, RequestError
 from atlas_search.core.locator import is_locator
 from atlas_search.core.shown import shown
 from atlas_search.core.stop import Stop
+from atlas_search.server.schemas.requests import Telemetry
 from atlas_search.stores.store import Store
 
 MAX_ANSWER = 50_000  # characters
@@ -66,6 +67,7 @@ class ValidateBody(BaseModel):
         description="Ids of passages of the collection, or passages; if absent, the places that "
         "the answer's tokens name are looked up in the collection",
     )
+    telemetry: bool = Telemetry
     citation_limit: int | None = Field(
         None, ge=1, le=100, description="Places that may be cited; the target's CITATION_LIMIT"
     )

@@ -1,0 +1,153 @@
+"""Masking the texts of spans before they leave."""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from openinference.semconv.trace import SpanAttributes
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.trace import Status
+from opentelemetry.util.types import AttributeValue
+
+from atlas_search.core.registry import Registry
+from atlas_search.core.settings import Settings, listed
+
+Redaction = Callable[[str], str]
+"""Gives a text without what nobody may read. Called by several threads at once."""
+
+RedactionFactory = Callable[[Settings], Redaction]
+"""Opens a redaction, ready to use. Raises ConfigurationError."""
+
+REDACTIONS: Registry[RedactionFactory] = Registry(
+    "atlas_search.redactions",
+    "redaction",
+    {"contacts": "atlas_search.core.tracing.contacts:contacts"},
+)
+"""The redactions, by their names in TRACE_REDACT."""
+
+FAILED = "[redaction failed]"
+LOG_SECONDS = 60.0
+
+_FIXED = frozenset(
+    {
+        SpanAttributes.OPENINFERENCE_SPAN_KIND,
+        SpanAttributes.INPUT_MIME_TYPE,
+        SpanAttributes.OUTPUT_MIME_TYPE,
+        SpanAttributes.SESSION_ID,
+        "qa_id",
+    }
+)
+"""What a span is, and ids, by which spans are brought together: no text."""
+_FIXED_ENDS = (".message.role", ".document.id")
+
+log = logging.getLogger(__name__)
+
+
+def open_redactions(settings: Settings) -> tuple[Redaction, ...]:
+    """Those that TRACE_REDACT names, in its order. Raises ConfigurationError."""
+    asked_by = f"TRACE_REDACT={settings.trace_redact}"
+    return tuple(
+        REDACTIONS.load(name, asked_by)(settings) for name in listed(settings.trace_redact)
+    )
+
+
+class SpanMask:
+    """Applies redactions, one after another, to every text of a span and of its events.
+
+    In a text that is JSON they get each text of it on its own. A text at which one fails is
+    dropped: FAILED stands in its place.
+    """
+
+    def __init__(
+        self, redactions: Sequence[Redaction], clock: Callable[[], float] = time.monotonic
+    ):
+        self._redactions = redactions
+        self._clock = clock
+        self._told_at: float | None = None
+
+    def __call__(self, span: ReadableSpan) -> ReadableSpan:
+        """A copy of the span; the span itself if there is nothing to apply."""
+        if not self._redactions:
+            return span
+        return ReadableSpan(
+            name=span.name,
+            context=span.context,
+            parent=span.parent,
+            resource=span.resource,
+            attributes=self._attributes(span.attributes),
+            events=[
+                Event(event.name, self._attributes(event.attributes), event.timestamp)
+                for event in span.events
+            ],
+            links=span.links,
+            kind=span.kind,
+            status=self._status(span.status),
+            start_time=span.start_time,
+            end_time=span.end_time,
+            instrumentation_scope=span.instrumentation_scope,
+        )
+
+    def _attributes(
+        self, attributes: Mapping[str, AttributeValue] | None
+    ) -> dict[str, AttributeValue]:
+        return {
+            name: value if _is_fixed(name) else self._value(value)
+            for name, value in (attributes or {}).items()
+        }
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        return [self._value(each) for each in value] if isinstance(value, tuple) else value
+
+    def _status(self, status: Status) -> Status:
+        if not status.description:
+            return status
+        return Status(status.status_code, self._text(status.description))
+
+    def _text(self, text: str) -> str:
+        try:
+            parts = _parts(text)
+            return self._plain(text) if parts is None else json.dumps(self._in(parts))
+        except Exception as error:  # a redaction of others may raise anything
+            self._tell(type(error).__name__)
+            return FAILED
+
+    def _in(self, part: Any) -> Any:
+        """What JSON holds, with each text in it redacted."""
+        if isinstance(part, str):
+            return self._plain(part)
+        if isinstance(part, list):
+            return [self._in(each) for each in part]
+        if isinstance(part, dict):
+            return {self._plain(name): self._in(value) for name, value in part.items()}
+        return part
+
+    def _plain(self, text: str) -> str:
+        for redact in self._redactions:
+            text = redact(text)
+            if not isinstance(text, str):
+                raise TypeError
+        return text
+
+    def _tell(self, fault: str) -> None:
+        now = self._clock()
+        if self._told_at is None or now - self._told_at >= LOG_SECONDS:
+            self._told_at = now
+            log.warning("A redaction of TRACE_REDACT fails (%s); the texts are dropped.", fault)
+
+
+def _is_fixed(name: str) -> bool:
+    return name in _FIXED or name.endswith(_FIXED_ENDS)
+
+
+def _parts(text: str) -> Any:
+    """The list or object that a text is as JSON; None if it is none."""
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

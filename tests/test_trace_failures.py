@@ -1,0 +1,205 @@
+"""A server for traces that is away, refuses, hangs or talks nonsense."""
+
+import logging
+from dataclasses import replace
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceResponse,
+)
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.tracing import export
+from atlas_search.core.tracing.destination import phoenix_at
+from atlas_search.core.tracing.export import Delivery
+from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
+from tests.answering import asked
+from tests.collector import Broken, collecting
+from tests.conftest import free_port
+from tests.servers import wait_for
+
+QUICK = 0.05
+QUESTION = "Can a local authority sue a newspaper for libel?"
+FAULTS: tuple[int | Broken, ...] = (500, 503, 401, 404, 302, "hang", "cut", "endless")
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds that the product waits become moments."""
+    monkeypatch.setattr(export, "PROBE_SECONDS", 0.02)
+    monkeypatch.setattr(export, "EXPORT_SECONDS", 0.2)
+
+
+def spans(tracer: Tracer, count: int) -> None:
+    for number in range(count):
+        with tracer.root(f"span {number}", "CHAIN"):
+            pass
+
+
+def to(address: str) -> Tracer:
+    return Tracer(address, "none", content=True, delay=QUICK)
+
+
+def test_nothing_is_lost_while_a_server_comes_late() -> None:
+    port = free_port()
+    tracer = to(f"http://127.0.0.1:{port}")
+    spans(tracer, 3)
+    (delivery,) = tracer.deliveries
+    wait_for(lambda: delivery.problem or None, 10, "a first try")
+    assert (tracer.waiting, tracer.dropped) == (3, 0)
+    with collecting(port=port) as collector:
+        assert len(collector.wait(3)) == 3
+        tracer.close()
+    assert (tracer.exported, tracer.dropped, delivery.problem) == (3, 0, "")
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_a_server_in_trouble_gets_the_same_spans_again(status: int) -> None:
+    with collecting() as collector:
+        collector.next += [status, "cut", status]
+        tracer = to(collector.address)
+        spans(tracer, 2)
+        assert len(collector.wait(2)) == 2
+        tracer.close()
+        assert len(collector.requests) == 4
+    assert (tracer.exported, tracer.dropped) == (2, 0)
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 404, 405])
+def test_what_is_refused_is_dropped_and_the_next_is_sent(status: int) -> None:
+    with collecting() as collector:
+        collector.next.append(status)
+        tracer = to(collector.address)
+        spans(tracer, 2)
+        wait_for(lambda: tracer.dropped or None, 10, "the refusal")
+        spans(tracer, 1)
+        collector.wait(1)
+        tracer.close()
+    assert (tracer.exported, tracer.dropped) == (1, 2)
+
+
+def test_a_lasting_500_is_given_up_after_a_while() -> None:
+    with collecting(500) as collector:
+        tracer = to(collector.address)
+        spans(tracer, 2)
+        wait_for(lambda: tracer.dropped == 2 or None, 10, "giving up")
+        assert len(collector.requests) > 1
+        tracer.close()
+
+
+@pytest.mark.parametrize("body", ["garbage", "endless"])
+def test_spans_have_arrived_whatever_a_good_answer_says(body: Broken) -> None:
+    with collecting(body) as collector:
+        tracer = to(collector.address)
+        spans(tracer, 2)
+        wait_for(lambda: tracer.exported or None, 10, "the answer")
+        tracer.close()
+    assert (tracer.exported, tracer.dropped) == (2, 0)
+
+
+def test_spans_that_the_server_names_as_rejected_count_as_dropped() -> None:
+    partial = ExportTracePartialSuccess(rejected_spans=2, error_message="too old")
+    with collecting() as collector:
+        collector.next.append(ExportTraceServiceResponse(partial_success=partial))
+        tracer = to(collector.address)
+        spans(tracer, 5)
+        wait_for(lambda: tracer.exported or None, 10, "the answer")
+        tracer.close()
+    assert (tracer.exported, tracer.dropped) == (3, 2)
+
+
+def test_a_batch_that_is_too_large_is_sent_in_parts() -> None:
+    with collecting() as collector:
+        collector.limit = 3
+        tracer = to(collector.address)
+        spans(tracer, 10)
+        assert len({span.span_id for span in collector.wait(10)}) == 10
+        tracer.close()
+    assert (tracer.exported, tracer.dropped) == (10, 0)
+
+
+def test_a_text_that_cannot_be_sent_takes_no_other_span_with_it() -> None:
+    with collecting() as collector:
+        tracer = to(collector.address)
+        with tracer.root("broken", "CHAIN") as span:
+            span.input("half a character: \ud800")
+        spans(tracer, 4)
+        broken, *others = sorted(collector.wait(5), key=lambda span: span.name)
+        tracer.close()
+    assert "input.value" not in broken.attributes
+    assert len(others) == 4
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_answer_is_the_same_and_waits_for_nothing(
+    services: Services, fault: int | Broken
+) -> None:
+    plain, _ = asked(services, QUESTION)
+    with collecting(fault) as collector:
+        tracer = to(collector.address)
+        searcher = replace(services.searcher, tracer=tracer)
+        answerer = replace(services.answerer, searcher=searcher)
+        with tracer.root("before", "CHAIN"):
+            pass
+        collector.wait_for_requests(1)  # it fails, or hangs, from here on
+        answer, _ = asked(replace(services, tracer=tracer, answerer=answerer), QUESTION)
+        tracer.close()  # while it still fails, or hangs
+    changing = {"trace_id": "", "timings_ms": {}, "created": ""}
+    assert answer.to_dict() | changing == plain.to_dict() | changing
+    assert tracer.waiting == 0
+    assert tracer.exported + tracer.dropped > 5
+
+
+def test_the_log_gets_a_line_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    now = 0.0
+    tries: list[float] = []
+
+    def clock() -> float:
+        return now
+
+    port = free_port()
+    delivery = Delivery(phoenix_at(f"http://127.0.0.1:{port}"), lambda span: span, 5.0, clock)
+
+    class Wait:
+        def wait(self, seconds: float) -> bool:
+            nonlocal now
+            now += 10
+            tries.append(now)
+            return now >= 180
+
+        def is_set(self) -> bool:
+            return False
+
+    delivery._stopped = Wait()  # type: ignore[assignment]
+    with caplog.at_level(logging.DEBUG, "atlas_search"):
+        assert delivery._send([]) == 0
+    delivery.close(1)
+    assert len(tries) == 18
+    told = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(told) == 3
+    assert f"Phoenix at http://127.0.0.1:{port} gets no spans" in told[0].getMessage()
+
+
+def test_a_header_that_http_does_not_know_is_no_crash(caplog: pytest.LogCaptureFixture) -> None:
+    destination = replace(phoenix_at("http://127.0.0.1:9"), headers={"x-key": "lamp\noil é"})
+    delivery = Delivery(destination, lambda span: span, QUICK)
+    delivery.stop()
+    assert delivery._deliver([]) == 0
+    delivery.close(1)
+    assert "lamp" not in caplog.text
+
+
+def test_health_says_what_became_of_spans(services: Services) -> None:
+    with collecting(401) as collector:
+        tracer = to(collector.address)
+        spans(tracer, 2)
+        wait_for(lambda: tracer.dropped or None, 10, "the refusal")
+        app = create_app(lambda: Atlas(replace(services, tracer=tracer)))
+        part = app.test_client().get("/api/health").json["parts"]["tracing"]
+        tracer.close()
+    assert part["status"] == "note"
+    assert "it answers 401" in part["detail"]
+    assert part["detail"].endswith("spans sent: 0, waiting: 0, dropped: 2")
