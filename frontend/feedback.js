@@ -41,6 +41,7 @@ export function newFeedback(qaId, { hasName }) {
   }
 
   async function send() {
+    if (state === "saving") return;
     while (waiting !== null) {
       const sent = waiting;
       waiting = null;

@@ -2,6 +2,7 @@
 
 import { element } from "./dom.js";
 import { tagPicker } from "./tags.js";
+import { counted } from "./text.js";
 import { toggle } from "./votes.js";
 
 const SCALES = {
@@ -136,7 +137,8 @@ function commentBox(qaId, feedback) {
 
   function count() {
     const unsaved = text.value.trim() === kept ? "" : " · not saved";
-    hint.textContent = `${text.value.length.toLocaleString("en")} of 4,000 characters${unsaved}`;
+    const length = text.value.length.toLocaleString("en");
+    hint.textContent = `${length} of ${counted(LONGEST_COMMENT, "character")}${unsaved}`;
   }
 
   function keep() {

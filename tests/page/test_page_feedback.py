@@ -185,7 +185,13 @@ def test_nothing_is_lost_while_the_server_cannot_be_reached(page: Page, address:
     more.get_by_role("button", name="Too long").click()
     expect(more.get_by_role("alert")).to_be_visible()
     page.context.set_offline(False)
-    more.get_by_role("button", name="Send again").click()
+    held: list[Route] = []
+    page.route(FEEDBACK, lambda route: held.append(route))
+    with page.expect_request(FEEDBACK):
+        more.get_by_role("button", name="Send again").dblclick()
+    expect(more.get_by_role("status")).to_have_text("Saving …")
+    assert len(held) == 1
+    held[0].continue_()
     expect_saved(page)
     expect(more.get_by_role("alert")).to_be_hidden()
     expect(up).to_be_focused()  # as the button that was pressed is gone

@@ -63,9 +63,7 @@ def test_an_answer_that_was_not_recorded_can_be_rated(page: Page) -> None:
     expect_saved(page)
 
 
-def test_what_the_browser_asks_of_every_site_is_done_and_said(
-    browser: Browser, address: str
-) -> None:
+def test_what_the_browser_asks_of_all_is_done_and_said(browser: Browser, address: str) -> None:
     with opened(browser, address) as page:
         page.add_init_script(GPC)
         page.reload()
