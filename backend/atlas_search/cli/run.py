@@ -62,6 +62,7 @@ def serve(settings: Settings) -> None:
             ),
         )
         serving.follow()
+        feedback.start()
         sys.setswitchinterval(SWITCH_SECONDS)
         _print_addresses(settings, listener.port)
         listener.run()

@@ -5,8 +5,11 @@ from collections.abc import Callable
 from atlas_search.answer.answer import Answer
 from atlas_search.core.errors import NotFound
 from atlas_search.core.settings import Settings
+from atlas_search.server.feedback.delivery import Delivery
 from atlas_search.server.feedback.file import FeedbackFile
 from atlas_search.server.feedback.noting import Noting
+from atlas_search.server.feedback.outbox import Outbox
+from atlas_search.server.feedback.phoenix import Phoenix
 from atlas_search.server.feedback.rated import RatedAnswer
 from atlas_search.server.feedback.store import FeedbackStore, Rating, Wanted
 from atlas_search.server.feedback.votes import Vote
@@ -16,11 +19,8 @@ FILE = "feedback.sqlite"
 
 def open_store(settings: Settings) -> FeedbackStore:
     """The votes of the configured server; its file need not be there."""
-    return FeedbackStore(_file(settings), settings.feedback_days)
-
-
-def _file(settings: Settings) -> FeedbackFile:
-    return FeedbackFile(settings.atlas_state_directory / FILE)
+    file = FeedbackFile(settings.atlas_state_directory / FILE)
+    return FeedbackStore(file, settings.feedback_days)
 
 
 class Feedback:
@@ -28,8 +28,22 @@ class Feedback:
 
     def __init__(self, settings: Settings):
         self._content = settings.trace_content
-        self._store = open_store(settings)
+        file = FeedbackFile(settings.atlas_state_directory / FILE)
+        self._store = FeedbackStore(file, settings.feedback_days)
         self._noting = Noting(self._store)
+        self.outbox = Outbox(file, settings.feedback_days)
+        self._delivery: Delivery | None = None
+        if settings.phoenix_collector_endpoint:
+            self._delivery = Delivery(
+                self.outbox,
+                Phoenix(settings.phoenix_collector_endpoint, settings.phoenix_project_name),
+                content=settings.trace_content,
+            )
+
+    def start(self) -> None:
+        """Begin to send votes to Phoenix, those of earlier runs too."""
+        if self._delivery:
+            self._delivery.start()
 
     def note(self, answer: Answer, owner: str) -> None:
         """Let an answer of `owner`'s be rated. Takes no time, and never fails."""
@@ -48,7 +62,10 @@ class Feedback:
     ) -> Rating:
         """See FeedbackStore."""
         self._noting.flush()
-        return self._store.change(owner, qa_id, voter, change)
+        rating = self._store.change(owner, qa_id, voter, change)
+        if self._delivery:
+            self._delivery.wake()
+        return rating
 
     def page(self, wanted: Wanted, limit: int, offset: int) -> tuple[int, list[Rating]]:
         """See FeedbackStore."""
@@ -59,5 +76,7 @@ class Feedback:
         return self._store.every(wanted)
 
     def close(self) -> None:
-        """Write what was noted."""
+        """Write what was noted, and stop sending."""
         self._noting.flush()
+        if self._delivery:
+            self._delivery.close()
