@@ -15,6 +15,7 @@ from atlas_search.cli.client import filters_of, get_text, post, print_answer, pr
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
 from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
+from atlas_search.cli.feedback import feedback_app
 from atlas_search.cli.keys import keys_app
 from atlas_search.cli.printable import printable_json
 from atlas_search.cli.private_files import private_files
@@ -38,6 +39,7 @@ create_app = typer.Typer(
 app.add_typer(create_app, name="create")
 app.add_typer(store_app, name="store")
 app.add_typer(keys_app, name="keys")
+app.add_typer(feedback_app, name="feedback")
 app.command("eval")(eval_command)
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)

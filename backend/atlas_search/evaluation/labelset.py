@@ -20,7 +20,10 @@ class Split(StrEnum):
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Label:
-    """One question. Unanswerable ones have neither answers nor gold documents."""
+    """One question. Unanswerable ones have neither answers nor gold documents.
+
+    `should_answer` says whether the collection holds the answer where no gold document does.
+    """
 
     id: str
     split: Split
@@ -29,11 +32,12 @@ class Label:
     answers: tuple[str, ...]
     gold_document_ids: frozenset[str]
     kind: str = ""
+    should_answer: bool | None = None
 
     @property
     def answerable(self) -> bool:
         """Whether the collection holds the answer."""
-        return bool(self.gold_document_ids)
+        return bool(self.gold_document_ids) if self.should_answer is None else self.should_answer
 
 
 _LABEL = TypeAdapter(Label)

@@ -67,12 +67,13 @@ class LabelScore:
 class Summary:
     """Means over some questions; None where there are none of the kind.
 
-    Over answerable questions, 0 for one without an answer: `recall`, `mrr`, `exact`, `f1`,
-    `contains`, `cites_gold` and `answered`. Over answerable questions that were answered:
-    `similarity`. Over unanswerable questions: `rejected`, the share without an answer. Over
-    all questions: `decided`, the share of both kinds treated as it should be, and
-    `citation_valid`. Over all answers: `sentence_groundedness`, the mean share of sentences
-    with a valid citation, and `grounded`, the share of answers of which every sentence has one.
+    Over answerable questions, 0 for one without an answer: `recall`, `mrr` and `cites_gold` where
+    gold documents are known, `exact`, `f1` and `contains` where a reference answer is, and
+    `answered`. Over answerable questions that were answered: `similarity`, likewise. Over
+    unanswerable questions: `rejected`, the share without an answer. Over all questions: `decided`,
+    the share of both kinds treated as it should be, and `citation_valid`. Over all answers:
+    `sentence_groundedness`, the mean share of sentences with a valid citation, and `grounded`, the
+    share of answers of which every sentence has one.
     """
 
     questions: int
@@ -126,15 +127,17 @@ def summarise(outcomes: Sequence[LabelScore]) -> Summary:
     answerable = [outcome for outcome in outcomes if outcome.label.answerable]
     rest = [outcome for outcome in outcomes if not outcome.label.answerable]
     answers = [outcome for outcome in outcomes if outcome.answered]
+    located = [outcome for outcome in answerable if outcome.label.gold_document_ids]
+    worded = [outcome for outcome in answerable if outcome.label.answers]
     return Summary(
         questions=len(outcomes),
-        recall=_mean(answerable, lambda o: o.recall),
-        mrr=_mean(answerable, lambda o: o.reciprocal_rank),
-        exact=_mean(answerable, lambda o: o.exact),
-        f1=_mean(answerable, lambda o: o.f1),
-        similarity=_mean([o for o in answerable if o.answered], lambda o: o.similarity),
-        contains=_mean(answerable, lambda o: o.contains),
-        cites_gold=_mean(answerable, lambda o: o.cites_gold),
+        recall=_mean(located, lambda o: o.recall),
+        mrr=_mean(located, lambda o: o.reciprocal_rank),
+        exact=_mean(worded, lambda o: o.exact),
+        f1=_mean(worded, lambda o: o.f1),
+        similarity=_mean([o for o in worded if o.answered], lambda o: o.similarity),
+        contains=_mean(worded, lambda o: o.contains),
+        cites_gold=_mean(located, lambda o: o.cites_gold),
         answered=_mean(answerable, lambda o: o.answered),
         rejected=_mean(rest, lambda o: not o.answered),
         decided=_mean(outcomes, lambda o: o.answered is o.label.answerable),

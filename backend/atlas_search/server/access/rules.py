@@ -38,6 +38,7 @@ RULES: dict[str, Right] = {
     "POST /api/validate": "reader",
     "POST /api/feedback": "reader",
     "GET /api/feedback": "reader",
+    "GET /api/feedback/export": "administrator",
     "GET /api/feedback/<qa_id>": "reader",
     "DELETE /api/feedback/<qa_id>": "reader",
     "GET /api/collections": "reader",
@@ -68,6 +69,7 @@ SENT_AS_WRITTEN = ANSWERED | {"GET /api/ask/<qa_id>/stream", "GET /api/jobs/<job
 
 WHOLE = frozenset(
     {
+        "GET /api/feedback/export",
         "POST /api/collections/<name>/rollback",
         "POST /api/ingest",
         "DELETE /api/documents/<any_id:id>",

@@ -27,6 +27,7 @@ class Feedback:
     """What readers say of answers. Safe to use from several threads."""
 
     def __init__(self, settings: Settings):
+        self.collection = settings.chroma_collection_name
         self._content = settings.trace_content
         file = FeedbackFile(settings.atlas_state_directory / FILE)
         self._store = FeedbackStore(file, settings.feedback_days)

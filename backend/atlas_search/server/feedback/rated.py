@@ -21,8 +21,9 @@ class RatedAnswer(BaseModel):
     """An answer without what is not needed to rate it.
 
     `span_id` is empty if it was not traced. `question`, `answer` and quotes are empty if texts may
-    not be kept. `passages` and `citations` are in the order of the answer document. `follow_up`
-    says that it was asked after other questions, and `standalone` what it was rewritten into.
+    not be kept. `passages` and `citations` are in the order of the answer document. `standalone` is
+    what a follow-up was rewritten into; `follow_up` says that one was not, and cannot be understood
+    without what was asked before.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -73,7 +74,7 @@ def rated(answer: Answer, owner: str, *, content: bool) -> RatedAnswer:
         mode=request.mode,
         decision=answer.outcome.decision,
         reason=answer.outcome.code,
-        follow_up=bool(request.history),
+        follow_up=not answer.standalone and bool(answer.read_as or answer.standalone_note),
         question=request.search.question if content else "",
         standalone=answer.standalone if content else "",
         answer=answer.text if content else "",

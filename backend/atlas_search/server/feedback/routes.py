@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from flask import g
+from flask import Response, g
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag as ApiTag
 from flask_openapi3.types import ResponseDict
@@ -12,6 +12,7 @@ from atlas_search.core.errors import RequestError
 from atlas_search.core.shown import shown
 from atlas_search.server.access.caller import Caller, present_caller
 from atlas_search.server.ask import ByAnswer
+from atlas_search.server.feedback.export import FeedbackFormat, export_feedback
 from atlas_search.server.feedback.feedback import Feedback
 from atlas_search.server.feedback.rated import RatedAnswer
 from atlas_search.server.feedback.store import Rating, Wanted
@@ -92,6 +93,34 @@ class FeedbackListOut(BaseModel):
     feedback: list[ListedFeedbackOut]
 
 
+class FeedbackExportQuery(BaseModel):
+    """What kind of file: labels as `jsonl` or `csv`, or the `ratings` as a table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: FeedbackFormat = "jsonl"
+    collection: str = Field(
+        "", description="Of answers from this collection; the configured one if absent"
+    )
+
+
+_FILE: ResponseDict = {
+    200: {
+        "description": "The file; `Content-Disposition` names it",
+        "content": {
+            "application/jsonl": {"schema": {"type": "string"}},
+            "text/csv": {"schema": {"type": "string"}},
+        },
+        "headers": {
+            "Content-Disposition": {"schema": {"type": "string"}},
+            "X-Labels": {"description": "How many labels there are", "schema": {"type": "string"}},
+            "X-Left-Out": {
+                "description": "How many rated questions are no label, by reason",
+                "schema": {"type": "string"},
+            },
+        },
+    }
+}
 _STATE: ResponseDict = {200: FeedbackOut}
 _FOUND = _STATE | {404: Problem}
 
@@ -138,6 +167,21 @@ def feedback_blueprint(feedback: Feedback) -> APIBlueprint:
         total, ratings = feedback.page(own, query.limit, query.offset)
         listed = [_listed(rating, caller) for rating in ratings]
         return {"total": total, "feedback": listed}
+
+    @blueprint.get("/feedback/export", summary="Labels, and all ratings", responses=_FILE)
+    def get_export(query: FeedbackExportQuery) -> Response:
+        wanted = Wanted(collection=query.collection or feedback.collection)
+        exported = export_feedback(feedback.every(wanted), query.format)
+        left_out = (f"{reason}={n}" for reason, n in sorted(exported.labels.left_out.items()))
+        return Response(
+            exported.text,
+            content_type=exported.media_type,
+            headers={
+                "Content-Disposition": f'attachment; filename="{exported.name}"',
+                "X-Labels": str(len(exported.labels.labels)),
+                "X-Left-Out": ", ".join(left_out),
+            },
+        )
 
     return blueprint
 
