@@ -6,8 +6,9 @@ import pytest
 
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import load_settings
-from atlas_search.core.tracing.destination import otlp_at, read_headers, without_login
+from atlas_search.core.tracing.destination import otlp_at, read_headers
 from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.web_address import without_login
 from tests.collector import Collector, collecting
 
 QUICK = 0.05  # seconds between two batches

@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -9,20 +10,17 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from atlas_search.atlas import Atlas
 from atlas_search.core.tracing import export
 from atlas_search.core.tracing.destination import phoenix_at
 from atlas_search.core.tracing.export import Delivery
 from atlas_search.core.tracing.tracer import Tracer
-from atlas_search.server.app import create_app
-from atlas_search.services import Services
-from tests.answering import asked
 from tests.collector import Broken, collecting
 from tests.conftest import free_port
+from tests.orchard import ASKED, build_orchard, orchard
 from tests.servers import wait_for
 
 QUICK = 0.05
-QUESTION = "Can a local authority sue a newspaper for libel?"
+CHANGING = {"trace_id", "timings_ms", "created", "qa_id", "session_id"}
 FAULTS: tuple[int | Broken, ...] = (500, 503, 401, 404, 302, "hang", "cut", "endless")
 
 
@@ -31,6 +29,13 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds that the product waits become moments."""
     monkeypatch.setattr(export, "PROBE_SECONDS", 0.02)
     monkeypatch.setattr(export, "EXPORT_SECONDS", 0.2)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("orchard")
+    build_orchard(folder)
+    return folder
 
 
 def spans(tracer: Tracer, count: int) -> None:
@@ -134,23 +139,27 @@ def test_a_text_that_cannot_be_sent_takes_no_other_span_with_it() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_an_answer_is_the_same_and_waits_for_nothing(
-    services: Services, fault: int | Broken
-) -> None:
-    plain, _ = asked(services, QUESTION)
-    with collecting(fault) as collector:
-        tracer = to(collector.address)
-        searcher = replace(services.searcher, tracer=tracer)
-        answerer = replace(services.answerer, searcher=searcher)
-        with tracer.root("before", "CHAIN"):
+def test_an_answer_is_the_same_and_waits_for_nothing(built: Path, fault: int | Broken) -> None:
+    with orchard(built) as well:
+        plain = well.post("/api/ask", ASKED).json
+    with (
+        collecting(fault) as failing,
+        orchard(built, phoenix_collector_endpoint=failing.address) as found,
+    ):
+        with found.tracer.root("before", "CHAIN"):
             pass
-        collector.wait_for_requests(1)  # it fails, or hangs, from here on
-        answer, _ = asked(replace(services, tracer=tracer, answerer=answerer), QUESTION)
-        tracer.close()  # while it still fails, or hangs
-    changing = {"trace_id": "", "timings_ms": {}, "created": ""}
-    assert answer.to_dict() | changing == plain.to_dict() | changing
-    assert tracer.waiting == 0
-    assert tracer.exported + tracer.dropped > 5
+        failing.wait_for_requests(1)  # it fails, or hangs, from here on
+        answer = found.post("/api/ask", ASKED).json
+        stream = found.post("/api/ask/stream", ASKED).text
+        found.atlas.close()  # while it still fails, or hangs
+        assert found.tracer.waiting == 0
+        phoenix, other = found.tracer.deliveries
+        assert (other.queue.dropped, phoenix.queue.dropped + phoenix.queue.exported) == (
+            0,
+            other.queue.exported,
+        )
+    assert "event: complete" in stream
+    assert {name for name in answer if answer[name] != plain[name]} <= CHANGING
 
 
 def test_the_log_gets_a_line_a_minute(caplog: pytest.LogCaptureFixture) -> None:
@@ -192,14 +201,14 @@ def test_a_header_that_http_does_not_know_is_no_crash(caplog: pytest.LogCaptureF
     assert "lamp" not in caplog.text
 
 
-def test_health_says_what_became_of_spans(services: Services) -> None:
-    with collecting(401) as collector:
-        tracer = to(collector.address)
-        spans(tracer, 2)
-        wait_for(lambda: tracer.dropped or None, 10, "the refusal")
-        app = create_app(lambda: Atlas(replace(services, tracer=tracer)))
-        part = app.test_client().get("/api/health").json["parts"]["tracing"]
-        tracer.close()
+def test_health_says_what_became_of_spans(built: Path) -> None:
+    with orchard(built) as found:
+        found.collector.always = 401
+        found.post("/api/search", ASKED)
+        wait_for(lambda: found.tracer.dropped or None, 10, "the refusal")
+        found.spans()
+        part = found.client.get("/api/health").json["parts"]["tracing"]
     assert part["status"] == "note"
     assert "it answers 401" in part["detail"]
-    assert part["detail"].endswith("spans sent: 0, waiting: 0, dropped: 2")
+    counts = f"spans sent: 0, waiting: 0, dropped: {found.tracer.dropped}"
+    assert part["detail"].endswith(counts)

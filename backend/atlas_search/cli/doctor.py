@@ -15,7 +15,7 @@ from atlas_search.cli.installation import (
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.settings import Settings
-from atlas_search.core.tracing.destination import without_login
+from atlas_search.core.web_address import without_login
 from atlas_search.services import Services, open_services
 
 __all__ = ["CheckUp", "examine"]

@@ -1,6 +1,7 @@
 """Whether a Phoenix answers at the address that traces go to."""
 
-from atlas_search.core.tracing.destination import phoenix_at, without_login
+from atlas_search.core.tracing.destination import phoenix_at
+from atlas_search.core.web_address import without_login
 
 PHOENIX_SECONDS = 3.0
 

@@ -11,14 +11,16 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.destination import (
-    Destination,
-    otlp_at,
-    read_headers,
-    without_login,
-)
+from atlas_search.core.tracing.destination import Destination, otlp_at, read_headers
+from atlas_search.core.web_address import without_login
 
-_SOURCES = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+_SOURCES = SettingsConfigDict(
+    env_file=".env",
+    env_ignore_empty=True,
+    extra="ignore",
+    frozen=True,
+    hide_input_in_errors=True,  # it may be a key
+)
 
 
 def listed(text: str) -> list[str]:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from atlas_search.core.domain import Metadata, MetadataValue, plain_metadata
 
@@ -95,6 +95,16 @@ def unlink(document: Any) -> None:
             found += part.values()
         elif isinstance(part, list):
             found += part
+
+
+def without_login(address: str) -> str:
+    """An address without the user name and the password that it may hold."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return re.sub(r"//[^/]*@", "//", address)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=host)) if "@" in parts.netloc else address
 
 
 def _remark(address: str) -> str:

@@ -20,6 +20,7 @@ from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBu
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from atlas_search.core.errors import ConfigurationError, EmbeddingRefused, EmbeddingUnavailable
+from atlas_search.core.web_address import without_login
 from atlas_search.providers.http import (
     Answered,
     Fault,
@@ -158,7 +159,7 @@ class MistralApi:
     @property
     def server(self) -> str:
         """Its name for people."""
-        return f"Mistral at {self._account.server_url or SERVERS[SERVER_GLOBAL]}"
+        return f"Mistral at {without_login(self._account.server_url) or SERVERS[SERVER_GLOBAL]}"
 
 
 def _limiter(requests_per_minute: int) -> Limiter:

@@ -4,7 +4,9 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
+
+from atlas_search.core.web_address import without_login
 
 TRACES = "/v1/traces"
 _HEADER = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([ -~]*?)\s*")
@@ -55,16 +57,6 @@ def read_headers(text: str) -> dict[str, str]:
             raise ValueError("give headers as `name=value`, separated by commas, percent-encoded")
         headers[found[1].lower()] = value
     return headers
-
-
-def without_login(address: str) -> str:
-    """An address without the user name and the password that it may hold."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return re.sub(r"//[^/]*@", "//", address)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=host)) if "@" in parts.netloc else address
 
 
 def _destination(name: str, url: str, headers: Mapping[str, str]) -> Destination:

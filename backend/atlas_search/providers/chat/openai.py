@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.registry import require
+from atlas_search.core.web_address import without_login
 from atlas_search.providers.chat import ChatOptions, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat, chat_provider
@@ -62,7 +63,7 @@ class _OpenAIAccount:
         address = base_url or OPENAI_SERVER
         name = "The model server" if base_url else "OpenAI"
         self.provider = chat_provider(
-            f"{name} at {address}", key, "OPENAI_API_KEY", "OPENAI_BASE_URL"
+            f"{name} at {without_login(address)}", key, "OPENAI_API_KEY", "OPENAI_BASE_URL"
         )
         client = _client(key, address, calls)
         # importing these takes a while, which must not hold up the calls that run

@@ -1,0 +1,202 @@
+"""No key, token or password is in a span, a log or an answer, however a request fails."""
+
+import logging
+import traceback
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.phoenix import phoenix_problem
+from atlas_search.core.settings import Settings, load_settings
+from atlas_search.server.app import create_app
+from atlas_search.stores.api_keys import add_key
+from tests.chat_server import KEY, ChatServer, Reply
+from tests.collector import collecting
+from tests.conftest import free_port
+from tests.openai_server import openai_server, refusal
+from tests.orchard import ASKED, Orchard, build_orchard, orchard
+from tests.servers import ATLAS, running
+from tests.without_model import settings_without_model
+
+MARK = "zvsecret"
+SECRETS = {
+    name: f"{MARK}-{name.replace('_', '-')}-0123456789"
+    for name, field in Settings.model_fields.items()
+    if field.annotation is SecretStr
+}
+"""A value for every secret setting."""
+PASSWORD = f"{MARK}-password"
+ADDRESSES = [
+    name
+    for name in Settings.model_fields
+    if name.endswith(("_url", "_endpoint")) and name != "atlas_public_url"
+]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("orchard")
+    build_orchard(folder)
+    return folder
+
+
+def with_password(address: str) -> str:
+    return address.replace("http://", f"http://keeper:{PASSWORD}@")
+
+
+def marked_settings() -> dict[str, str]:
+    headers = {"otel_exporter_otlp_headers": f"x-key={SECRETS['otel_exporter_otlp_headers']}"}
+    return SECRETS | headers
+
+
+def repeat_key(model: ChatServer) -> None:
+    """Let every answer be a refusal that repeats the key, in each way that a provider has."""
+    key = SECRETS["openai_api_key"]
+    model.key = key
+    for status, code in ((401, "invalid_api_key"), (400, "bad"), (429, "rate"), (500, None)):
+        model.then(*[refusal(status, f"Incorrect API key provided: {key}.", code)] * 3)
+    model.then(*[Reply(500, f"Authorization: Bearer {key}")] * 3)
+
+
+def ask_badly(found: Orchard) -> list[str]:
+    """What the server says to requests that fail in every way."""
+    texts = []
+    repeat_key(found.model)
+    while found.model.told:
+        texts.append(found.post("/api/ask", ASKED | {"target": "model"}).text)
+    texts.append(found.post("/api/ask/stream", ASKED | {"target": "model"}).text)
+    for headers in (
+        {"Authorization": f"Bearer {PASSWORD}"},
+        {"Authorization": f"Basic {PASSWORD}"},
+        {"X-Api-Key": PASSWORD, "Cookie": f"session={PASSWORD}"},
+    ):
+        texts.append(found.post("/api/ask", ASKED, headers=headers).text)
+        texts.append(found.post("/api/cache/clear", {}, headers=headers).text)
+        texts.append(found.client.get("/api/health", headers=headers).text)
+        texts.append(found.client.get("/api/config", headers=headers).text)
+    return texts
+
+
+def test_every_secret_setting_is_tried() -> None:
+    assert {"otel_exporter_otlp_headers", "openai_api_key", "atlas_admin_token"} <= {*SECRETS}
+    assert {"phoenix_collector_endpoint", "otel_exporter_otlp_endpoint"} <= {*ADDRESSES}
+
+
+def test_no_span_log_or_answer_holds_a_secret(
+    built: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with (
+        collecting(401) as phoenix,
+        orchard(
+            built,
+            **marked_settings(),
+            phoenix_collector_endpoint=with_password(phoenix.address),
+        ) as found,
+    ):
+        texts = ask_badly(found)
+        spans = found.spans()
+        (_, headers), *_ = found.collector.requests
+        assert headers["x-key"] == SECRETS["otel_exporter_otlp_headers"]
+    assert spans
+    assert not [span.kept for span in spans if MARK in span.kept]
+    assert not [record for record in caplog.records if MARK in logged(record)]
+    assert not [text for text in texts if MARK in text]
+
+
+def logged(record: logging.LogRecord) -> str:
+    return f"{record.getMessage()} {record.exc_text or ''} {record.exc_info or ''}"
+
+
+def test_a_password_in_a_providers_address_is_told_to_nobody(
+    built: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    away = with_password(f"http://127.0.0.1:{free_port()}")
+    with orchard(built, openai_base_url=f"{away}/v1", phoenix_public_url=away) as found:
+        texts = [found.post("/api/ask", ASKED | {"target": "model"}).text]
+        texts += [found.client.get(path).text for path in ("/api/health", "/api/config")]
+        assert found.spans()
+        assert MARK not in found.said()
+    assert not [text for text in texts if MARK in text]
+    assert MARK not in caplog.text
+
+
+def test_keys_of_callers_are_in_no_span_or_log(
+    built: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    keys, log = tmp_path / "keys.json", tmp_path / "audit.jsonl"
+    right = add_key(keys, "reader").text
+    wrong = right[:-4] + "0000"
+    with orchard(built, api_keys_file=keys, audit_log=log) as found:
+        client = create_app(lambda: Atlas(found.atlas.services)).test_client()
+        for key, status in ((right, 200), (wrong, 401)):
+            headers = {"Authorization": f"Bearer {key}"}
+            sent = client.post("/api/ask", json=ASKED, headers=headers, buffered=True)
+            assert sent.status_code == status
+            assert key.rpartition("_")[2] not in sent.text
+        said = found.said()
+    for key in (right, wrong):
+        secret = key.rpartition("_")[2]
+        assert secret not in said
+        assert secret not in caplog.text
+        assert secret not in log.read_text()
+
+
+def test_phoenix_that_is_away_is_named_without_its_password() -> None:
+    problem = phoenix_problem(with_password(f"http://127.0.0.1:{free_port()}"))
+    assert "does not answer" in problem
+    assert MARK not in problem
+    assert MARK not in Settings(phoenix_collector_endpoint=with_password("http://a:1")).phoenix_url
+
+
+def test_settings_that_are_refused_repeat_no_secret() -> None:
+    wrong: dict[str, dict[str, Any]] = {
+        "OTEL_EXPORTER_OTLP_HEADERS": {"otel_exporter_otlp_headers": MARK},
+        "OPENAI_API_KEY": {"openai_api_key": [MARK]},
+        "OPENAI_BASE_URL": {"openai_base_url": f"ftp://keeper:{PASSWORD}@host"},
+    }
+    for name, chosen in wrong.items():
+        with pytest.raises(ConfigurationError, match=name) as refused:
+            load_settings(**chosen)
+        assert MARK not in "".join(traceback.format_exception_only(refused.value))
+        assert MARK not in str(refused.value.__cause__)
+
+
+def test_a_server_prints_no_secret(tmp_path: Path) -> None:
+    with settings_without_model(tmp_path) as own, collecting(500) as collector:
+        targets = tmp_path / "targets"
+        targets.mkdir()
+        (targets / "model.txt").write_text("LLM_PROVIDER=openai\nANSWER_THRESHOLD=0\n")
+        with openai_server() as model:
+            repeat_key(model)
+            secret = {name.upper(): value for name, value in marked_settings().items()}
+            environment = {
+                **secret,
+                **own,
+                "TARGETS_DIRECTORY": str(targets),
+                "TEST_TARGET": "model",
+                "OPENAI_BASE_URL": model.address,
+                "PHOENIX_COLLECTOR_ENDPOINT": with_password(collector.address),
+                "OTEL_EXPORTER_OTLP_ENDPOINT": with_password(f"http://127.0.0.1:{free_port()}"),
+                "OTEL_BSP_SCHEDULE_DELAY": "20",
+                "ATLAS_LOG_LEVEL": "DEBUG",
+            }
+            with running(*ATLAS, "serve", environment=environment, folder=tmp_path) as server:
+                address = server.address("Atlas")
+                headers = {"Authorization": f"Bearer {PASSWORD}"}
+                for _ in range(3):
+                    body = {"question": "What do sheep give?"}
+                    said = httpx2.post(f"{address}/api/ask", json=body, headers=headers, timeout=60)
+                    assert MARK not in said.text
+                collector.wait_for_requests(1)
+                assert server.stop() == 0
+            assert KEY not in "\n".join(server.lines)
+            assert not [line for line in server.lines if MARK in line]
+            assert any("gets no spans" in line for line in server.lines)
