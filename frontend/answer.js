@@ -9,12 +9,15 @@ import { conflictList } from "./conflicts.js";
 import { element } from "./dom.js";
 import { newDraft } from "./draft.js";
 import { answerExport } from "./exports.js";
+import { newFeedback } from "./feedback.js";
 import { passageList } from "./passages.js";
+import { ratingSection } from "./rating.js";
 import { readAs } from "./read_as.js";
 import { retrievalSummary } from "./retrieval.js";
 import { paragraphs } from "./sentences.js";
 import { judgeNote, struckList } from "./support.js";
 import { fallbackNotice, noAnswer, warningList, warningNotice } from "./verdict.js";
+import { offerVotes } from "./votes.js";
 import { markWithout, scopeLine, wordingNotice } from "./wording.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
@@ -46,6 +49,7 @@ export function newAnswer(question, page) {
   }
 
   function complete(answer) {
+    const feedback = newFeedback(answer.qa_id, page);
     const before = [
       readAs(answer, page),
       wordingNotice(answer, page.ask),
@@ -65,10 +69,12 @@ export function newAnswer(question, page) {
       warningList(answer),
       conflictList(answer, page),
       answer.citations.length > 0 ? citationList(answer, page) : null,
+      ratingSection(answer.qa_id, feedback, page),
       scopeLine(answer),
       answerExport(answer),
       retrievalSummary(answer, page),
     );
+    offerVotes(article, answer, feedback);
   }
 
   const { token, sentence, section, restart } = draft;

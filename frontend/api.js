@@ -29,7 +29,10 @@ export function newId() {
 }
 
 export async function getJson(path) {
-  const response = await request(path);
+  return json(await request(path));
+}
+
+async function json(response) {
   const text = await reached(() => response.text());
   try {
     return JSON.parse(text);
@@ -81,6 +84,12 @@ export async function giveUp(qaId) {
   } catch (error) {
     if (!(error instanceof Problem)) throw error; // it is over already, or will be found alone
   }
+}
+
+/** Keeps what a reader says of an answer; all that this reader has said of it until now. */
+export async function sendFeedback(fields) {
+  // what was said last is kept, even if the page is left
+  return json(await request("api/feedback", { ...posted(fields), keepalive: true }));
 }
 
 /** Answers as a file {name, content}. */

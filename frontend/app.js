@@ -5,6 +5,7 @@ import { ask, giveUp, newId, Problem } from "./api.js";
 import { openCatalogue } from "./catalogue.js";
 import { restarted } from "./draft.js";
 import { conversationExport } from "./exports.js";
+import { telemetryChoice } from "./privacy.js";
 import { createReader } from "./reader.js";
 import { counted, duration } from "./text.js";
 
@@ -65,6 +66,7 @@ function requestFor(asked, { id, history }) {
     chat_history: history.slice(-LONGEST_HISTORY),
     session_id: id,
     qa_id: newId(),
+    ...telemetryChoice(),
   };
 }
 

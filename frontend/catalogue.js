@@ -3,6 +3,7 @@
 import { getJson } from "./api.js";
 import { element } from "./dom.js";
 import { showCaller } from "./key.js";
+import { offerPrivacy } from "./privacy.js";
 import { offerStores } from "./store.js";
 import { counted } from "./text.js";
 
@@ -21,13 +22,16 @@ export function openCatalogue() {
   const labels = new Map();
   const writers = new Map();
   let traces = null;
+  let caller = "";
 
   async function load() {
     const stores = getJson("api/collections").then(offerStores);
     const paths = ["api/corpora", "api/targets", "api/config"];
     const [catalogue, targets, config] = await Promise.all([...paths.map(getJson), stores]);
     for (const { id, label } of catalogue.corpora) labels.set(id, label);
-    showCaller(config.caller);
+    caller = config.caller;
+    showCaller(caller);
+    offerPrivacy(config);
     if (config.tracing) traces = config.phoenix_url;
     offerCorpora(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
@@ -36,6 +40,7 @@ export function openCatalogue() {
   }
 
   return {
+    hasName: () => caller !== "",
     label: (corpus) => labels.get(corpus) ?? corpus,
     writer: (target) => writers.get(target) ?? "a language model",
     traceUrl: (id) => traces && id && `${traces}/redirects/traces/${id}`,
