@@ -85,6 +85,7 @@ ANSWERS = [{"mode": "compare"}, {"include_context": True}, {"clarify": True}]
 CASES: dict[str, list[Case]] = {
     "GET /api/openapi.json": [Case("/api/openapi.json")],
     "GET /api/health": [Case("/api/health")],
+    "GET /metrics": [Case("/metrics")],
     "GET /api/corpora": [Case("/api/corpora")],
     "GET /api/targets": [Case("/api/targets")],
     "GET /api/config": [Case("/api/config")],

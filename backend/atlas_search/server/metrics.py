@@ -32,7 +32,8 @@ def metrics_blueprint(metrics: Metrics) -> APIBlueprint:
     @blueprint.get(
         "/metrics",
         summary="All counts, for Prometheus",
-        description="As OpenMetrics if `Accept` asks for it.",
+        description="As OpenMetrics if `Accept` asks for it. Where keys are used, for "
+        "administrators who see every corpus.",
         responses=_ANSWER,
     )
     def get_metrics() -> Response:
