@@ -10,7 +10,6 @@ from atlas_search import Atlas
 from atlas_search.core.errors import Cancelled, ModelRefused
 from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.stop import Stop
-from atlas_search.server.metrics import count_feedback
 from tests.access.two_corpora import OPEN, QUESTION, VAULT, two_corpora
 from tests.chat_server import KEY, ChatServer, Gate, Reply, Says
 from tests.hash_embedder import HashEmbedder
@@ -183,18 +182,31 @@ def test_what_is_served_and_the_process_are_told(client: FlaskClient, atlas: Atl
     assert now.value("process_uptime_seconds") > 0
 
 
-def test_spans_and_votes_are_counted(
-    client: FlaskClient, atlas: Atlas, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+def test_spans_are_counted(
+    client: FlaskClient, atlas: Atlas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, count in (("exported", 5), ("dropped", 2), ("waiting", 3)):
-        monkeypatch.setattr(type(atlas.services.tracer), name, count, raising=False)
-    count_feedback(metrics, "accuracy", 4)
+        monkeypatch.setattr(type(atlas.services.tracer), name, count)
     now = scrape(client)
     assert now.value("atlas_spans_total", outcome="exported") == 5
     assert now.value("atlas_spans_total", outcome="dropped") == 2
     assert now.value("atlas_spans_held", state="waiting") == 3
     assert now.value("atlas_spans_held", state="open") == 0
-    assert now.value("atlas_feedback_total", name="accuracy", value="4") == 1
+
+
+def test_marks_are_counted_once_each_time_they_change(client: FlaskClient) -> None:
+    answer = client.post("/api/ask", json={"question": QUESTION, "qa_id": "rated"}).json
+    cited = answer["citations"][0]["passage_id"]
+    vote = {"qa_id": "rated", "user_id": "a", "thumb": "up", "scores": {"accuracy": 4}}
+    more = {"passages": {cited: "relevant"}, "citations": {"1": "supports"}, "comment": "Right."}
+    for body in (vote, vote, vote | more, vote | {"thumb": "down"}, vote | {"thumb": None}):
+        assert client.post("/api/feedback", json=body).status_code == 200
+    now = scrape(client)
+    marks = {"thumb": ("up", "down"), "accuracy": ("4",), "passage": ("relevant",)}
+    for name, values in (marks | {"citation": ("supports",)}).items():
+        for value in values:
+            assert now.value("atlas_feedback_total", name=name, value=value) == 1
+    assert now.value("atlas_feedback_total") == 5
 
 
 def test_jobs_are_counted_with_their_documents(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def create_app(
     feedback = Feedback(settings)
     app.extensions["feedback"] = feedback
     app.register_api(ask_blueprint(own, runs, collections.guard, spending, feedback.note))
-    app.register_api(feedback_blueprint(feedback))
+    app.register_api(feedback_blueprint(feedback, metrics))
     app.register_api(export_blueprint(collections, runs))
     shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
     app.register_api(share_blueprint(settings, runs, shared))

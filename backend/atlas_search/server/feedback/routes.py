@@ -9,6 +9,7 @@ from flask_openapi3.types import ResponseDict
 from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.core.errors import RequestError
+from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.shown import shown
 from atlas_search.server.access.caller import Caller, present_caller
 from atlas_search.server.ask import ByAnswer
@@ -26,7 +27,9 @@ from atlas_search.server.feedback.votes import (
     Thumb,
     Vote,
     changed,
+    new_marks,
 )
+from atlas_search.server.metrics import count_feedback
 from atlas_search.server.problems import Problem
 from atlas_search.server.schemas.requests import Day, Identifier
 
@@ -125,7 +128,7 @@ _STATE: ResponseDict = {200: FeedbackOut}
 _FOUND = _STATE | {404: Problem}
 
 
-def feedback_blueprint(feedback: Feedback) -> APIBlueprint:
+def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
     """Ratings of answers."""
     blueprint = APIBlueprint(
         "feedback", __name__, url_prefix="/api", abp_tags=[ApiTag(name="feedback")]
@@ -135,13 +138,19 @@ def feedback_blueprint(feedback: Feedback) -> APIBlueprint:
     def post_feedback(body: FeedbackBody) -> dict[str, object]:
         g.qa_id = body.qa_id
         caller = present_caller()
+        marks: list[tuple[str, str]] = []
 
         def change(answer: RatedAnswer, vote: Vote) -> Vote:
             _check_parts(answer, body)
-            return changed(vote, body)
+            after = changed(vote, body)
+            marks[:] = new_marks(vote, after)
+            return after
 
         voter = _voter(caller, body.user_id)
-        return _state(feedback.change(caller.owner, body.qa_id, voter, change), caller)
+        rating = feedback.change(caller.owner, body.qa_id, voter, change)
+        for name, value in marks:
+            count_feedback(metrics, name, value)
+        return _state(rating, caller)
 
     @blueprint.get("/feedback/<qa_id>", summary="Your rating of an answer", responses=_FOUND)
     def get_feedback(path: ByAnswer, query: ByVoter) -> dict[str, object]:

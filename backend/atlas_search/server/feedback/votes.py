@@ -117,6 +117,21 @@ def changed(vote: Vote, body: FeedbackBody) -> Vote:
     )
 
 
+def new_marks(before: Vote, after: Vote) -> list[tuple[str, str]]:
+    """What is said now that was not said before, as name and value; no tags and no comment."""
+    marks: list[tuple[str, str]] = []
+    if after.thumb and after.thumb != before.thumb:
+        marks.append(("thumb", after.thumb))
+    marks += [(name, str(score)) for name, score in _new(before.scores, after.scores)]
+    marks += [("passage", said) for _, said in _new(before.passages, after.passages)]
+    marks += [("citation", said) for _, said in _new(before.citations, after.citations)]
+    return marks
+
+
+def _new(before: Mapping[K, V], after: Mapping[K, V]) -> list[tuple[K, V]]:
+    return [(name, said) for name, said in after.items() if before.get(name) != said]
+
+
 def _merge(before: dict[K, V], change: Mapping[K, V | None] | None) -> dict[K, V]:
     """What was said with the change to it; null takes one entry, or all, away."""
     if change is None:
