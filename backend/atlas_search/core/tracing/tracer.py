@@ -32,8 +32,8 @@ DELAY_SECONDS = 5.0  # between two batches
 class Tracer:
     """Opens spans; sends them to Phoenix and `also` to another server, or nowhere without either.
 
-    `key` is for a Phoenix that asks for one. Of all traces the share `sampling` (0 to 1) is kept, each whole or not at all, and what
-    `redactions` take from texts never leaves.
+    `key` is for a Phoenix that asks for one. Of all traces the share `sampling` (0 to 1) is kept,
+    each whole or not at all, and what `redactions` take from texts never leaves.
     """
 
     def __init__(
