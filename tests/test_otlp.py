@@ -54,6 +54,19 @@ def test_phoenix_and_another_server_both_get_them_and_each_its_own_headers() -> 
     assert "x-key" not in phoenix.requests[0][1]
 
 
+def test_a_phoenix_that_asks_for_a_key_gets_it() -> None:
+    with collecting() as phoenix, collecting() as other:
+        also = otlp_at(other.address, "", {})
+        tracer = Tracer(phoenix.address, "x", content=True, key="oil", also=also, delay=QUICK)
+        with tracer.root("ask", "CHAIN"):
+            pass
+        phoenix.wait(1)
+        other.wait(1)
+        tracer.close()
+    assert phoenix.requests[0][1]["authorization"] == "Bearer oil"
+    assert "authorization" not in other.requests[0][1]
+
+
 def test_one_that_hangs_keeps_nothing_from_the_other() -> None:
     with collecting("hang") as phoenix, collecting() as other:
         also = otlp_at(other.address, "", {})

@@ -127,6 +127,18 @@ def test_a_password_in_a_providers_address_is_told_to_nobody(
     assert MARK not in caplog.text
 
 
+def test_a_login_that_a_provider_is_sent_is_in_no_log(
+    built: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with openai_server() as model:
+        with orchard(built, openai_base_url=with_password(model.address)) as found:
+            found.post("/api/ask", ASKED | {"target": "model"})
+        assert model.requests
+    assert "HTTP Request: POST http://127.0.0.1" in caplog.text
+    assert MARK not in caplog.text
+
+
 def test_keys_of_callers_are_in_no_span_or_log(
     built: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

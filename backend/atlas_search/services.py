@@ -34,6 +34,7 @@ from atlas_search.providers.chat.open import open_chat_models
 from atlas_search.providers.embedding import Embedder, PoolingChoice
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.providers.entailment import open_entailment
+from atlas_search.providers.http import hide_logins
 from atlas_search.providers.reading.open import find_readers
 from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
@@ -132,6 +133,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
 
     `embedder` saves loading the model again where one is at hand.
     """
+    hide_logins()
     targets = load_targets(settings)
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
     # before the embedding model: once one model is loaded, no other is looked for in the network

@@ -31,9 +31,10 @@ class Destination:
         return f"{parts.scheme}://{parts.netloc}"
 
 
-def phoenix_at(address: str) -> Destination:
-    """Phoenix at its base address."""
-    return _destination("Phoenix", address.rstrip("/") + TRACES, {})
+def phoenix_at(address: str, key: str = "") -> Destination:
+    """Phoenix at its base address, with a key if it asks for one."""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    return _destination("Phoenix", address.rstrip("/") + TRACES, headers)
 
 
 def otlp_at(

@@ -218,6 +218,9 @@ class Settings(BaseSettings):
     phoenix_collector_endpoint: str = Field(
         "", description="Address of a running Phoenix to trace to; empty: no tracing"
     )
+    phoenix_api_key: SecretStr = Field(
+        SecretStr(""), description="Key of a Phoenix that asks for one; empty: none is sent"
+    )
     phoenix_public_url: str = Field(
         "", description="Address of Phoenix as a browser reaches it; empty: the collector's"
     )

@@ -8,6 +8,7 @@
 What a status means stands here alone: in `passes` and in `explain`.
 """
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from pydantic import SecretStr
 from tenacity import RetryCallState
 
 from atlas_search.core.errors import AtlasError, ConfigurationError, Unavailable
+from atlas_search.core.web_address import without_login
 
 
 class Fault(Exception):
@@ -142,6 +144,20 @@ def readable_environment() -> Iterator[None]:
             f"HTTP connections cannot be made ({type(error).__name__}: {error}). Mend HTTP_PROXY, "
             "HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR in the environment."
         ) from error
+
+
+def hide_logins() -> None:
+    """Let the log of HTTP requests show addresses without the logins that they may hold."""
+    logging.getLogger("httpx2").addFilter(_without_logins)
+
+
+def _without_logins(record: logging.LogRecord) -> bool:
+    if isinstance(record.args, tuple):
+        # an address is an object of the client's own
+        record.args = tuple(
+            without_login(str(part)) if "://" in str(part) else part for part in record.args
+        )
+    return True
 
 
 def to_lost(error: BaseException) -> Lost:

@@ -14,6 +14,7 @@ def open_tracer(settings: Settings) -> Tracer:
         settings.phoenix_collector_endpoint,
         settings.phoenix_project_name,
         content=settings.trace_content,
+        key=settings.phoenix_api_key.get_secret_value().strip(),
         also=settings.otlp_destination,
         sampling=settings.trace_sampling,
         redactions=open_redactions(settings),

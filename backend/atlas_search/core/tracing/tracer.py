@@ -33,8 +33,8 @@ DELAY_SECONDS = 5.0  # between two batches
 class Tracer:
     """Opens spans; sends them to Phoenix and `also` to another server, or nowhere without either.
 
-    Of all traces the share `sampling` (0 to 1) is kept, each whole or not at all, and what
-    `redactions` take from texts never leaves.
+    `key` is for a Phoenix that asks for one. Of all traces the share `sampling` (0 to 1) is kept,
+    each whole or not at all, and what `redactions` take from texts never leaves.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Tracer:
         project: str,
         *,
         content: bool,
+        key: str = "",
         also: Destination | None = None,
         sampling: float = 1.0,
         redactions: Sequence[Redaction] = (),
@@ -64,7 +65,7 @@ class Tracer:
             span_limits=SpanLimits(max_span_attributes=MAX_ATTRIBUTES),
             shutdown_on_exit=False,
         )
-        wanted = [phoenix_at(endpoint) if endpoint else None, also]
+        wanted = [phoenix_at(endpoint, key) if endpoint else None, also]
         mask = SpanMask(redactions)
         self.deliveries = [Delivery(each, mask, delay) for each in wanted if each]
         for delivery in self.deliveries:
