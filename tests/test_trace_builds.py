@@ -2,6 +2,9 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,6 +118,33 @@ def test_a_build_that_is_interrupted_is_marked(tmp_path: Path) -> None:
     root = said(recorded.root("create"))
     assert (root["cancelled"], root["cancelled_because"]) == (True, "It was interrupted.")
     assert [span.name for span in recorded.spans] == ["read", "create"]
+
+
+@pytest.fixture(params=["absent", "hanging"])
+def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a server that is not there, or that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        if request.param == "absent":
+            listening.close()
+        yield address
+
+
+def test_a_build_does_not_wait_for_who_takes_its_trace(tmp_path: Path, endpoint: str) -> None:
+    source = write_sources(tmp_path / "source", FARM)
+    report = Atlas.build(
+        source,
+        tmp_path / "stores" / COLLECTION,
+        embedder=HashEmbedder(),
+        phoenix_collector_endpoint=endpoint,
+    )
+    assert report.manifest.documents == 3
+
+
+def test_a_build_without_an_endpoint_needs_no_tracing() -> None:
+    program = "import sys, atlas_search.build.trace; print('opentelemetry.sdk' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
 
 
 @pytest.fixture
