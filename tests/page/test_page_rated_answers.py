@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from atlas_search.atlas import Atlas
 from atlas_search.providers.embedding.local import LocalEmbedder
@@ -25,7 +25,7 @@ from tests.page.rating import (
     rated_server,
     rating,
 )
-from tests.servers import served
+from tests.servers import served, wait_for
 
 pytestmark = pytest.mark.browser
 SCREENS = {"desk": {"width": 1200, "height": 900}, "phone": {"width": 360, "height": 740}}
@@ -190,3 +190,13 @@ def test_every_control_of_a_rating_has_a_name_of_its_own(browser: Browser, addre
         names = groups.evaluate_all("votes => votes.map(vote => vote.ariaLabel)")
         assert all(names)
         assert "Source 1, The granite bridge" in names
+
+
+@pytest.mark.phoenix
+def test_a_vote_of_the_page_reaches_phoenix(page: Page, server: str) -> None:
+    with page.expect_request("**/api/ask/stream") as sent:
+        ask(page)
+    qa_id = sent.value.post_data_json["qa_id"]
+    latest(page).get_by_role("button", name="Helpful", exact=True).click()
+    expect_saved(page)
+    wait_for(lambda: kept(page, server, qa_id)["sent"] or None, 60, "the vote")
