@@ -146,6 +146,7 @@ class Answer:
     `closest` are quotes that come closest to what is asked where the decision is not ANSWER;
     `confidence` says how surely an answer in the sources' own words answers.
     `choices` are the ways in which the sources read the question, if there are several.
+    `span_id` is the trace's root.
     """
 
     request: AskRequest
@@ -170,6 +171,7 @@ class Answer:
     read_as: str = ""
     support: Support = field(default_factory=Support)
     choices: tuple[Reading, ...] = ()
+    span_id: str = ""
 
     def __repr__(self) -> str:  # noqa: D105
         said = self.text or self.outcome.message
@@ -231,6 +233,7 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         "qa_id": request.qa_id,
         "session_id": request.session_id,
         "trace_id": answer.trace_id,
+        "span_id": answer.span_id,
         "target": request.target_name,
         "composite_target": request.run_name,
         "collection": answer.collection,

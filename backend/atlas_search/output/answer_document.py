@@ -203,7 +203,8 @@ class AnswerDocument(Sent):
 
     qa_id: str
     session_id: str
-    trace_id: str = ""
+    trace_id: str = Field("", description="Empty for who may not see traces")
+    span_id: str = Field("", description="The root span of the trace")
     target: str
     composite_target: str = ""
     collection: str

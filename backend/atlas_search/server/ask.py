@@ -100,7 +100,8 @@ def ask_blueprint(serve: Serve, runs: Runs, guards: Guards, spending: Spending) 
         after = int(header.last_event)
         if after and body.qa_id:
             return _stream(own_run(runs, body.qa_id), after, gone())
-        return _stream(_start(runs, serve(), body, guards, spending), 0, gone())
+        run = _start(runs, serve(), body, guards, spending, streamed=True)
+        return _stream(run, 0, gone())
 
     @blueprint.get("/ask/<qa_id>/stream", summary="The events of an answer", responses=_EVENTS)
     def get_ask_stream(path: ByAnswer, header: Resumed) -> Response:
@@ -135,10 +136,19 @@ def finished_run(run: Run) -> Run:
     return run
 
 
-def _start(runs: Runs, atlas: Atlas, body: AskBody, guards: Guards, spending: Spending) -> Run:
+def _start(
+    runs: Runs,
+    atlas: Atlas,
+    body: AskBody,
+    guards: Guards,
+    spending: Spending,
+    *,
+    streamed: bool = False,
+) -> Run:
     """Check the request and begin its answer."""
     caller = present_caller()
     question = read_question(body, atlas.services)
+    question = replace(question, streamed=streamed, user_id=caller.name)
     work = partial(
         _work,
         atlas=atlas,
@@ -167,7 +177,7 @@ def _work(
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
         answer = _answer(run, atlas, question, pay)
-        answer = answer if with_trace else replace(answer, trace_id="")
+        answer = answer if with_trace else replace(answer, trace_id="", span_id="")
         document = answer.to_dict()
         guard.require_whole()  # damage may have come while it was written
     except Exception as error:

@@ -62,7 +62,7 @@ def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> AP
     def post_link(path: ByAnswer, body: LinkBody) -> dict[str, object]:
         run = finished_run(own_run(runs, path.qa_id))
         # a trace shows what others asked
-        document = {**run.document, "trace_id": ""}
+        document = {**run.document, "trace_id": "", "span_id": ""}
         link = shared.share(document, present_caller().owner, body.hours * HOUR)
         return LinkOut(
             url=f"{base().rstrip('/')}/api/shared/{link.token}",

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from openinference.semconv.trace import (
     DocumentAttributes,
-    EmbeddingAttributes,
     OpenInferenceMimeTypeValues,
     RerankerAttributes,
     SpanAttributes,
@@ -15,19 +14,22 @@ from opentelemetry import trace
 
 from atlas_search.core.domain import Passage
 
-AttributeValue = str | int | float | bool
+AttributeValue = str | int | float | bool | Sequence[str]
 
-FULL_TEXTS = 20  # documents of a span with their text; the rest have id and score
+FULL_TEXTS = 20  # documents of a list with their text; the rest have id, score and facts
 
 
 @dataclass(frozen=True, slots=True)
 class TracedDocument:
-    """A passage in a span; only the first FULL_TEXTS of a span need their `passage`."""
+    """A passage in a span; only the first FULL_TEXTS of a list need their `passage`.
+
+    `facts` are told of it even where content is not: which leg found it, what kind `score` is of.
+    """
 
     id: str
     score: float
     passage: Passage | None = None
-    leg: str = ""
+    facts: Mapping[str, object] | None = None
 
 
 class Span:
@@ -45,6 +47,11 @@ class Span:
     def trace_id(self) -> str:
         """The trace's id in hexadecimal."""
         return format(self._span.get_span_context().trace_id, "032x")
+
+    @property
+    def span_id(self) -> str:
+        """The span's own id in hexadecimal."""
+        return format(self._span.get_span_context().span_id, "016x")
 
     def set(self, **attributes: AttributeValue) -> None:
         """Set plain attributes."""
@@ -67,44 +74,24 @@ class Span:
         """Set what came out: text, or anything JSON can hold."""
         self._value(value, SpanAttributes.OUTPUT_VALUE, SpanAttributes.OUTPUT_MIME_TYPE)
 
-    def embedding(self, model: str, text: str) -> None:
-        """Describe an embedding; the vector itself is left out."""
-        self._span.set_attribute(SpanAttributes.EMBEDDING_MODEL_NAME, model)
-        if self._content:
-            prefix = f"{SpanAttributes.EMBEDDING_EMBEDDINGS}.0"
-            self._span.set_attribute(f"{prefix}.{EmbeddingAttributes.EMBEDDING_TEXT}", text)
-
     def list_retrieved(self, documents: Sequence[TracedDocument]) -> None:
         """List what a retriever returned, best first."""
         self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, documents)
 
-    def list_reranked(self, query: str, model: str, documents: Sequence[TracedDocument]) -> None:
-        """List what a reranker returned, best first."""
+    def list_reranked(
+        self,
+        query: str,
+        model: str,
+        given: Sequence[TracedDocument],
+        ranked: Sequence[TracedDocument],
+    ) -> None:
+        """List what a reranker was `given` and what it made of it, both best first."""
         self._span.set_attribute(RerankerAttributes.RERANKER_MODEL_NAME, model)
-        self._span.set_attribute(RerankerAttributes.RERANKER_TOP_K, len(documents))
+        self._span.set_attribute(RerankerAttributes.RERANKER_TOP_K, len(ranked))
         if self._content:
             self._span.set_attribute(RerankerAttributes.RERANKER_QUERY, query)
-        self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, documents)
-
-    def model(self, provider: str, name: str, messages: Sequence[Mapping[str, str]]) -> None:
-        """Describe a model call: who, and the prompt."""
-        self._span.set_attribute(SpanAttributes.LLM_PROVIDER, provider)
-        self._span.set_attribute(SpanAttributes.LLM_MODEL_NAME, name)
-        if self._content:
-            for index, message in enumerate(messages):
-                prefix = f"{SpanAttributes.LLM_INPUT_MESSAGES}.{index}.message"
-                self._span.set_attribute(f"{prefix}.role", message["role"])
-                self._span.set_attribute(f"{prefix}.content", message["content"])
-
-    def usage(self, prompt: int, completion: int) -> None:
-        """Set the tokens a model call used."""
-        self._span.set_attribute(SpanAttributes.LLM_TOKEN_COUNT_PROMPT, prompt)
-        self._span.set_attribute(SpanAttributes.LLM_TOKEN_COUNT_COMPLETION, completion)
-        self._span.set_attribute(SpanAttributes.LLM_TOKEN_COUNT_TOTAL, prompt + completion)
-
-    def session(self, session_id: str) -> None:
-        """Name the conversation."""
-        self._span.set_attribute(SpanAttributes.SESSION_ID, session_id)
+        self._documents(RerankerAttributes.RERANKER_INPUT_DOCUMENTS, given)
+        self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, ranked)
 
     def warn(self, message: str) -> None:
         """Record something that is not an error but should be seen."""
@@ -126,15 +113,13 @@ class Span:
             document = f"{prefix}.{index}"
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = traced.id
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(traced.score)
+            facts = dict(traced.facts or {})
             passage = traced.passage
             if self._content and passage and index < FULL_TEXTS:
                 attributes[f"{document}.{DocumentAttributes.DOCUMENT_CONTENT}"] = passage.text
-                attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = json.dumps(
-                    {
-                        "corpus": passage.corpus,
-                        "title": passage.title,
-                        "date": passage.date,
-                        **({"leg": traced.leg} if traced.leg else {}),
-                    }
-                )
+                about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
+                facts = about | facts
+            if facts:
+                told = json.dumps(facts, default=float)
+                attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = told
         self._span.set_attributes(attributes)

@@ -15,6 +15,8 @@ from opentelemetry.trace import Status, StatusCode
 
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.tracing.export import QUEUE, PatientExporter, quiet_exporter
+from atlas_search.core.tracing.gen_ai import SCHEMA
+from atlas_search.core.tracing.ids import Ids, identify, present_ids
 from atlas_search.core.tracing.span import Span
 from atlas_search.core.version import __version__
 
@@ -51,7 +53,7 @@ class Tracer:
             # the simple processor would send each span before the request goes on
             processor = BatchSpanProcessor(self._exporter, max_queue_size=QUEUE)
             self._provider.add_span_processor(processor)
-        self._tracer = self._provider.get_tracer("atlas", __version__)
+        self._tracer = self._provider.get_tracer("atlas", __version__, schema_url=SCHEMA)
 
     @property
     def open_spans(self) -> int:
@@ -59,9 +61,12 @@ class Tracer:
         return self._open_spans
 
     @contextmanager
-    def root(self, name: str, kind: Kind) -> Iterator[Span]:
-        """A span that begins a trace, whatever the caller's context holds."""
-        with self._open(name, kind, Context()) as span:
+    def root(self, name: str, kind: Kind, ids: Ids | None = None) -> Iterator[Span]:
+        """A span that begins a trace, whatever the caller's context holds.
+
+        It and all below it say `ids`, without any those of the present context.
+        """
+        with identify(ids or present_ids()), self._open(name, kind, Context()) as span:
             yield span
 
     @contextmanager
@@ -75,7 +80,10 @@ class Tracer:
         with self._tracer.start_as_current_span(
             name,
             context=context,
-            attributes={SpanAttributes.OPENINFERENCE_SPAN_KIND: kind},
+            attributes={
+                SpanAttributes.OPENINFERENCE_SPAN_KIND: kind,
+                **present_ids().attributes(),
+            },
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
