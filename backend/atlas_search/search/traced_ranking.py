@@ -1,6 +1,7 @@
 """What the span of a reranker says: the candidates before and after, with both scores."""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ from atlas_search.core.tracing.span import FULL_TEXTS, Span, TracedDocument
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import SCORERS, Ranking
 from atlas_search.search.run import SearchRun
-from atlas_search.stores.tokens import IntArray
 
 SHOWN = 50  # candidates of a ranking without a second stage
 
@@ -35,17 +35,16 @@ class _Reordered(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A candidate: its id, the leg that found it, and its passage if its text is told."""
+    """A candidate: its id, and the leg that found it."""
 
     id: str
     leg: str
-    passage: Passage | None
 
 
 def describe_ranking(
     span: Span, run: SearchRun, candidates: Candidates, first: Ranking, ranking: Ranking
 ) -> None:
-    """The best candidates as the reranker was given them and as it left them.
+    """The best candidates as the reranker was given them, and as it left them with their texts.
 
     `first` is the ranking before a second stage, `ranking` itself without one.
     """
@@ -61,11 +60,12 @@ def describe_ranking(
     else:
         reordered = _score_once(ranking, target, max(SHOWN, limit))
     kept = ranking.order[:limit].tolist()
-    found = _find(run, candidates, ranking, reordered.given, kept)
+    found = _find(run, candidates, ranking, reordered.given)
+    texts = run.passages(ranking.rows[: min(limit, FULL_TEXTS)]) if span.content else []
     given = [_before(found[at], reordered.before[at]) for at in reordered.given]
     ranked = [
-        _after(found[at], reordered.before[at], reordered.after[at], ranking.signals(place))
-        for place, at in enumerate(kept)
+        _after(found[at], reordered.before[at], reordered.after[at], ranking.signals(place), text)
+        for place, (at, text) in enumerate(zip_longest(kept, texts))
     ]
     span.list_reranked(run.query.text, stage.name if stage else target.reranker, given, ranked)
 
@@ -79,13 +79,12 @@ def score_name(target: Target) -> str:
 def find_legs(candidates: Candidates, rows: Sequence[int]) -> list[str]:
     """Which leg found each candidate: `dense`, `lexical` or `both` for the whole question, else
     `part`, for one of its parts."""
-    dense = np.isin(rows, _found_by(candidates, "dense"))
-    lexical = np.isin(rows, _found_by(candidates, "lexical"))
-    return [_LEGS[at] for at in (dense + 2 * lexical).tolist()]
+    dense, lexical = _found_by(candidates, "dense"), _found_by(candidates, "lexical")
+    return [_LEGS[(row in dense) + 2 * (row in lexical)] for row in rows]
 
 
-def _found_by(candidates: Candidates, leg: Leg) -> IntArray:
-    return np.concatenate([hits.leg(leg).rows for hits in candidates.hits])
+def _found_by(candidates: Candidates, leg: Leg) -> set[int]:
+    return {row for hits in candidates.hits for row in hits.leg(leg).rows.tolist()}
 
 
 def _score_once(ranking: Ranking, target: Target, depth: int) -> _Reordered:
@@ -111,30 +110,25 @@ def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) ->
 
 
 def _find(
-    run: SearchRun,
-    candidates: Candidates,
-    ranking: Ranking,
-    given: Sequence[int],
-    kept: Sequence[int],
+    run: SearchRun, candidates: Candidates, ranking: Ranking, given: Sequence[int]
 ) -> dict[int, _Found]:
-    """What there is to say of the candidates that were given; texts of those that come first."""
-    rows = ranking.table.rows
-    shown = list(dict.fromkeys([*given[:FULL_TEXTS], *kept[:FULL_TEXTS]]))
-    texts = dict(zip(shown, run.passages(rows[shown]), strict=True))
-    every = rows[list(given)].tolist()
-    ids, legs = run.store.passage_ids(every), find_legs(candidates, every)
-    return {
-        at: _Found(id_, leg, texts.get(at)) for at, id_, leg in zip(given, ids, legs, strict=True)
-    }
+    """What there is to say of the candidates that were given."""
+    rows = ranking.table.rows[given].tolist()
+    ids, legs = run.store.passage_ids(rows), find_legs(candidates, rows)
+    return dict(zip(given, map(_Found, ids, legs), strict=True))
 
 
 def _before(found: _Found, score: _Score) -> TracedDocument:
     facts = {"leg": found.leg, "score_is": score.kind}
-    return TracedDocument(found.id, score.value, found.passage, facts)
+    return TracedDocument(found.id, score.value, facts=facts)
 
 
 def _after(
-    found: _Found, first: _Score, second: _Score, signals: Mapping[str, float]
+    found: _Found,
+    first: _Score,
+    second: _Score,
+    signals: Mapping[str, float],
+    passage: Passage | None,
 ) -> TracedDocument:
     facts = {
         "leg": found.leg,
@@ -143,4 +137,4 @@ def _after(
         "first_score_is": first.kind,
         "signals": signals,
     }
-    return TracedDocument(found.id, second.value, found.passage, facts)
+    return TracedDocument(found.id, second.value, passage, facts)

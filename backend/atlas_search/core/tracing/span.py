@@ -35,12 +35,13 @@ class TracedDocument:
 class Span:
     """One step of a request. Content is left out if the tracer was told so.
 
-    `recorded` is False when no one will see the span, so costly details need not be gathered.
+    `recorded` is False when no one will see the span, so costly details need not be gathered, and
+    `content` when texts will not be told.
     """
 
     def __init__(self, span: trace.Span, *, content: bool, recorded: bool):
         self._span = span
-        self._content = content
+        self.content = content
         self.recorded = recorded
 
     @property
@@ -59,7 +60,7 @@ class Span:
 
     def text(self, **attributes: str) -> None:
         """Set attributes that hold content."""
-        if self._content:
+        if self.content:
             self.set(**attributes)
 
     def metadata(self, values: Mapping[str, object]) -> None:
@@ -88,18 +89,18 @@ class Span:
         """List what a reranker was `given` and what it made of it, both best first."""
         self._span.set_attribute(RerankerAttributes.RERANKER_MODEL_NAME, model)
         self._span.set_attribute(RerankerAttributes.RERANKER_TOP_K, len(ranked))
-        if self._content:
+        if self.content:
             self._span.set_attribute(RerankerAttributes.RERANKER_QUERY, query)
         self._documents(RerankerAttributes.RERANKER_INPUT_DOCUMENTS, given)
         self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, ranked)
 
     def warn(self, message: str) -> None:
         """Record something that is not an error but should be seen."""
-        if self._content:  # it may quote
+        if self.content:  # it may quote
             self._span.add_event("warning", {"message": message})
 
     def _value(self, value: object, name: str, mime_name: str) -> None:
-        if not self._content:
+        if not self.content:
             return
         plain = isinstance(value, str)
         kind = OpenInferenceMimeTypeValues.TEXT if plain else OpenInferenceMimeTypeValues.JSON
@@ -115,7 +116,7 @@ class Span:
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(traced.score)
             facts = dict(traced.facts or {})
             passage = traced.passage
-            if self._content and passage and index < FULL_TEXTS:
+            if self.content and passage and index < FULL_TEXTS:
                 attributes[f"{document}.{DocumentAttributes.DOCUMENT_CONTENT}"] = passage.text
                 about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
                 facts = about | facts
