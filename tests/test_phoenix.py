@@ -68,7 +68,7 @@ def test_the_root_holds_question_answer_session_and_run(
     assert attributes["input.value"] == QUESTION
     assert attributes["output.value"] == answer["answer"]
     assert attributes["session.id"] == "conversation-1"
-    assert attributes["composite_target"] == "k10_extractive_atlas_demo"
+    assert attributes["composite_target"] == "k10_extractive_sentences_atlas_demo"
     assert attributes["decision"] == "ANSWER"
     assert attributes["corpus_filter"] == "all"
     assert attributes["documents_searched"] == answer["scope"]["documents"] > 0

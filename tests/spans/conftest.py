@@ -1,7 +1,6 @@
 """The demo collection with a tracer whose spans are kept in memory, texts and lists included."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -25,5 +24,5 @@ def traced(services: Services, exported: InMemorySpanExporter) -> Iterator[Servi
 @pytest.fixture
 def both(traced: Services) -> Iterator[Both]:
     """The same, answered by a language model."""
-    with answered_by("openai", replace(traced)) as found:
+    with answered_by("openai", traced) as found:
         yield found
