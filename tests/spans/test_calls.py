@@ -15,6 +15,8 @@ from atlas_search.services import Services
 from tests.answering import asked
 from tests.chat_server import Says
 from tests.spans.recorded import Both, named
+from tests.test_compare import QUESTION as IN_TWO_CORPORA
+from tests.test_compare import one_sentence_each
 from tests.test_generate import cited
 
 QUESTION = "How do Britain and New Zealand treat libel of a local authority?"
@@ -125,7 +127,6 @@ def test_a_call_says_its_prompt_and_the_root_the_version_of_its_rules(
     [
         ("condense", {"history": HISTORY, "condense_followups": True}),
         ("judge", {"verify": "model"}),
-        ("compare", {"mode": "compare"}),
     ],
 )
 def test_every_call_names_its_own_prompt(
@@ -135,6 +136,13 @@ def test_every_call_names_its_own_prompt(
     server.says(cited)
     asked(services, QUESTION, **options)  # type: ignore[arg-type]
     assert name in {told["gen_ai.prompt.name"] for told in calls(exported)}
+
+
+def test_a_comparison_names_its_own_prompt(both: Both, exported: InMemorySpanExporter) -> None:
+    services, server = both
+    server.says(one_sentence_each)
+    asked(services, IN_TWO_CORPORA, mode="compare")
+    assert calls(exported)[-1]["gen_ai.prompt.name"] == "compare"
 
 
 def test_quotes_are_chosen_and_no_model_is_said_to_be_asked(
