@@ -2,7 +2,6 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -33,7 +32,7 @@ class Carried(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def carried(services: Services) -> Iterator[Carried]:
+def carried(services: Services) -> Carried:
     exported = InMemorySpanExporter()
     with recording(exported) as tracer:
         traced = trace_with(services, tracer)
@@ -55,7 +54,7 @@ def carried(services: Services) -> Iterator[Carried]:
         name = re.sub(corpora, "<corpus>", span.name)
         kinds[name] = str(said["openinference.span.kind"])
         attributes[name] |= {_listed_as(each, corpora) for each in said}
-    yield Carried(kinds, attributes)
+    return Carried(kinds, attributes)
 
 
 def _listed_as(attribute: str, corpora: str) -> str:
