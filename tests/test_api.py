@@ -40,7 +40,7 @@ def test_an_answer_is_cited_verified_and_counted(client: FlaskClient, services: 
     cited = {citation["passage_id"] for citation in answer["citations"]}
     counts = answer["retrieval"]["per_corpus"]
     assert sum(corpus["cited"] for corpus in counts.values()) == len(cited)
-    assert answer["composite_target"] == "k10_extractive_atlas_demo"
+    assert answer["composite_target"] == "k10_extractive_sentences_atlas_demo"
     assert answer["passages"] is None
     assert answer["cache_hit"] is False
 
@@ -310,7 +310,7 @@ def test_the_stream_and_the_document_agree(client: FlaskClient) -> None:
     streamed = events(client.post("/api/ask/stream", json=body).text)[-1][2]
     at_once = client.post("/api/ask", json=body).get_json()
     for document in (streamed, at_once):
-        for name in ("timings_ms", "trace_id", "created", "qa_id"):
+        for name in ("timings_ms", "trace_id", "span_id", "created", "qa_id"):
             del document[name]
     assert streamed == at_once
 

@@ -5,18 +5,21 @@ import json
 import httpx2
 import pytest
 
+from atlas_search.core.domain import LEGS
 from tests.servers import wait_for
 
 pytestmark = pytest.mark.phoenix
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
+CORPORA = ("legal_uk", "legal_us", "legislation_nz")
 TREE = {
     "ask": ("CHAIN", None),
     "search": ("CHAIN", "ask"),
     "embed": ("EMBEDDING", "search"),
-    "retrieve legal_uk": ("RETRIEVER", "search"),
-    "retrieve legal_us": ("RETRIEVER", "search"),
-    "retrieve legislation_nz": ("RETRIEVER", "search"),
+    **{f"retrieve {corpus}": ("CHAIN", "search") for corpus in CORPORA},
+    **{
+        f"{leg} {corpus}": ("RETRIEVER", f"retrieve {corpus}") for leg in LEGS for corpus in CORPORA
+    },
     "rerank": ("RERANKER", "search"),
     "balance": ("CHAIN", "search"),
     "context": ("CHAIN", "ask"),
@@ -68,7 +71,7 @@ def test_the_root_holds_question_answer_session_and_run(
     assert attributes["input.value"] == QUESTION
     assert attributes["output.value"] == answer["answer"]
     assert attributes["session.id"] == "conversation-1"
-    assert attributes["composite_target"] == "k10_extractive_atlas_demo"
+    assert attributes["composite_target"] == "k10_extractive_sentences_atlas_demo"
     assert attributes["decision"] == "ANSWER"
     assert attributes["corpus_filter"] == "all"
     assert attributes["documents_searched"] == answer["scope"]["documents"] > 0
@@ -78,19 +81,23 @@ def test_the_root_holds_question_answer_session_and_run(
 def test_retrievers_hold_their_documents_with_scores_and_texts(
     spans: dict[str, dict], answer: dict
 ) -> None:
-    attributes = spans["retrieve legal_uk"]["attributes"]
-    assert attributes["large_retrieval_size"] == 200
-    assert attributes["dense"] == answer["retrieval"]["per_corpus"]["legal_uk"]["dense"] > 100
+    corpus = spans["retrieve legal_uk"]["attributes"]
+    assert corpus["large_retrieval_size"] == 200
+    counts = answer["retrieval"]["per_corpus"]["legal_uk"]
+    assert corpus["dense"] == counts["dense"] > 100
+    attributes = spans["dense legal_uk"]["attributes"]
+    assert attributes["score_is"] == "cosine"
+    assert spans["lexical legal_uk"]["attributes"]["candidates"] == counts["lexical"]
     first = "retrieval.documents.0.document"
     assert attributes[f"{first}.id"].startswith("legal_uk.derbyshire-county-council")
     assert 0.5 < attributes[f"{first}.score"] <= 1.0
     assert "libel" in attributes[f"{first}.content"]
     scores = [
         attributes[f"retrieval.documents.{index}.document.score"]
-        for index in range(attributes["dense"])
+        for index in range(attributes["candidates"])
     ]
     assert scores == sorted(scores, reverse=True)
-    assert "retrieval.documents.20.document.content" not in attributes
+    assert "retrieval.documents.10.document.content" not in attributes
 
 
 def test_the_reranker_holds_the_order_it_made(spans: dict[str, dict], answer: dict) -> None:

@@ -1,5 +1,6 @@
 """What spans say with TRACE_CONTENT off, and how they end whatever happens."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.services import Services
@@ -31,6 +33,7 @@ def both(
     request: pytest.FixtureRequest, services: Services, spans: InMemorySpanExporter
 ) -> Iterator[Both]:
     tracer = Tracer("", "test", content=request.param)
+    tracer.enabled = True  # lists of documents are gathered only for spans that are sent
     tracer._provider.add_span_processor(SimpleSpanProcessor(spans))
     searcher = replace(services.searcher, tracer=tracer)
     answerer = replace(services.answerer, searcher=searcher)
@@ -61,6 +64,40 @@ def test_questions_and_texts_are_in_the_spans_only_if_wanted(
     for content in ("treat libel", answer.text, answer.result.passages[0].passage.text[:40]):
         assert (content in text) is wanted
     assert "decision" in text
+
+
+LISTS = ("retrieval.documents", "reranker.input_documents", "reranker.output_documents")
+
+
+def test_lists_prompts_and_messages_have_texts_only_if_wanted(
+    both: Both, spans: InMemorySpanExporter, request: pytest.FixtureRequest
+) -> None:
+    services, server = both
+    server.says(cited)
+    history = (ChatTurn("user", QUESTION), ChatTurn("assistant", "It cannot sue."))
+    answer, _ = asked(services, QUESTION, history=history, condense_followups=True, verify="model")
+    asked(services, QUESTION, llm_provider="extractive")
+    text = said(spans)
+    wanted = request.node.callspec.id == "content"
+    passage = answer.result.passages[0].passage
+    rules = services.answerer.rules["system"].template
+    for content in (passage.title, passage.text[:40], rules[:40], "It cannot sue"):
+        assert (content in text) is wanted
+    held = {name for span in spans.get_finished_spans() for name in span.attributes or {}}
+    assert ("llm.prompt_template.template" in held) is wanted
+    assert ("llm.output_messages.0.message.content" in held) is wanted
+    for name in LISTS:
+        assert f"{name}.0.document.id" in held
+    # what says nothing of the question stays
+    assert {"llm.prompt_template.version", "gen_ai.prompt.name", "kept.legal_uk"} <= held
+    metadata = [
+        json.loads(str(value))
+        for span in spans.get_finished_spans()
+        for name, value in (span.attributes or {}).items()
+        if name.endswith("document.metadata")
+    ]
+    assert all("score_is" in each for each in metadata if "leg" in each)
+    assert any("title" in each for each in metadata) is wanted
 
 
 def test_a_failing_model_leaves_closed_spans_without_what_its_provider_said(

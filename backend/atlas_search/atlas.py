@@ -222,7 +222,7 @@ class Atlas:
             read_follow_ups=read_follow_ups,
             **where,
         )
-        return self._stream_from_thread(request)
+        return self._stream_from_thread(replace(request, streamed=True))
 
     def document(self, document_id: str) -> Document:
         """A document with its whole text. Raises NotFound."""

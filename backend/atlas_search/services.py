@@ -1,5 +1,6 @@
 """The one place that constructs what a server or command needs."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ from atlas_search.stores.permitted import PermittedStore
 from atlas_search.stores.store import EmbeddedStore, Store
 
 RETRIEVAL_THREADS = 8
+
+_NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")  # of a model's name: `org/model:7b`
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,9 @@ class Services:
         return changed
 
     def composite_target(self, name: str) -> str:
-        """The name of a run: target and collection."""
-        return f"{name}_{self.store.manifest.collection}"
+        """The name of a run: target, the model it writes with, and collection. Fit for a file."""
+        model = _NOT_IN_FILE_NAMES.sub("-", self.answerer.model_name(self.targets[name]))
+        return f"{name}_{model}_{self.store.manifest.collection}"
 
     def close(self) -> None:
         """Release the store, and send waiting spans and metrics."""

@@ -85,6 +85,7 @@ def test_without_keys_links_work_until_keys_are_used(parish: Atlas, guarded: Atl
     anyone.post("/api/ask", json=ASKED)
     url = anyone.post("/api/ask/q1/link", json={}).get_json()["url"]
     assert anyone.get(url).get_json()["trace_id"] == ""
+    assert anyone.get(url).get_json()["span_id"] == ""
     assert create_app(lambda: guarded).test_client().get(url).status_code == 404
 
 

@@ -17,7 +17,7 @@ from atlas_search.answer.answer import (
 from atlas_search.answer.check.citations import Verification, verify
 from atlas_search.answer.conflicts import conflicts_between
 from atlas_search.answer.decide import ANSWERED, before_writing, no_corpus_answers
-from atlas_search.answer.prompts import prompt
+from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun, Evidence, describe_writer
 from atlas_search.answer.support import Support
 from atlas_search.answer.support.judging import carry_over, join_support
@@ -219,7 +219,8 @@ def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> _State
         Message("system", prompt("compare").template),
         Message("user", f"{_quote_all(spoken)}\n\nQuestion: {run.question}"),
     )
-    done = call_model(run, model, messages)
+    filled = Filled("compare", prompt("compare"), {"question": run.question})
+    done = call_model(run, model, messages, filled=filled)
     given = _cited_by(spoken)
     checked = [
         (kind, line.strip(), verification)

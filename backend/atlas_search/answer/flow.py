@@ -16,8 +16,9 @@ from atlas_search.answer.compare import compare, search_each, together
 from atlas_search.answer.conflicts import Contradiction, conflicts_between
 from atlas_search.answer.decide import ANSWERED, before_writing
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
-from atlas_search.answer.run import AnswerRun, Evidence, describe_writer
+from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.spent import tell_spent
+from atlas_search.answer.traced import describe_answer, describe_request, ids_of
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.extract import closest_quotes
 from atlas_search.answer.write.write import write
@@ -46,8 +47,8 @@ def answer_question(run: AnswerRun) -> Answer:
 
     Raises Cancelled soon after the run is stopped, and what search and language models raise.
     """
-    with run.tracer.root("ask", "CHAIN") as span, tell_spent(span, run):
-        _describe(span, run)
+    with run.tracer.root("ask", "CHAIN", ids_of(run)) as span, tell_spent(span, run):
+        describe_request(span, run)
         note_in_log(trace_id=span.trace_id)
         state = run.answerer.state(run.target)
         kept = run.answerer.cache.get(run.request, state)
@@ -56,8 +57,7 @@ def answer_question(run: AnswerRun) -> Answer:
         else:
             answer = _anew(run, span)
             run.answerer.cache.put(answer, state)
-        _describe_answer(span, answer)
-        describe_writer(span, (kept or answer).writer)
+        describe_answer(span, run, answer, (kept or answer).writer)
         return answer
 
 
@@ -167,32 +167,3 @@ def _say_again(run: AnswerRun, text: str, verification: Verification) -> None:
         run.tell(Token(text))
         for number, sentence in enumerate(verification.sentences, start=1):
             run.tell(Checked(number, sentence))
-
-
-def _describe(span: Span, run: AnswerRun) -> None:
-    request = run.request
-    span.input(run.question)
-    span.session(request.session_id)
-    span.metadata({"qa_id": request.qa_id, "composite_target": request.run_name})
-    span.set(
-        qa_id=request.qa_id,
-        target=request.target_name,
-        composite_target=request.run_name,
-        target_llm_provider=run.target.llm_provider,
-        target_llm_model=run.model_name,
-        mode=request.mode,
-        search_k=request.search.limit,
-    )
-
-
-def _describe_answer(span: Span, answer: Answer) -> None:
-    span.output(answer.text or answer.outcome.message)
-    span.set(
-        decision=answer.outcome.decision,
-        reason=answer.outcome.code,
-        cache_hit=answer.cache_hit,
-        conflicts=len(answer.conflicts),
-        corpus_filter=answer.request.search.corpus_filter,
-        documents_searched=answer.scope.documents,
-        passages_searched=answer.scope.passages,
-    )

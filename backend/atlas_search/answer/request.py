@@ -18,6 +18,7 @@ class AskRequest:
     follow-up is searched for as it was read; None leaves it to the target. With
     `clarify` a question that the sources read in several ways is not answered; whoever asked is to
     choose. `history` is what is kept of the conversation, after `turns_dropped` older turns.
+    Whether it is `streamed` and whose key asks, `user_id`, decides nothing: both are for the trace.
     """
 
     search: SearchRequest
@@ -31,6 +32,8 @@ class AskRequest:
     read_follow_ups: bool | None = None
     clarify: bool = False
     turns_dropped: int = 0
+    streamed: bool = False
+    user_id: str = ""
 
     @property
     def reads_follow_ups(self) -> bool:

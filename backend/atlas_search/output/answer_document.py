@@ -203,8 +203,8 @@ class AnswerDocument(Sent):
 
     qa_id: str
     session_id: str
-    trace_id: str = ""
-    span_id: str = ""
+    trace_id: str = Field("", description="Empty if no trace is kept, and for who may not see it")
+    span_id: str = Field("", description="The root span of the trace; empty like it")
     target: str
     composite_target: str = ""
     collection: str

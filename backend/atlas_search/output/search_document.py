@@ -212,6 +212,7 @@ class SearchOut(BaseModel):
 
     question: str
     target: str
+    trace_id: str = Field("", description="Empty for who may not see traces")
     passages: list[RankedPassageOut]
     scope: ScopeOut
     retrieval: RetrievalOut

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from atlas_search.core.tracing.call import describe_embedding
 from atlas_search.search.candidates import Candidates, Part
 from atlas_search.search.query import Query
 from atlas_search.search.rerank import rerank
@@ -83,8 +84,8 @@ def _measure_all(
 
 def _embed(run: SearchRun, query: Query) -> NDArray[np.float32]:
     with run.tracer.span("embed", "EMBEDDING") as span:
-        embedder = run.searcher.embedder
-        vector = embedder.embed_query(query.text)
-        span.embedding(embedder.info.name, query.text)
-        span.set(pooling=embedder.info.pooling, dimension=embedder.info.dimension)
+        vector = run.searcher.embedder.embed_query(query.text)
+        info = run.searcher.embedder.info
+        describe_embedding(span, info.provider, info.name, info.dimension, query.text)
+        span.set(pooling=info.pooling, dimension=info.dimension)
         return vector

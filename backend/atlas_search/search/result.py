@@ -82,6 +82,7 @@ class SearchResult:
     timings_ms: Mapping[str, float]
     required_unmet: RequiredUnmet | None = None
     target_name: str = ""
+    trace_id: str = ""
     facets: Facets | None = None
     explained: Sequence[Explained] | None = None
 
@@ -103,6 +104,7 @@ class SearchResult:
         return {
             "question": self.question,
             "target": self.target_name,
+            "trace_id": self.trace_id,
             "passages": [item.to_dict() for item in self.passages],
             "scope": self.scope.to_dict(),
             "retrieval": self.retrieval(),

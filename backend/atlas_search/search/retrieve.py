@@ -6,10 +6,11 @@ from contextvars import copy_context
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.tracing.span import FULL_TEXTS, Span, TracedDocument
+from atlas_search.core.domain import Leg
 from atlas_search.search.candidates import CorpusHits
 from atlas_search.search.query import Query
 from atlas_search.search.run import SearchRun
+from atlas_search.search.traced import describe_corpus, describe_leg
 from atlas_search.stores.store import Hits
 from atlas_search.stores.tokens import IntArray
 
@@ -22,26 +23,37 @@ def retrieve(run: SearchRun, query: Query, vector: NDArray[np.float32]) -> list[
     """
     store = run.store
     language = {corpus.id: corpus.language for corpus in store.corpora}
-
-    def from_corpus(corpus: str) -> CorpusHits:
-        with run.tracer.span(f"retrieve {corpus}", "RETRIEVER") as span:
-            run.stop.check()
-            spelt = query.in_language(language[corpus]).spelt
-            dense = store.nearest(corpus, vector, run.depth, scope, run.stop)
-            run.stop.check()
-            lexical = store.matching(corpus, spelt, run.depth, scope)
-            if required is not None:
-                held = store.nearest(corpus, vector, run.depth, required, run.stop)
-                dense = _first(held, dense, run.depth)
-            if preferred is not None:
-                held = store.matching(corpus, spelt, run.depth, preferred)
-                lexical = _first(held, lexical, run.depth)
-            hits = CorpusHits(corpus, dense, lexical)
-            _describe(span, run, query, hits)
-            return hits
-
     scope, preferred = run.scope, run.preferred if query.preferred else None
     required = run.scope_of(run.required) if run.too_few else None
+
+    def from_corpus(corpus: str) -> CorpusHits:
+        with run.tracer.span(f"retrieve {corpus}", "CHAIN") as span:
+            hits = CorpusHits(corpus, from_leg(corpus, "dense"), from_leg(corpus, "lexical"))
+            describe_corpus(span, run, query, hits)
+            return hits
+
+    def from_leg(corpus: str, leg: Leg) -> Hits:
+        run.stop.check()
+        with run.tracer.span(f"{leg} {corpus}", "RETRIEVER") as span:
+            hits = dense(corpus) if leg == "dense" else lexical(corpus)
+            describe_leg(span, run, query, corpus, leg, hits)
+            return hits
+
+    def dense(corpus: str) -> Hits:
+        hits = store.nearest(corpus, vector, run.depth, scope, run.stop)
+        if required is None:
+            return hits
+        held = store.nearest(corpus, vector, run.depth, required, run.stop)
+        return _first(held, hits, run.depth)
+
+    def lexical(corpus: str) -> Hits:
+        spelt = query.in_language(language[corpus]).spelt
+        hits = store.matching(corpus, spelt, run.depth, scope)
+        if preferred is None:
+            return hits
+        held = store.matching(corpus, spelt, run.depth, preferred)
+        return _first(held, hits, run.depth)
+
     # a copy of the context each, so the spans hang below the caller's
     tasks = [
         run.searcher.executor.submit(copy_context().run, from_corpus, corpus)
@@ -62,39 +74,3 @@ def _first(wanted: Hits, others: Hits, depth: int) -> Hits:
     scores = np.concatenate([wanted.scores, others.scores[further]])[:depth]
     order = np.lexsort((rows, -scores))
     return Hits(rows[order], scores[order])
-
-
-def _describe(span: Span, run: SearchRun, query: Query, hits: CorpusHits) -> None:
-    span.set(
-        corpus=hits.corpus,
-        search_type="hybrid",
-        large_retrieval_size=run.depth,
-        dense=len(hits.dense.rows),
-        lexical=len(hits.lexical.rows),
-        candidates=len(hits.rows),
-    )
-    if not span.recorded:
-        return
-    span.input(query.text)
-    found = [*zip(hits.dense.rows, hits.dense.scores, strict=True)]
-    dense = set(hits.dense.rows.tolist())
-    found += [
-        (row, score)
-        for row, score in zip(hits.lexical.rows, hits.lexical.scores, strict=True)
-        if row not in dense
-    ]
-    rows = [int(row) for row, _ in found]
-    full = run.store.passages(rows[:FULL_TEXTS])
-    span.list_retrieved(
-        [
-            TracedDocument(
-                id_,
-                float(score),
-                full[index] if index < len(full) else None,
-                "dense" if row in dense else "lexical",
-            )
-            for index, (id_, (row, score)) in enumerate(
-                zip(run.store.passage_ids(rows), found, strict=True)
-            )
-        ]
-    )

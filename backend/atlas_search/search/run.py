@@ -22,7 +22,8 @@ from atlas_search.stores.tokens import IntArray
 
 @dataclass(frozen=True)
 class SearchRun:
-    """What is asked, of what, and how. For one search; nothing of it changes but the clock.
+    """What is asked, of what, and how. For one search; nothing of it changes but the clock, and
+    `seen`, the passages that were read already, by row: spans show some that are kept later.
 
     Every stage checks `stop` before it begins, and long ones while they work.
     """
@@ -32,6 +33,7 @@ class SearchRun:
     target: Target
     clock: Clock = field(default_factory=Clock)
     stop: Stop = field(default_factory=Stop)
+    seen: dict[int, Passage] = field(default_factory=dict, repr=False)
 
     @property
     def store(self) -> Store:
@@ -145,7 +147,10 @@ class SearchRun:
 
     def passages(self, rows: IntArray) -> list[Passage]:
         """The passages of these rows, in order."""
-        return self.store.passages([int(row) for row in rows])
+        wanted: list[int] = rows.tolist()
+        if new := [row for row in wanted if row not in self.seen]:
+            self.seen.update(zip(new, self.store.passages(new), strict=True))
+        return [self.seen[row] for row in wanted]
 
     def texts(self, rows: IntArray) -> list[str]:
         """Their texts."""

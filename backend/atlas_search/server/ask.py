@@ -105,7 +105,8 @@ def ask_blueprint(
         after = int(header.last_event)
         if after and body.qa_id:
             return _stream(own_run(runs, body.qa_id), after, gone())
-        return _stream(_start(runs, serve(), body, guards, spending, note), 0, gone())
+        run = _start(runs, serve(), body, guards, spending, note, streamed=True)
+        return _stream(run, 0, gone())
 
     @blueprint.get("/ask/<qa_id>/stream", summary="The events of an answer", responses=_EVENTS)
     def get_ask_stream(path: ByAnswer, header: Resumed) -> Response:
@@ -141,11 +142,19 @@ def finished_run(run: Run) -> Run:
 
 
 def _start(
-    runs: Runs, atlas: Atlas, body: AskBody, guards: Guards, spending: Spending, note: Note
+    runs: Runs,
+    atlas: Atlas,
+    body: AskBody,
+    guards: Guards,
+    spending: Spending,
+    note: Note,
+    *,
+    streamed: bool = False,
 ) -> Run:
     """Check the request and begin its answer."""
     caller = present_caller()
     question = read_question(body, atlas.services)
+    question = replace(question, streamed=streamed, user_id=caller.name)
     work = partial(
         _work,
         atlas=atlas,

@@ -1,11 +1,30 @@
 """The texts that language models are given, as files beside this module."""
 
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from atlas_search.core.errors import InvalidTarget
+
+VERSION_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A prompt as a call was made with it: its name, its text, and what was filled in."""
+
+    name: str
+    template: Template
+    variables: Mapping[str, object]
+
+
+def version_of(template: Template) -> str:
+    """A digest of its text, which changes with every change of it."""
+    return hashlib.sha256(template.template.encode()).hexdigest()[:VERSION_DIGITS]
 
 
 @cache

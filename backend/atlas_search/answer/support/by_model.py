@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from atlas_search.answer.check.checks import best_place
 from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.answer.conflicts import ConflictPlace, Contradiction
-from atlas_search.answer.prompts import prompt
+from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.support import Claim, Judgement, Judgements, Verdict, Verifier
 from atlas_search.answer.write.call_model import Completion, call_model
@@ -69,7 +69,10 @@ class ModelJudge:
             Message("user", f"{_quote(claims)}\n\nThe question was: {self.run.question}"),
         )
         tokens = _TOKENS + _TOKENS_OF_SENTENCE * len(claims)
-        done = call_model(self.run, self.chat, messages, max_tokens=tokens, temperature=0.0)
+        filled = Filled("judge", prompt("judge"), {"question": self.run.question})
+        done = call_model(
+            self.run, self.chat, messages, filled=filled, max_tokens=tokens, temperature=0.0
+        )
         return _read(done, claims)
 
 

@@ -4,11 +4,19 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 
+from atlas_search.answer.prompts import Filled, version_of
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.spent import Estimate
 from atlas_search.answer.write.count_call import model_call
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.errors import ModelUnavailable
+from atlas_search.core.tracing.call import (
+    Asked,
+    Given,
+    describe_asked,
+    describe_given,
+    describe_prompt,
+)
 from atlas_search.core.tracing.span import Span
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
@@ -28,6 +36,7 @@ def call_model(
     model: ChatModel,
     messages: Sequence[Message],
     *,
+    filled: Filled,
     attempt: int = 1,
     max_tokens: int = 0,
     temperature: float | None = None,
@@ -36,6 +45,7 @@ def call_model(
     """What the model writes; `pass_on` gets each piece as it comes. What it took counts as spent.
 
     Of a call that ends before its time, once text has come, that is an Estimate.
+    `filled` is the prompt that `messages` were made of.
     `max_tokens` and `temperature` are the target's unless given. Raises ModelRefused,
     ModelUnavailable and Cancelled.
     """
@@ -48,7 +58,7 @@ def call_model(
     )
     counted = model_call(run.metrics, model.name, options.model, run.request.mode)
     with run.tracer.span("generate", "LLM") as span, counted as took:
-        span.model(model.name, options.model, [asdict(message) for message in messages])
+        _describe(span, model, messages, options, filled)
         span.set(attempt=attempt)
         pieces: list[str] = []
         try:
@@ -57,13 +67,34 @@ def call_model(
         except Exception:
             if pieces:  # what it read is not known before it writes
                 took.append(_estimate(messages, pieces))
-                _spend(run, span, took[-1], pieces)
+                _spend(run, span, took[-1], _given(run, options.model, pieces, took[-1]))
             raise
         ended = ended or Ended(_estimate(messages, pieces), options.model, "length")
         took.append(ended.usage)
-        _spend(run, span, ended.usage, pieces)
-        span.set(finish_reason=ended.reason)
+        _spend(run, span, ended.usage, _given(run, ended.model, pieces, ended.usage, ended.reason))
         return Completion("".join(pieces), ended)
+
+
+def _describe(
+    span: Span,
+    model: ChatModel,
+    messages: Sequence[Message],
+    options: ChatOptions,
+    filled: Filled,
+) -> None:
+    said = [asdict(message) for message in messages]
+    describe_asked(
+        span, Asked(model.name, options.model, options.temperature, options.max_tokens, said)
+    )
+    template = filled.template
+    describe_prompt(span, filled.name, template.template, version_of(template), filled.variables)
+
+
+def _given(
+    run: AnswerRun, model: str, pieces: Sequence[str], usage: Usage, reason: str = ""
+) -> Given:
+    tokens = (usage.prompt_tokens, usage.completion_tokens)
+    return Given(model, "".join(pieces), reason, *tokens, run.target.cost(*tokens))
 
 
 def _read(
@@ -85,12 +116,11 @@ def _read(
     raise ModelUnavailable("The language model's answer ended without an end. Try again.")
 
 
-def _spend(run: AnswerRun, span: Span, usage: Usage, pieces: Sequence[str]) -> None:
+def _spend(run: AnswerRun, span: Span, usage: Usage, given: Given) -> None:
     run.spent.append(usage)
-    span.usage(usage.prompt_tokens, usage.completion_tokens)
+    describe_given(span, given)
     if isinstance(usage, Estimate):
         span.set(estimated=True)
-    span.output("".join(pieces))
 
 
 def _estimate(messages: Sequence[Message], pieces: Sequence[str]) -> Estimate:

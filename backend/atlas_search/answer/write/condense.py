@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.follow_up.invented import invention
 from atlas_search.answer.follow_up.read import FollowUp, read_follow_up
-from atlas_search.answer.prompts import prompt
+from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.memory import remember
@@ -77,8 +77,11 @@ def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
         Message("system", prompt("condense").template),
         Message("user", f"{said}\n\nLast question: {run.question}"),
     )
+    filled = Filled("condense", prompt("condense"), {"question": run.question})
     try:
-        done = call_model(run, model, messages, max_tokens=MAX_TOKENS, temperature=0.0)
+        done = call_model(
+            run, model, messages, filled=filled, max_tokens=MAX_TOKENS, temperature=0.0
+        )
     except (ModelUnavailable, ModelRefused) as error:
         return Standalone(note=f"The question was not rewritten: {error}")
     return _check(done.text, run)

@@ -15,6 +15,8 @@ from atlas_search.answer.write.read_spans import read_spans
 from atlas_search.answer.write.relay import Relay
 from atlas_search.answer.written import NOTHING, Written, judge_text
 from atlas_search.core.domain import Citation
+from atlas_search.core.tracing import gen_ai
+from atlas_search.core.tracing.call import describe_text, describe_writer_of
 from atlas_search.core.tracing.span import Span
 from atlas_search.language.text import TextSpan
 from atlas_search.search.result import SearchResult
@@ -33,7 +35,9 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
     by = replace(run.writer(chooser.name, chooser.model, attempts=1), fallback=fallback)
     nobody = replace(by, attempts=0)
     with run.tracer.span("generate", "LLM") as span:
-        span.model(chooser.name, chooser.model, [{"role": "user", "content": run.question}])
+        asked = [{"role": "user", "content": run.question}]
+        describe_writer_of(span, chooser.name, chooser.model, asked)
+        span.set(**{gen_ai.OPERATION: "extract"})
         with run.turn():
             chosen = _read_again(run, prompt, chooser.choose(prompt))
         readings = [_quote(place) for place in evidence.readings]
@@ -41,12 +45,12 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
         outcome = ANSWERED if readings else before_quoting(chosen, needed, unknown)
         _describe(span, chosen)
         if outcome is not ANSWERED:
-            span.output(outcome.message)
+            describe_text(span, outcome.message)
             notes = (chosen.unread,) if chosen.unread else ()
             near = _cite(chosen.whole.quotes)
             return Written("", NOTHING, outcome, nobody, closest=near, notes=notes)
         relay = _say(run, evidence, readings or chosen.quotes(prompt, needed))
-        span.output(relay.text)
+        describe_text(span, relay.text)
     written = judge_text(run, evidence, relay, by)
     return replace(written, confidence=chosen.confidence, notes=chosen.notes(needed))
 

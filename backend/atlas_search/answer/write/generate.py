@@ -1,11 +1,13 @@
 """Answering with a language model: its text verified, repaired once, refusals recognised."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from atlas_search.answer.answer import Context, Fallback, Restart, Writer
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import TextFault, evidence_of, refuse
+from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.support.open import judge_of
 from atlas_search.answer.support.strike import strike_doubtful
@@ -15,6 +17,7 @@ from atlas_search.answer.write.context import context_of, repair
 from atlas_search.answer.write.extract import extract
 from atlas_search.answer.write.relay import Relay
 from atlas_search.answer.written import NOTHING, Written, judge_text
+from atlas_search.core.domain import Passage
 from atlas_search.providers.chat import ChatModel
 
 ATTEMPTS = 2  # the answer, and one repair
@@ -35,10 +38,10 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     absent = absent_from(run.question, evidence.passages, evidence.result.term_weights)
     context = _context(run, evidence, absent)
     given = evidence.passages[: context.passages]
-    messages = context.messages
+    messages, filled = context.messages, _filled(run, given)
     for attempt in range(1, ATTEMPTS + 1):
         relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
-        done = call_model(run, model, messages, attempt=attempt, pass_on=relay.add)
+        done = call_model(run, model, messages, filled=filled, attempt=attempt, pass_on=relay.add)
         writer = run.writer(model.name, done.ended.model, attempt)
         if is_refusal(relay.text):
             return replace(_overrule_or_refuse(run, evidence, relay, writer), context=context)
@@ -50,8 +53,19 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
             break
         run.tell(Restart("repair"))
         messages = repair(context.messages, relay.text, problems, given)
+        filled = Filled("repair", prompt("repair"), {"problems": problems})
     notes = tuple(f"No passage found speaks of {name}." for name in absent)
     return replace(strike_doubtful(run, evidence, written, given), context=context, notes=notes)
+
+
+def _filled(run: AnswerRun, given: Sequence[Passage]) -> Filled:
+    name = run.target.system_prompt
+    variables = {
+        "citation_limit": run.target.citation_limit,
+        "question": run.question,
+        "passages": [passage.marker for passage in given],
+    }
+    return Filled(name, run.answerer.rules[name], variables)
 
 
 def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Context:

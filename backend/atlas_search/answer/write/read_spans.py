@@ -9,6 +9,7 @@ from atlas_search.core.targets import Target
 from atlas_search.core.tracing.span import Span, TracedDocument
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
+from atlas_search.search.traced_ranking import score_name
 
 
 class PassageSpans(NamedTuple):
@@ -73,6 +74,9 @@ def _describe(
         return
     of = {item.passage.id: item.passage for item in passages}
     best = found.answers(0.0)
-    traced = [TracedDocument(id_, each.score, of[id_]) for id_, each in best.items()]
-    span.list_reranked(question, model.name, traced)
+    ranked_by = {"score_is": score_name(target)}
+    given = [TracedDocument(i.passage.id, i.ranked.score, i.passage, ranked_by) for i in passages]
+    read_by = {"score_is": "reader"}
+    read = [TracedDocument(id_, each.score, of[id_], read_by) for id_, each in best.items()]
+    span.list_reranked(question, model.name, given, read)
     span.output([{"id": id_, "answer": of[id_].text[s:e]} for id_, (s, e, _) in best.items()])

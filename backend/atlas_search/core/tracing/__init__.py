@@ -3,6 +3,9 @@
 Names and meanings follow OpenInference, so Phoenix shows documents, scores and prompts as such.
 
 span         one step of a request, and what can be said of it
+call         what can be said of a model call
+ids          conversation, answer and user, on every span
+gen_ai       the names of OpenTelemetry's conventions
 tracer       opens spans
 labels       what every trace of some work says of it
 silence      requests that are not traced, and sampling

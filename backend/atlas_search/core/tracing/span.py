@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from openinference.semconv.trace import (
     DocumentAttributes,
-    EmbeddingAttributes,
     OpenInferenceMimeTypeValues,
     RerankerAttributes,
     SpanAttributes,
@@ -16,19 +15,22 @@ from opentelemetry import trace
 
 from atlas_search.core.domain import Passage
 
-AttributeValue = str | int | float | bool
+AttributeValue = str | int | float | bool | Sequence[str]
 
-FULL_TEXTS = 20  # documents of a span with their text; the rest have id and score
+FULL_TEXTS = 20  # documents of a list with their text; the rest have id, score and facts
 
 
 @dataclass(frozen=True, slots=True)
 class TracedDocument:
-    """A passage in a span; only the first FULL_TEXTS of a span need their `passage`."""
+    """A passage in a span; only the first FULL_TEXTS of a list need their `passage`.
+
+    `facts` are told of it even where content is not: which leg found it, what kind `score` is of.
+    """
 
     id: str
     score: float
     passage: Passage | None = None
-    leg: str = ""
+    facts: Mapping[str, object] | None = None
 
 
 def digest(id_: str) -> str:
@@ -39,12 +41,13 @@ def digest(id_: str) -> str:
 class Span:
     """One step of a request. Content is left out if the tracer was told so.
 
-    `recorded` is False when no one will see the span, so costly details need not be gathered.
+    `recorded` is False when no one will see the span, so costly details need not be gathered, and
+    `content` when texts will not be told.
     """
 
     def __init__(self, span: trace.Span, *, content: bool, recorded: bool):
         self._span = span
-        self._content = content
+        self.content = content
         self.recorded = recorded
 
     @property
@@ -64,7 +67,7 @@ class Span:
 
     def text(self, **attributes: str) -> None:
         """Set attributes that hold content."""
-        if self._content:
+        if self.content:
             self.set(**attributes)
 
     def metadata(self, values: Mapping[str, object]) -> None:
@@ -79,52 +82,32 @@ class Span:
         """Set what came out: text, or anything JSON can hold."""
         self._value(value, SpanAttributes.OUTPUT_VALUE, SpanAttributes.OUTPUT_MIME_TYPE)
 
-    def embedding(self, model: str, text: str) -> None:
-        """Describe an embedding; the vector itself is left out."""
-        self._span.set_attribute(SpanAttributes.EMBEDDING_MODEL_NAME, model)
-        if self._content:
-            prefix = f"{SpanAttributes.EMBEDDING_EMBEDDINGS}.0"
-            self._span.set_attribute(f"{prefix}.{EmbeddingAttributes.EMBEDDING_TEXT}", text)
-
     def list_retrieved(self, documents: Sequence[TracedDocument]) -> None:
         """List what a retriever returned, best first."""
         self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, documents)
 
-    def list_reranked(self, query: str, model: str, documents: Sequence[TracedDocument]) -> None:
-        """List what a reranker returned, best first."""
+    def list_reranked(
+        self,
+        query: str,
+        model: str,
+        given: Sequence[TracedDocument],
+        ranked: Sequence[TracedDocument],
+    ) -> None:
+        """List what a reranker was `given` and what it made of it, both best first."""
         self._span.set_attribute(RerankerAttributes.RERANKER_MODEL_NAME, model)
-        self._span.set_attribute(RerankerAttributes.RERANKER_TOP_K, len(documents))
-        if self._content:
+        self._span.set_attribute(RerankerAttributes.RERANKER_TOP_K, len(ranked))
+        if self.content:
             self._span.set_attribute(RerankerAttributes.RERANKER_QUERY, query)
-        self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, documents)
-
-    def model(self, provider: str, name: str, messages: Sequence[Mapping[str, str]]) -> None:
-        """Describe a model call: who, and the prompt."""
-        self._span.set_attribute(SpanAttributes.LLM_PROVIDER, provider)
-        self._span.set_attribute(SpanAttributes.LLM_MODEL_NAME, name)
-        if self._content:
-            for index, message in enumerate(messages):
-                prefix = f"{SpanAttributes.LLM_INPUT_MESSAGES}.{index}.message"
-                self._span.set_attribute(f"{prefix}.role", message["role"])
-                self._span.set_attribute(f"{prefix}.content", message["content"])
-
-    def usage(self, prompt: int, completion: int) -> None:
-        """Set the tokens a model call used."""
-        self._span.set_attribute(SpanAttributes.LLM_TOKEN_COUNT_PROMPT, prompt)
-        self._span.set_attribute(SpanAttributes.LLM_TOKEN_COUNT_COMPLETION, completion)
-        self._span.set_attribute(SpanAttributes.LLM_TOKEN_COUNT_TOTAL, prompt + completion)
-
-    def session(self, session_id: str) -> None:
-        """Name the conversation."""
-        self._span.set_attribute(SpanAttributes.SESSION_ID, session_id)
+        self._documents(RerankerAttributes.RERANKER_INPUT_DOCUMENTS, given)
+        self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, ranked)
 
     def warn(self, message: str) -> None:
         """Record something that is not an error but should be seen."""
-        if self._content:  # it may quote
+        if self.content:  # it may quote
             self._span.add_event("warning", {"message": message})
 
     def _value(self, value: object, name: str, mime_name: str) -> None:
-        if not self._content:
+        if not self.content:
             return
         plain = isinstance(value, str)
         kind = OpenInferenceMimeTypeValues.TEXT if plain else OpenInferenceMimeTypeValues.JSON
@@ -136,18 +119,16 @@ class Span:
         attributes: dict[str, AttributeValue] = {}
         for index, traced in enumerate(documents):
             document = f"{prefix}.{index}"
-            id_ = traced.id if self._content else digest(traced.id)
+            id_ = traced.id if self.content else digest(traced.id)
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = id_
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(traced.score)
+            facts = dict(traced.facts or {})
             passage = traced.passage
-            if self._content and passage and index < FULL_TEXTS:
+            if self.content and passage and index < FULL_TEXTS:
                 attributes[f"{document}.{DocumentAttributes.DOCUMENT_CONTENT}"] = passage.text
-                attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = json.dumps(
-                    {
-                        "corpus": passage.corpus,
-                        "title": passage.title,
-                        "date": passage.date,
-                        **({"leg": traced.leg} if traced.leg else {}),
-                    }
-                )
+                about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
+                facts = about | facts
+            if facts:
+                told = json.dumps(facts, default=float)
+                attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = told
         self._span.set_attributes(attributes)

@@ -16,6 +16,8 @@ from opentelemetry.trace import Status, StatusCode
 from atlas_search.core.errors import AtlasError, Cancelled
 from atlas_search.core.otlp import Destination, phoenix_at
 from atlas_search.core.tracing.export import Delivery
+from atlas_search.core.tracing.gen_ai import SCHEMA
+from atlas_search.core.tracing.ids import Ids, identify, present_ids
 from atlas_search.core.tracing.labels import present_labels
 from atlas_search.core.tracing.redaction import Redaction, SpanMask
 from atlas_search.core.tracing.silence import TraceSampler
@@ -71,7 +73,7 @@ class Tracer:
         for delivery in self.deliveries:
             self._provider.add_span_processor(delivery.queue)
         self.enabled = bool(self.deliveries)
-        self._tracer = self._provider.get_tracer("atlas", __version__)
+        self._tracer = self._provider.get_tracer("atlas", __version__, schema_url=SCHEMA)
 
     @property
     def exported(self) -> int:
@@ -94,9 +96,12 @@ class Tracer:
         return self._open_spans
 
     @contextmanager
-    def root(self, name: str, kind: Kind) -> Iterator[Span]:
-        """A span that begins a trace, whatever the caller's context holds."""
-        with self._open(name, kind, Context()) as span:
+    def root(self, name: str, kind: Kind, ids: Ids | None = None) -> Iterator[Span]:
+        """A span that begins a trace, whatever the caller's context holds.
+
+        It and all below it say `ids`, without any those of the present context.
+        """
+        with identify(ids or present_ids()), self._open(name, kind, Context()) as span:
             span.set(**present_labels())
             yield span
 
@@ -111,7 +116,10 @@ class Tracer:
         with self._tracer.start_as_current_span(
             name,
             context=context,
-            attributes={SpanAttributes.OPENINFERENCE_SPAN_KIND: kind},
+            attributes={
+                SpanAttributes.OPENINFERENCE_SPAN_KIND: kind,
+                **present_ids().attributes(),
+            },
             record_exception=False,
             set_status_on_exception=False,
         ) as span:

@@ -1,0 +1,140 @@
+"""What the spans of a search say."""
+
+from collections.abc import Mapping
+from itertools import zip_longest
+
+from atlas_search.core.domain import Leg
+from atlas_search.core.tracing import gen_ai
+from atlas_search.core.tracing.span import Span, TracedDocument
+from atlas_search.search.candidates import CorpusHits
+from atlas_search.search.query import Query
+from atlas_search.search.result import SearchResult, WholeResult
+from atlas_search.search.run import SearchRun
+from atlas_search.search.traced_ranking import find_legs, score_name
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import Hits
+
+TEXTS_OF_LEG = 10
+"""Each passage that is read for its text takes 0.1 ms, and there are two legs in every corpus."""
+
+KIND_OF_SCORE: Mapping[Leg, str] = {"dense": "cosine", "lexical": "bm25"}
+
+
+def describe_corpus(span: Span, run: SearchRun, query: Query, hits: CorpusHits) -> None:
+    """How many candidates a corpus gave; which, say the spans of the legs."""
+    span.input(query.text)
+    span.set(
+        corpus=hits.corpus,
+        search_type="hybrid",
+        large_retrieval_size=run.depth,
+        dense=len(hits.dense.rows),
+        lexical=len(hits.lexical.rows),
+        candidates=len(hits.rows),
+    )
+
+
+def describe_leg(
+    span: Span, run: SearchRun, query: Query, corpus: str, leg: Leg, hits: Hits
+) -> None:
+    """What one leg found in a corpus, best first, with its own scores."""
+    span.input(query.text)
+    span.set(corpus=corpus, leg=leg, score_is=KIND_OF_SCORE[leg], candidates=len(hits.rows))
+    span.set(
+        **{
+            gen_ai.OPERATION: "retrieval",
+            gen_ai.PROVIDER: "atlas",
+            gen_ai.DATA_SOURCE: f"{run.store.manifest.collection}/{corpus}",
+        }
+    )
+    if not span.recorded:
+        return
+    texts = run.passages(hits.rows[:TEXTS_OF_LEG]) if span.content else []
+    ids, scores = run.store.passage_ids(hits.rows.tolist()), hits.scores.tolist()
+    found = zip_longest(ids, scores, texts)
+    span.list_retrieved([TracedDocument(*each) for each in found])
+
+
+def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
+    """What was asked of a search, of which collection, and what came of it."""
+    request, target = run.request, run.target
+    span.input(request.question)
+    span.output([{"id": item.passage.id, "score": item.ranked.score} for item in result.passages])
+    span.set(**{gen_ai.OPERATION: "retrieval", gen_ai.PROVIDER: "atlas"})
+    span.set(
+        search_type="hybrid",
+        search_k=request.limit,
+        large_retrieval_size=result.depth,
+        pooling=run.searcher.embedder.info.pooling,
+        corpus_filter=request.corpus_filter,
+        documents_searched=result.scope.documents,
+        passages_searched=result.scope.passages,
+        reranker=target.reranker,
+        balance=target.balance,
+    )
+    describe_collection(span, run.store.manifest)
+    describe_counts(span, result)
+    if result.sub_questions:
+        span.text(sub_questions=" | ".join(result.sub_questions))
+    for warning in result.warnings:
+        span.warn(warning)
+    if span.recorded:
+        _list_kept(span, run, result)
+
+
+def describe_collection(span: Span, manifest: Manifest) -> None:
+    """Which collection, how its documents were cut, and how its vectors are indexed.
+
+    One of several kinds of source has several sizes: they are joined by commas.
+    """
+    origins = manifest.origins.values()
+    span.set(
+        collection=manifest.collection,
+        collection_version=manifest.version,
+        chunk_size=",".join(dict.fromkeys(str(origin.size) for origin in origins)),
+        chunk_overlap=",".join(dict.fromkeys(str(origin.overlap) for origin in origins)),
+        chunk_unit=",".join(dict.fromkeys(origin.unit for origin in origins)),
+        index_kind=manifest.index.algorithm,
+        index_ef=manifest.index.ef_search,
+        index_ef_construction=manifest.index.ef_construction,
+        embedding_model=manifest.embedding.name,
+    )
+
+
+def describe_counts(
+    span: Span, result: SearchResult, cited: Mapping[str, int] | None = None
+) -> None:
+    """Passages of each corpus at each stage, and how unevenly they are spread; `cited` only where
+    there is an answer."""
+    stages = {
+        "candidates": {corpus: of.candidates for corpus, of in result.per_corpus.items()},
+        "kept": {corpus: of.kept for corpus, of in result.per_corpus.items()},
+    }
+    if cited is not None:
+        stages["cited"] = {corpus: cited.get(corpus, 0) for corpus in result.per_corpus}
+    for stage, counts in stages.items():
+        span.set(**{f"{stage}.{corpus}": count for corpus, count in counts.items()})
+        span.set(**{f"imbalance.{stage}": imbalance(counts)})
+
+
+def imbalance(counts: Mapping[str, int]) -> float:
+    """0 where every corpus gave as many, 1 where one gave none: 1 - least / most."""
+    most = max(counts.values(), default=0)
+    return round(1 - min(counts.values()) / most, 4) if most else 0.0
+
+
+def _list_kept(span: Span, run: SearchRun, result: WholeResult) -> None:
+    """The kept passages, best first, with all their signals."""
+    passages = [item.passage for item in result.passages]
+    legs = find_legs(result.candidates, [passage.row for passage in passages])
+    kind = score_name(run.target)
+    span.list_retrieved(
+        [
+            TracedDocument(
+                item.passage.id,
+                item.ranked.score,
+                item.passage,
+                {"leg": leg, "score_is": kind, "valid": item.valid, "signals": item.ranked.signals},
+            )
+            for item, leg in zip(result.passages, legs, strict=True)
+        ]
+    )

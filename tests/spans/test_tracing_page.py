@@ -1,0 +1,98 @@
+"""The page on traces lists what spans carry, and nothing else."""
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+from typing import NamedTuple
+
+import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from atlas_search.asking import ask_request
+from atlas_search.atlas import Atlas
+from atlas_search.core.domain import ChatTurn
+from atlas_search.core.tracing.gen_ai import SCHEMA
+from atlas_search.services import Services
+from tests.answering import answered_by, asked
+from tests.spans.recorded import recording, trace_with
+from tests.spans.test_lists import TWO_PARTS, with_stage
+from tests.test_docs import SPAN, table, text_of
+from tests.test_generate import cited
+
+PAGE = "docs/tracing.md"
+QUESTION = "How do Britain and New Zealand treat libel of a local authority?"
+HISTORY = (ChatTurn("user", QUESTION), ChatTurn("assistant", "No."))
+
+
+class Carried(NamedTuple):
+    """Kinds and attributes by span, as the page names them."""
+
+    kinds: dict[str, str]
+    attributes: dict[str, set[str]]
+
+
+@pytest.fixture(scope="module")
+def carried(services: Services) -> Carried:
+    exported = InMemorySpanExporter()
+    with recording(exported) as tracer:
+        traced = trace_with(services, tracer)
+        quoting = Atlas(traced)
+        quoting.answer(replace(ask_request(traced, QUESTION), user_id="reading room"))
+        quoting.search(TWO_PARTS)
+        Atlas(with_stage(traced)).search(QUESTION)
+        with answered_by("openai", traced) as (modelled, server):
+            server.says(cited)
+            asked(modelled, QUESTION, llm_price_input=1.0)
+            asked(modelled, QUESTION, history=HISTORY, condense_followups=True)
+            asked(modelled, QUESTION, mode="compare")
+            asked(modelled, QUESTION, verify="model")
+    corpora = "|".join(corpus.id for corpus in services.store.corpora)
+    kinds: dict[str, str] = {}
+    attributes: dict[str, set[str]] = defaultdict(set)
+    for span in exported.get_finished_spans():
+        said = span.attributes or {}
+        name = re.sub(corpora, "<corpus>", span.name)
+        kinds[name] = str(said["openinference.span.kind"])
+        attributes[name] |= {_listed_as(each, corpora) for each in said}
+    return Carried(kinds, attributes)
+
+
+def _listed_as(attribute: str, corpora: str) -> str:
+    """How the page names an attribute: a list by its name alone."""
+    return re.sub(rf"\.({corpora})$", ".<corpus>", re.sub(r"\.\d+\..*", "", attribute))
+
+
+def listed(carried: Carried) -> dict[str, set[str]]:
+    """The attributes of each span by the page."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for names, spans, _ in table(PAGE, "Attributes"):
+        for span in carried.kinds if spans == "every" else SPAN.findall(spans):
+            found[span] |= set(SPAN.findall(names))
+    return found
+
+
+def test_the_page_lists_every_span_with_its_kind(carried: Carried) -> None:
+    rows = {SPAN.findall(name)[0]: kind for name, kind, _ in table(PAGE, "Spans")}
+    assert rows == carried.kinds
+
+
+def test_the_page_lists_every_attribute_that_a_span_carries(carried: Carried) -> None:
+    known = listed(carried)
+    missing = {span: own - known[span] for span, own in carried.attributes.items()}
+    assert {span: names for span, names in missing.items() if names} == {}
+
+
+def test_every_attribute_that_the_page_lists_is_carried(carried: Carried) -> None:
+    optional = {
+        name
+        for names, *_ in table(PAGE, "Attributes")
+        for name in re.findall(r"`([^`]+)`\*", names)
+    }
+    every = set().union(*carried.attributes.values())
+    for span, names in listed(carried).items():
+        assert names - optional <= carried.attributes[span], span
+        assert names <= every
+
+
+def test_the_page_states_the_version_of_the_conventions() -> None:
+    assert SCHEMA.rsplit("/", 1)[-1] in text_of(PAGE)
