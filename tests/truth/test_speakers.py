@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.answer.quotes.names import is_said_by
+from atlas_search.answer.quotes.names import is_said_by, speakers_in
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, said, warnings
 from tests.truth.passages import passage
@@ -131,3 +131,19 @@ def test_a_speaker_is_known_by_his_surname(speaker: str, asked: str) -> None:
 )
 def test_a_title_or_a_first_name_makes_nobody_the_speaker(speaker: str, asked: str) -> None:
     assert not is_said_by(passage(GRAY, speaker=speaker), f"What did {asked} say about the tariff?")
+
+
+@pytest.mark.parametrize(
+    ("question", "speakers"),
+    [
+        ("When was the whale of Krag stranded?", ()),
+        ("When did the ferry belong to Krag?", ()),
+        ("What did the Court of Appeal in London decide?", ()),
+        ("What are the views of Senator Ray on coal?", ("Senator Ray",)),
+        ("According to Lord Keith, may a council sue?", ("Lord Keith",)),
+    ],
+)
+def test_only_who_is_asked_for_his_words_is_a_speaker(
+    question: str, speakers: tuple[str, ...]
+) -> None:
+    assert tuple(name.split(" on ")[0] for name in speakers_in(question)) == speakers

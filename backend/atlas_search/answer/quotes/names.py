@@ -22,7 +22,8 @@ _OF_A_NATION = re.compile("(?:ian|ean|ese|ish|can)s?$")
 _SAID = re.compile(
     rf"{any_of('did does do has have had would')} (?:the )?(?P<who>.+?) "
     rf"{any_of('say said says tell told state stated argue argued think thought claim claimed')}|"
-    rf"{any_of('according to')} (?P<source>[^,?]+)|{any_of('views opinion position words of')} "
+    r"(?i:\baccording to) (?P<source>[^,?]+)|"
+    rf"{any_of('view views opinion opinions position positions words')} of (?:the )?"
     r"(?P<holder>[A-Z][^,?]+)"
 )
 
