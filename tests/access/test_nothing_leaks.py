@@ -126,6 +126,15 @@ CASES: dict[str, list[Case]] = {
     ],
     "POST /api/ask/<qa_id>/link": [Case("/api/ask/q1/link", {"hours": 1})],
     "GET /api/shared/<token>": [Case(f"/api/shared/{'x' * 43}"), Case("/api/shared/q1")],
+    "POST /api/feedback": [
+        Case("/api/feedback", {"qa_id": "q1", "thumb": "up"}),
+        Case("/api/feedback", {"qa_id": "q1", "passages": {f"{DOCUMENT}:0-133": None}}, True),
+        Case("/api/feedback", {"qa_id": "q1", "citations": {"2": "supports"}}),
+    ],
+    "GET /api/feedback": [Case("/api/feedback")],
+    "GET /api/feedback/<rated_id:qa_id>": [Case("/api/feedback/q1")],
+    "DELETE /api/feedback/<rated_id:qa_id>": [Case("/api/feedback/q1")],
+    "GET /api/feedback/export": [Case("/api/feedback/export?format=ratings")],
     "GET /api/collections": [Case("/api/collections")],
     "POST /api/collections/<name>/rollback": [Case("/api/collections/parish/rollback", {})],
     "GET /api/stats": [Case("/api/stats")],
@@ -148,7 +157,9 @@ CASES: dict[str, list[Case]] = {
     "PUT /api/config/reranker": [Case("/api/config/reranker", {"settings": {}})],
     "POST /api/cache/clear": [Case("/api/cache/clear", {})],
 }
-ASK_FIRST = {rule for rule in RULES if "<qa_id>" in rule or "<session_id>" in rule}
+ASK_FIRST = {rule for rule in RULES if {"qa_id", "session_id"} & set(re.split("[<:>]", rule))} | {
+    "POST /api/feedback"
+}
 
 
 @pytest.fixture(scope="module")

@@ -166,7 +166,7 @@ def test_what_is_no_rating_is_refused_and_changes_nothing(
     assert client.get("/api/feedback/q1").get_json() == before
 
 
-@pytest.mark.parametrize("qa_id", ["absent", "q1.", "export"])
+@pytest.mark.parametrize("qa_id", ["absent", "q1.", "stream"])
 def test_an_answer_that_was_not_given_is_not_rated(
     client: FlaskClient, answer: dict, qa_id: str
 ) -> None:

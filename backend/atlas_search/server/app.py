@@ -74,6 +74,12 @@ class _Id(BaseConverter):
     regex = "(?!stream$)[^/]+"
 
 
+class _RatedId(BaseConverter):
+    """The id of an answer where `export` is another path."""
+
+    regex = "(?!export$)[^/]+"
+
+
 class _AnyId(BaseConverter):
     """An id in a path, whatever characters it has: those of other stores may hold slashes."""
 
@@ -111,7 +117,7 @@ def create_app(
     app.json = StrictJSON(app)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.config["SWAGGER_HTML_STRING"] = BROWSABLE
-    app.url_map.converters |= {"any_id": _AnyId, "default": _Id}
+    app.url_map.converters |= {"any_id": _AnyId, "rated_id": _RatedId, "default": _Id}
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, lambda error: _answer_error(present, error))
     services = collections().services

@@ -152,14 +152,16 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
             count_feedback(metrics, name, value)
         return _state(rating, caller)
 
-    @blueprint.get("/feedback/<qa_id>", summary="Your rating of an answer", responses=_FOUND)
+    @blueprint.get(
+        "/feedback/<rated_id:qa_id>", summary="Your rating of an answer", responses=_FOUND
+    )
     def get_feedback(path: ByAnswer, query: ByVoter) -> dict[str, object]:
         g.qa_id = path.qa_id
         caller = present_caller()
         voter = _voter(caller, query.user_id)
         return _state(feedback.rating(caller.owner, path.qa_id, voter), caller)
 
-    @blueprint.delete("/feedback/<qa_id>", summary="Withdraw a rating", responses=_FOUND)
+    @blueprint.delete("/feedback/<rated_id:qa_id>", summary="Withdraw a rating", responses=_FOUND)
     def delete_feedback(path: ByAnswer, query: ByVoter) -> dict[str, object]:
         g.qa_id = path.qa_id
         caller = present_caller()
