@@ -132,7 +132,7 @@ def test_a_run_of_an_evaluation_is_found_by_its_name(found: Found) -> None:
     summary = summarise(scores)
     assert said(root)["eval.questions"] == 2
     assert said(root)["eval.recall"] == summary.recall
-    assert said(root)["composite_target"] == f"{target}_farm"
+    assert said(root)["composite_target"] == f"{target}_sentences_farm"
     recorded.clear()
     atlas.ask(WOOL)
     assert "eval.run" not in said(recorded.root("ask"))

@@ -21,6 +21,7 @@ class PhoenixServer:
         self.annotations: dict[tuple[str, str, str], dict] = {}
         self.documents: dict[tuple[str, str, int], dict] = {}
         self.requests: list[str] = []
+        self.keys: set[str] = set()
         self.status = 0
         self.hold = threading.Event()
         self.hold.set()
@@ -44,6 +45,7 @@ class PhoenixServer:
         query = {name: value[0] for name, value in parse_qs(environ["QUERY_STRING"]).items()}
         body = environ["wsgi.input"].read() if method == "POST" else b""
         self.requests.append(f"{method} {path}")
+        self.keys.add(environ.get("HTTP_AUTHORIZATION", ""))
         self.hold.wait(60)
         status, document = self._answer(method, path, query, json.loads(body or b"null"))
         start_response(f"{status} Said", [("Content-Type", "application/json")])

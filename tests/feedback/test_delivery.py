@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from atlas_search import Atlas
 from atlas_search.answer.answer import Answer
@@ -296,6 +297,30 @@ def test_comment_and_tags_stay_here_where_traces_hold_no_texts(
         wait_until_sent(feedback)
         assert feedback.rating("", "q1", "anna").vote.comment == "Of Anna."
     assert set(phoenix.said()) == {"thumbs", "clarity"}
+
+
+def test_comment_and_tags_are_redacted_as_traces_are(
+    phoenix: PhoenixServer, traced: Answer, state: Path
+) -> None:
+    phoenix.know(SPAN)
+    with sending(state, phoenix.address, trace_redact="contacts") as feedback:
+        feedback.note(traced, "")
+        vote(feedback, comment="Ask anna@example.org.", tags=["of anna@example.org"])
+        wait_until_sent(feedback)
+    said = phoenix.said()
+    assert "Ask" in said["comment"]["explanation"]
+    assert "anna@example.org" not in str(said)
+
+
+def test_a_phoenix_that_asks_for_a_key_gets_it(
+    phoenix: PhoenixServer, traced: Answer, state: Path
+) -> None:
+    phoenix.know(SPAN)
+    with sending(state, phoenix.address, phoenix_api_key=SecretStr("a-key")) as feedback:
+        feedback.note(traced, "")
+        vote(feedback, thumb="up")
+        wait_until_sent(feedback)
+    assert phoenix.keys == {"Bearer a-key"}
 
 
 def test_what_is_older_than_the_days_waits_no_more(

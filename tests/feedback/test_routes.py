@@ -112,6 +112,19 @@ def test_without_texts_none_are_kept_but_the_comment_is(parish: Atlas, state: Pa
     assert b"granite bridge" not in kept
 
 
+@pytest.mark.parametrize("wish", [{"telemetry": False}, {"headers": {"Sec-GPC": "1"}}])
+def test_of_an_answer_that_is_not_to_be_traced_no_text_is_kept(
+    parish: Atlas, state: Path, wish: dict
+) -> None:
+    client = server_of(parish, state)
+    headers = wish.get("headers")
+    body = ASKED | {name: value for name, value in wish.items() if name != "headers"}
+    assert client.post("/api/ask", json=body, headers=headers).status_code == 200
+    assert rate(client, thumb="up")["thumb"] == "up"
+    (listed,) = client.get("/api/feedback").get_json()["feedback"]
+    assert (listed["question"], listed["answer"]) == ("", "")
+
+
 def test_an_answer_is_rated_after_a_restart(parish: Atlas, state: Path) -> None:
     server_of(parish, state).post("/api/ask/stream", json=ASKED, buffered=True)
     later = server_of(parish, state)

@@ -13,6 +13,7 @@ from werkzeug.wrappers import Request
 
 from atlas_search.asking import MAX_QUESTION
 from atlas_search.core.errors import AtlasError
+from atlas_search.core.tracing.silence import silent
 from atlas_search.core.tracing.span import Span
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.server.access.caller import NOBODY, Caller
@@ -47,7 +48,7 @@ class Refusals:
         An answer, a search or a check that has begun tells of itself.
         """
         error: Exception | None = g.get("error")
-        own = "run" in g or (isinstance(error, AtlasError) and error.traced)
+        own = silent() or "run" in g or (isinstance(error, AtlasError) and error.traced)
         route = request.url_rule.rule if request.url_rule else UNKNOWN
         if not own and is_refusal(request, route, response.status_code) and self._may_tell():
             problem = _problem(response)

@@ -99,15 +99,16 @@ class SpanMask:
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self._text(value)
+            return self.text(value)
         return [self._value(each) for each in value] if isinstance(value, tuple) else value
 
     def _status(self, status: Status) -> Status:
         if not status.description:
             return status
-        return Status(status.status_code, self._text(status.description))
+        return Status(status.status_code, self.text(status.description))
 
-    def _text(self, text: str) -> str:
+    def text(self, text: str) -> str:
+        """A text with all redactions applied, or FAILED."""
         try:
             parts = _parts(text)
             return self._plain(text) if parts is None else json.dumps(self._in(parts))

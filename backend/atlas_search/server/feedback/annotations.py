@@ -3,10 +3,11 @@
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from atlas_search.core.tracing.span import digest
 from atlas_search.server.feedback.outbox import DocumentMark, Standing
 from atlas_search.server.feedback.rated import RatedAnswer
 from atlas_search.server.feedback.votes import Vote
@@ -22,16 +23,20 @@ _LISTED = {"RERANKER": "reranker.output_documents", "": "retrieval.documents"}
 _DOCUMENT = re.compile(r"^(retrieval\.documents|reranker\.output_documents)\.(\d+)\.document\.id$")
 
 
-def results(vote: Vote, *, content: bool) -> dict[str, Annotation]:
-    """What a vote says of the whole answer, by name. Free texts only with `content`."""
+Masked = Callable[[str], str] | None
+"""How a free text is told; None if it must not be."""
+
+
+def results(vote: Vote, masked: Masked) -> dict[str, Annotation]:
+    """What a vote says of the whole answer, by name."""
     found: dict[str, Annotation] = {}
     if vote.thumb:
         found["thumbs"] = {"label": vote.thumb, "score": 1.0 if vote.thumb == "up" else 0.0}
     found |= {scale: {"score": float(mark)} for scale, mark in vote.scores.items()}
-    if vote.tags and content:
-        found["tags"] = {"label": ", ".join(vote.tags)}
-    if vote.comment and content:
-        found["comment"] = {"explanation": vote.comment}
+    if vote.tags and masked:
+        found["tags"] = {"label": masked(", ".join(vote.tags))}
+    if vote.comment and masked:
+        found["comment"] = {"explanation": masked(vote.comment)}
     return found
 
 
@@ -42,7 +47,7 @@ def identifier(answer: RatedAnswer, voter: str) -> str:
 
 
 def span_annotations(
-    answer: RatedAnswer, votes: Iterable[Standing], *, content: bool
+    answer: RatedAnswer, votes: Iterable[Standing], masked: Masked
 ) -> list[Annotation]:
     """All that is said of the whole answer, on its root span."""
     return [
@@ -55,7 +60,7 @@ def span_annotations(
             "metadata": {"qa_id": answer.qa_id, "user_id": standing.voter},
         }
         for standing in votes
-        for name, result in results(standing.vote, content=content).items()
+        for name, result in results(standing.vote, masked).items()
     ]
 
 
@@ -69,8 +74,9 @@ def document_annotations(
     """
     found = {}
     for (name, passage_id), said in _by_passage(answer, votes).items():
-        if passage_id in places:
-            mark = DocumentMark(name, *places[passage_id])
+        # without content a span has digests for ids
+        if place := places.get(passage_id) or places.get(digest(passage_id)):
+            mark = DocumentMark(name, *place)
             found[mark] = document_annotation(mark, _shared(name, said))
     return found
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.server.feedback.annotations import (
     WITHDRAWN,
+    Masked,
     document_annotation,
     document_annotations,
     document_places,
@@ -28,13 +29,13 @@ log = logging.getLogger(__name__)
 class Delivery:
     """One thread that sends what is due, from `start` to `close`.
 
-    With `content` the comment and tags are sent too.
+    The comment and tags are sent as `masked` gives them, and not at all without it.
     """
 
-    def __init__(self, outbox: Outbox, phoenix: Phoenix, *, content: bool):
+    def __init__(self, outbox: Outbox, phoenix: Phoenix, masked: Masked):
         self._outbox = outbox
         self._phoenix = phoenix
-        self._content = content
+        self._masked = masked
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._pause = 0.0
@@ -91,7 +92,7 @@ class Delivery:
     def _send(self, parcel: Parcel) -> None:
         """Let Phoenix have the votes on an answer as they are; doing it twice changes nothing."""
         answer = parcel.answer
-        self._phoenix.annotate_spans(span_annotations(answer, parcel.votes, content=self._content))
+        self._phoenix.annotate_spans(span_annotations(answer, parcel.votes, self._masked))
         for standing in parcel.votes:
             for name in sorted(standing.placed.difference(self._names(standing.vote))):
                 self._phoenix.delete_annotation(name, identifier(answer, standing.voter))
@@ -116,4 +117,4 @@ class Delivery:
         return given
 
     def _names(self, vote: Vote) -> Iterable[str]:
-        return results(vote, content=self._content)
+        return results(vote, self._masked)

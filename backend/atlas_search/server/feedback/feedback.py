@@ -4,7 +4,10 @@ from collections.abc import Callable
 
 from atlas_search.answer.answer import Answer
 from atlas_search.core.errors import NotFound
+from atlas_search.core.otlp import phoenix_at
 from atlas_search.core.settings import Settings
+from atlas_search.core.tracing.redaction import SpanMask, open_redactions
+from atlas_search.core.tracing.silence import silent
 from atlas_search.server.feedback.delivery import Delivery
 from atlas_search.server.feedback.file import FeedbackFile
 from atlas_search.server.feedback.noting import Noting
@@ -37,8 +40,14 @@ class Feedback:
         if settings.phoenix_collector_endpoint:
             self._delivery = Delivery(
                 self.outbox,
-                Phoenix(settings.phoenix_collector_endpoint, settings.phoenix_project_name),
-                content=settings.trace_content,
+                Phoenix(
+                    phoenix_at(
+                        settings.phoenix_collector_endpoint,
+                        settings.phoenix_api_key.get_secret_value().strip(),
+                    ),
+                    settings.phoenix_project_name,
+                ),
+                SpanMask(open_redactions(settings)).text if settings.trace_content else None,
             )
 
     def start(self) -> None:
@@ -47,8 +56,11 @@ class Feedback:
             self._delivery.start()
 
     def note(self, answer: Answer, owner: str) -> None:
-        """Let an answer of `owner`'s be rated. Takes no time, and never fails."""
-        self._noting.note(answer, owner, content=self._content)
+        """Let an answer of `owner`'s be rated. Takes no time, and never fails.
+
+        Of one that must leave no trace no text is kept.
+        """
+        self._noting.note(answer, owner, content=self._content and not silent())
 
     def rating(self, owner: str, qa_id: str, voter: str) -> Rating:
         """What somebody says of an answer. Raises NotFound if it is nothing."""

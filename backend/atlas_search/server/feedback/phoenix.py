@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from atlas_search.core.errors import Unavailable
+from atlas_search.core.otlp import TRACES, Destination
 from atlas_search.server.feedback.annotations import Annotation
 
 SECONDS = 10.0  # for each step of a request
@@ -26,13 +27,17 @@ class Refused(Unavailable):
 
 
 class Phoenix:
-    """Phoenix at an address. Every call raises PhoenixAway, SpanUnknown or Refused."""
+    """Phoenix at its destination for traces.
 
-    def __init__(self, address: str, project: str):
+    Every call raises PhoenixAway, SpanUnknown or Refused.
+    """
+
+    def __init__(self, destination: Destination, project: str):
         import httpx2  # 0.15 s: only who traces pays
 
         self._http = httpx2
-        self._address = address.rstrip("/")
+        self._address = destination.url.removesuffix(TRACES)
+        self._headers = destination.headers
         self._project = f"/v1/projects/{quote(project, safe='')}"
 
     def annotate_spans(self, annotations: Sequence[Annotation]) -> None:
@@ -59,7 +64,12 @@ class Phoenix:
     def _call(self, method: str, path: str, query: dict[str, str], body: object = None) -> Any:
         try:
             response = self._http.request(
-                method, f"{self._address}{path}", params=query, json=body, timeout=SECONDS
+                method,
+                f"{self._address}{path}",
+                params=query,
+                json=body,
+                headers=self._headers,
+                timeout=SECONDS,
             )
             if response.is_success:
                 return response.json() if response.content else None
