@@ -97,7 +97,7 @@ def test_retrievers_hold_their_documents_with_scores_and_texts(
         for index in range(attributes["candidates"])
     ]
     assert scores == sorted(scores, reverse=True)
-    assert "retrieval.documents.10.document.content" not in attributes
+    assert "retrieval.documents.5.document.content" not in attributes
 
 
 def test_the_reranker_holds_the_order_it_made(spans: dict[str, dict], answer: dict) -> None:

@@ -5,7 +5,6 @@ otherwise by a browser than by a person is never a link; where it is harmless it
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
@@ -124,4 +123,4 @@ def _is_harmless(address: str) -> bool:
 def _is_plain(text: str) -> bool:
     """Without control and format characters (those of writing from right to left are), nor any
     white space but the blank."""
-    return all(char == " " or unicodedata.category(char)[0] not in "CZ" for char in text)
+    return text.isprintable()  # by definition all of them but categories C and Z; 20 times as fast
