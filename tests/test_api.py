@@ -177,6 +177,7 @@ def test_the_openapi_document_lists_every_route(client: FlaskClient) -> None:
         "/api/health",
         "/api/passages/{id}",
         "/api/documents/{id}",
+        "/metrics",
     } == set(paths)
     assert client.get("/api/swagger").status_code == 200
 
