@@ -15,7 +15,9 @@ from atlas_search.core.otlp import otlp_at
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
 from atlas_search.core.tracing import redaction
+from atlas_search.core.tracing.call import Asked, describe_asked
 from atlas_search.core.tracing.contacts import contacts, mask_contacts
+from atlas_search.core.tracing.ids import Ids
 from atlas_search.core.tracing.redaction import FAILED, Redaction, open_redactions
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.testing import RedactionContract
@@ -83,11 +85,13 @@ def arrived(*redactions: Redaction) -> Arrived:
     with collecting() as collector:
         also = otlp_at(collector.address, "", {})
         tracer = Tracer("", "x", content=True, also=also, redactions=redactions, delay=0.05)
-        with suppress(ValueError), tracer.root("ask", "CHAIN") as span:
-            span.session("lamp-session")
+        ids = Ids(session_id="lamp-session")
+        with suppress(ValueError), tracer.root("ask", "CHAIN", ids) as span:
             span.input("the lamp")
             span.output({"lamp": ["a lamp", {"deep": "lämp lamp"}], "count": 3})
-            span.model("openai", "gpt", [{"role": "user", "content": "lamp?"}])
+            describe_asked(
+                span, Asked("openai", "gpt", 0.0, 9, [{"role": "user", "content": "lamp?"}])
+            )
             span.warn("no lamp")
             span._span.set_attribute("words", ["lamp", "oil"])
             raise ValueError("the lamp broke")

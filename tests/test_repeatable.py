@@ -20,7 +20,7 @@ for question in ("rights of a person on arrest", "Compare privacy in Britain wit
     for body in ({}, {"exact": True, "facets": True}, {"fuzzy": True, "filters": {"date": "1966"}}):
         found = client.post("/api/search", json={"question": question, "explain": True} | body)
         document = found.get_json()
-        del document["timings_ms"]
+        del document["timings_ms"], document["trace_id"]
         print(json.dumps(document, ensure_ascii=False))
 services.close()
 """

@@ -50,7 +50,7 @@ def with_password(address: str) -> str:
 
 
 def marked_settings() -> dict[str, str]:
-    headers = {"otel_exporter_otlp_headers": f"x-key={SECRETS['otel_exporter_otlp_headers']}"}
+    headers = {name: f"x-key={SECRETS[name]}" for name in SECRETS if name.endswith("_headers")}
     return SECRETS | headers
 
 
