@@ -2,7 +2,6 @@
 
 import filecmp
 import os
-import shutil
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -179,8 +178,3 @@ def _replaces(name: str, arriving: Path, kept: Path, waiting: Collection[str]) -
     if name in waiting:
         return True
     return place.is_file() and not filecmp.cmp(arriving / name, place, shallow=False)
-
-
-def forget(folder: Path) -> None:
-    """Remove what a job brought."""
-    shutil.rmtree(folder, ignore_errors=True)

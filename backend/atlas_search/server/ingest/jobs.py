@@ -1,14 +1,11 @@
 """The jobs of a server: one at a time for each collection, told on disk so that a restart knows.
 
-<INGEST_ROOT>/.lock                           held by the server that takes files
-<INGEST_ROOT>/<collection>/.jobs/<id>.json    a job as it was told last
-<INGEST_ROOT>/<collection>/.jobs/<id>/        what it brings, until it is over
+`<INGEST_ROOT>/.lock` is held by the server that takes files; the rest is in `job_files`.
 """
 
 import logging
 import threading
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,13 +13,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
 
-from atlas_search.build.kept_files import JOBS
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound
-from atlas_search.server.ingest.arrival import forget
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, StageOut, State
+from atlas_search.server.ingest.job_files import (
+    JobFiles,
+    check_place,
+    forget_left_over,
+    kept_jobs,
+    new_id,
+)
 from atlas_search.server.ingest.work import Task, run_task
 
 log = logging.getLogger(__name__)
@@ -38,16 +39,11 @@ class _Job:
     """A job: what is told of it, how often that changed, and whether it should end."""
 
     told: JobOut
-    folder: Path
+    files: JobFiles
     task: Task | None = None
     revision: int = 0
     gone: threading.Event = field(default_factory=threading.Event)
     committed: bool = False
-
-    @property
-    def file(self) -> Path:
-        """What is kept of it."""
-        return self.folder.with_name(f"{self.told.id}.json")
 
 
 class Jobs:
@@ -59,24 +55,25 @@ class Jobs:
         self._jobs: dict[str, _Job] = {}
         self._lanes: dict[str, ThreadPoolExecutor] = {}
         self._changed = threading.Condition()
+        self._opening = threading.Lock()
         self._lock = FileLock(root / ".lock", timeout=0, thread_local=False)
         self._closing = False
         self._given_up = threading.Event()
 
-    def new(self, collection: str) -> tuple[str, Path]:
-        """An id for a job, and the folder for what it brings. Raises Conflict."""
+    def new(self, collection: str) -> JobFiles:
+        """Where the files of another job may lie. Raises Conflict."""
         self._open()
-        id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
-        return id_, self._root / collection / JOBS / id_
+        check_place(self._root, collection)
+        return JobFiles(self._root, collection, new_id())
 
     def submit(self, told: JobOut, task: Task) -> JobOut:
         """Let a job wait for its turn; what is told of it now. Raises Conflict."""
-        job = _Job(told, self._root / told.collection / JOBS / told.id, task)
+        job = _Job(told, JobFiles(self._root, told.collection, told.id), task)
         with self._changed:
             try:
                 self._check_names(told)
             except Conflict:
-                forget(job.folder)
+                job.files.forget_brought()
                 raise
             self._jobs[told.id] = job
             self._keep(job)
@@ -204,7 +201,7 @@ class Jobs:
             self._tell(job, progress=[*stages, StageOut(name=name, done=done, total=total)])
 
     def _end(self, job: _Job, state: State, problem: str, result: ResultOut | None = None) -> None:
-        forget(job.folder)
+        job.files.forget_brought()
         job.task = None
         self._tell(job, state=state, ended=_now(), problem=problem, result=result)
         self._keep(job)
@@ -216,10 +213,7 @@ class Jobs:
         self._changed.notify_all()
 
     def _keep(self, job: _Job) -> None:
-        job.file.parent.mkdir(parents=True, exist_ok=True)
-        partial = job.file.with_suffix(".partial")
-        partial.write_text(job.told.model_dump_json(indent=1), encoding="utf-8")
-        partial.replace(job.file)
+        job.files.keep(job.told)
 
     def _forget_old(self, collection: str) -> None:
         ended = [
@@ -228,12 +222,12 @@ class Jobs:
             if job.told.collection == collection and job.told.state not in OPEN
         ]
         for job in sorted(ended, key=lambda each: each.told.id)[:-KEPT]:
-            job.file.unlink(missing_ok=True)
+            job.files.forget()
             del self._jobs[job.told.id]
 
     def _open(self) -> None:
         """Read what earlier servers kept, once. Raises Conflict if another server is at it."""
-        with self._changed:
+        with self._opening:
             if self._lock.is_locked or self._closing:
                 return
             try:
@@ -245,22 +239,16 @@ class Jobs:
                     f"Another server takes files into {self._root}. Ask that one, or give this "
                     "one an INGEST_ROOT of its own."
                 ) from None
-            for told in _kept_jobs(self._root):
-                job = _Job(told, self._root / told.collection / JOBS / told.id)
-                self._jobs[told.id] = job
-                if told.state in OPEN:
-                    self._end(job, "interrupted", _INTERRUPTED)
+            found = [_Job(told, files) for files, told in kept_jobs(self._root)]
+            with self._changed:
+                self._jobs.update((job.told.id, job) for job in found)
+                for job in found:
+                    if job.told.state in OPEN:
+                        self._end(job, "interrupted", _INTERRUPTED)
+            forget_left_over(self._root)
 
 
 _INTERRUPTED = "The server stopped before it was over. Nothing is lost: send it again."
-
-
-def _kept_jobs(root: Path) -> Iterator[JobOut]:
-    for path in sorted(root.glob(f"*/{JOBS}/*.json")):
-        try:
-            yield JobOut.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError, UnicodeDecodeError):
-            log.warning("%s cannot be read; the job is forgotten.", path)
 
 
 def _now() -> str:

@@ -16,7 +16,6 @@ from atlas_search.server.ingest.arrival import (
     Handed,
     Limits,
     files_below,
-    forget,
     path_below,
     take_in,
 )
@@ -42,7 +41,7 @@ def order_files(
     kept = settings.ingest_root / settings.chroma_collection_name
     chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, _origin(settings))
     corpus = _corpus(wish.corpus)
-    id_, brought = jobs.new(settings.chroma_collection_name)
+    files = jobs.new(settings.chroma_collection_name)
     arrival, arriving = Arrival([], []), None
     if handed is None:
         found = path_below(settings.ingest_root, wish.path)
@@ -57,18 +56,18 @@ def order_files(
         try:
             arrival = take_in(
                 handed,
-                brought / corpus,
+                files.folder / corpus,
                 kept / corpus,
                 _limits(settings),
                 replace=wish.replace,
                 waiting={name.removeprefix(f"{corpus}/") for name in waiting},
             )
         except BaseException:
-            forget(brought)
+            files.forget_brought()
             raise
-        arriving = brought
+        arriving = files.folder
     told = JobOut(
-        id=id_,
+        id=files.id,
         kind="ingest",
         collection=settings.chroma_collection_name,
         corpus=corpus,
@@ -101,9 +100,9 @@ def order_removal(
             f"{source} holds {siblings} other documents. Send it again without this one, with "
             "`replace`."
         )
-    id_, _ = jobs.new(settings.chroma_collection_name)
+    files = jobs.new(settings.chroma_collection_name)
     told = JobOut(
-        id=id_,
+        id=files.id,
         kind="remove",
         collection=settings.chroma_collection_name,
         corpus=corpus,
