@@ -109,6 +109,7 @@ def create_app(
     app.register_error_handler(Exception, lambda error: problem_response(present.cause(error)))
     settings = collections().services.settings
     access, known = Access(settings), origins(settings)
+    app.extensions["access"] = access
     own = serve_caller(collections)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
     app.before_request(origin_gate(known))
