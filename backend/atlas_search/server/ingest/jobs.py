@@ -15,7 +15,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from atlas_search.core.disk import writing
-from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound
+from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound, Unavailable
+from atlas_search.server.ingest.arrival import check_clash
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, StageOut, State
 from atlas_search.server.ingest.job_files import (
     JobFiles,
@@ -67,16 +68,21 @@ class Jobs:
         return JobFiles(self._root, collection, new_id())
 
     def submit(self, told: JobOut, task: Task) -> JobOut:
-        """Let a job wait for its turn; what is told of it now. Raises Conflict."""
+        """Let a job wait for its turn; what is told of it now.
+
+        Raises Conflict, and Unavailable if the disk does not take it.
+        """
         job = _Job(told, JobFiles(self._root, told.collection, told.id), task)
         with self._changed:
             try:
                 self._check_names(told)
-            except Conflict:
+                job.files.keep(told)
+            except (Conflict, OSError) as error:
                 job.files.forget_brought()
-                raise
+                if isinstance(error, Conflict):
+                    raise
+                raise Unavailable(f"The job cannot be kept: {error.strerror or error}.") from error
             self._jobs[told.id] = job
-            self._keep(job)
             lane = self._lanes.setdefault(
                 told.collection, ThreadPoolExecutor(1, thread_name_prefix="ingest")
             )
@@ -88,11 +94,14 @@ class Jobs:
         if self._closing:
             raise Conflict("The server is stopping. Send it again when it is back.")
         new = {file.name for file in told.files if not file.replaces}
+        place = told.collection, told.corpus
         for job in self._jobs.values():
-            same = job.told.collection, job.told.corpus
-            taken = new & {file.name for file in job.told.files}
-            if taken and job.told.state in OPEN and same == (told.collection, told.corpus):
+            if job.told.state not in OPEN or (job.told.collection, job.told.corpus) != place:
+                continue
+            coming = {file.name for file in job.told.files}
+            if taken := new & coming:
                 raise Conflict(f"Another request brings {min(taken)!r} too. Wait for its end.")
+            check_clash([file.name for file in told.files], coming)
 
     def get(self, id_: str) -> JobOut:
         """What is told of a job. Raises NotFound."""
@@ -160,14 +169,11 @@ class Jobs:
         self._lock.release()
 
     def _run(self, job: _Job) -> None:
-        with self._changed:
-            if job.told.state != "queued" or job.task is None:
-                return
-            self._tell(job, state="running", started=_now())
-            self._keep(job)
         state: State = "failed"
         result, problem = None, ""
         try:
+            if not self._begin(job) or job.task is None:
+                return
             result = run_task(
                 job.task,
                 lambda *stage: self._progress(job, *stage),
@@ -188,6 +194,15 @@ class Jobs:
             problem = "Something went wrong in the server; its log says what."
         with self._changed:
             self._end(job, state, problem, result)
+
+    def _begin(self, job: _Job) -> bool:
+        """Whether it is this job's turn: it may have ended while it waited."""
+        with self._changed:
+            if job.told.state != "queued":
+                return False
+            self._tell(job, state="running", started=_now())
+            self._keep(job)
+            return True
 
     def _commit(self, job: _Job) -> bool:
         """Whether the job may go live; from then on it cannot be cancelled."""
@@ -213,7 +228,11 @@ class Jobs:
         self._changed.notify_all()
 
     def _keep(self, job: _Job) -> None:
-        job.files.keep(job.told)
+        """Write what is told of it, as far as the disk takes it: a restart says what is older."""
+        try:
+            job.files.keep(job.told)
+        except OSError as error:
+            log.warning("What is told of the job %s cannot be kept: %s.", job.told.id, error)
 
     def _forget_old(self, collection: str) -> None:
         ended = [

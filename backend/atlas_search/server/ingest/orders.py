@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from atlas_search.build.kept_files import INGEST
 from atlas_search.core.corpus_id import check_id
@@ -15,10 +16,10 @@ from atlas_search.server.ingest.arrival import (
     Arrival,
     Handed,
     Limits,
-    files_below,
-    path_below,
+    Places,
     take_in,
 )
+from atlas_search.server.ingest.below_root import files_below, path_below
 from atlas_search.server.ingest.chunks import choose_chunks
 from atlas_search.server.ingest.documents import IngestBody, JobOut
 from atlas_search.server.ingest.jobs import Jobs
@@ -42,22 +43,21 @@ def order_files(
     chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, _origin(settings))
     corpus = _corpus(wish.corpus)
     files = jobs.new(settings.chroma_collection_name)
-    arrival, arriving = Arrival([], []), None
+    arrival = Arrival([], [])
     if handed is None:
         found = path_below(settings.ingest_root, wish.path)
         # what is kept already is built as it is
         handed = (
             None
             if found.is_relative_to(kept.resolve())
-            else files_below(settings.ingest_root, found)
+            else files_below(settings.ingest_root, found, files_reader().suffixes)
         )
     if handed is not None:
         waiting = jobs.waiting_names(settings.chroma_collection_name)
         try:
             arrival = take_in(
                 handed,
-                files.folder / corpus,
-                kept / corpus,
+                Places(files.root, files.inner / corpus, Path(files.collection, corpus)),
                 _limits(settings),
                 replace=wish.replace,
                 waiting={name.removeprefix(f"{corpus}/") for name in waiting},
@@ -65,7 +65,6 @@ def order_files(
         except BaseException:
             files.forget_brought()
             raise
-        arriving = files.folder
     told = JobOut(
         id=files.id,
         kind="ingest",
@@ -74,9 +73,12 @@ def order_files(
         created=_now(),
         files=arrival.files,
         left_out=arrival.left_out,
+        more_left_out=arrival.more_left_out,
         chunks=chunks,
     )
-    return told, Task(settings, kept, open_embedder, chunking, arriving)
+    return told, Task(
+        settings, kept, open_embedder, files.folder, chunking, brings=handed is not None
+    )
 
 
 def order_removal(
@@ -109,7 +111,7 @@ def order_removal(
         created=_now(),
     )
     kept = settings.ingest_root / settings.chroma_collection_name
-    return told, Task(settings, kept, open_embedder, removed=source)
+    return told, Task(settings, kept, open_embedder, files.folder, removed=source)
 
 
 def _origin(settings: Settings) -> Origin | None:
