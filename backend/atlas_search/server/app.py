@@ -31,7 +31,6 @@ from atlas_search.server.collections import (
     HEADER,
     Collections,
     OneCollection,
-    PresentGuard,
     ServedCollections,
 )
 from atlas_search.server.description import DescribedAPI
@@ -41,6 +40,7 @@ from atlas_search.server.health import health_blueprint
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
 from atlas_search.server.listing import listing_blueprint
+from atlas_search.server.present_guard import PresentGuard
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.runs import Runs
@@ -125,7 +125,7 @@ def create_app(
     app.extensions["jobs"] = jobs
     runs = Runs(_places(settings), settings.resume_seconds)
     app.extensions["runs"] = runs
-    app.register_api(ask_blueprint(own, runs, collections.guard, spending))
+    app.register_api(ask_blueprint(own, runs, present.now, spending))
     app.register_api(export_blueprint(collections, runs))
     shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
     app.register_api(share_blueprint(settings, runs, shared))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Protocol
 
 from flask import g, has_request_context, request
-from werkzeug.exceptions import HTTPException
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.collection_name import is_collection_name
@@ -120,26 +119,6 @@ class OneCollection:
     def guard(self, name: str = "") -> Guard:  # noqa: ARG002
         """See Collections."""
         return self.guarded
-
-
-@dataclass(frozen=True)
-class PresentGuard:
-    """The guard of whichever collection the present request chooses; of none if it is too large."""
-
-    collections: Collections
-
-    def require_whole(self) -> None:
-        """See Guard."""
-        self._guard().require_whole()
-
-    def cause(self, error: Exception) -> Exception:
-        """See Guard."""
-        return self._guard().cause(error)
-
-    def _guard(self) -> Guard:
-        with suppress(HTTPException):  # from reading its body
-            return self.collections.guard()
-        return UNGUARDED
 
 
 @dataclass
