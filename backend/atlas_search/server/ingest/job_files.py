@@ -69,6 +69,10 @@ class JobFiles:
         """Remove what it brought, if it lies where that of a job does."""
         with suppress(OSError), folder_below(self.root, self.inner.parent) as jobs:
             shutil.rmtree(self.id, ignore_errors=True, dir_fd=jobs)
+        for folder in (Path(self.collection, JOBS), Path(self.collection)):
+            # if it was made for this job alone
+            with suppress(OSError), folder_below(self.root, folder.parent) as above:
+                os.rmdir(folder.name, dir_fd=above)
 
     def forget(self) -> None:
         """Remove what is told of it."""

@@ -26,6 +26,8 @@ from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.work import Task
 from atlas_search.stores.manifest import Manifest, Origin
 
+LONGEST_CORPUS = 128  # characters of its id, which is a folder's name too
+
 
 def order_files(
     collections: Collections,
@@ -122,6 +124,8 @@ def _origin(settings: Settings) -> Origin | None:
 
 
 def _corpus(id_: str) -> str:
+    if len(id_) > LONGEST_CORPUS:
+        raise RequestError(f"A corpus id has at most {LONGEST_CORPUS} characters.")
     try:
         return check_id(id_, "corpus")
     except SourceError as error:

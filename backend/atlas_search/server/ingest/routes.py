@@ -90,6 +90,7 @@ def ingest_blueprint(
     def post_ingest() -> Response:
         try:
             body, handed = _handed(settings)
+            g.ingested = body  # for the audit log
         except ValidationError as error:
             return validation_response(error)
         told, task = order_files(collections, jobs, open_embedder, body, handed)
