@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from atlas_search.server.large_bodies import LargeBodies
 from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
 
@@ -26,10 +27,13 @@ def listening(
     per_address: int = 64,
     trusted: str = "",
     max_body: int = 1024 * 1024,
+    large: LargeBodies | None = None,
 ) -> Iterator[tuple[str, int]]:
     """A WSGI application behind a listener that a thread runs; host and port."""
     limits = Limits(connections, per_address, networks(trusted))
-    listener = Listener(app, "127.0.0.1", 0, threads=threads, max_body=max_body, limits=limits)
+    listener = Listener(
+        app, "127.0.0.1", 0, threads=threads, max_body=max_body, limits=limits, large=large
+    )
     thread = threading.Thread(target=listener.run, daemon=True)
     thread.start()
     try:

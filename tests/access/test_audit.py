@@ -43,6 +43,7 @@ def test_a_line_says_who_asked_what_and_what_came_of_it(
         "address": "127.0.0.1",
         "method": "POST",
         "route": "/api/ask",
+        "collection": "parish",
         "corpora": [OPEN],
         "status": 200,
         "qa_id": "q1",

@@ -78,17 +78,22 @@ def test_an_administrator_of_some_corpora_changes_no_whole(
         some.get("/api/jobs"),
         some.post("/api/collections/farm/rollback", {}),
         some.open("DELETE", "/api/documents/farm.cows"),
+        some.post("/api/cache/clear", {}),
     ):
         assert response.status_code == 403
         assert "every corpus" in response.get_json(force=True)["detail"]
 
 
+def damage(settings: Settings, collection: str) -> None:
+    folder = settings.chroma_persist_directory / collection
+    records = folder / Manifest.read(folder).version / RECORDS
+    records.write_bytes(bytes(len(records.read_bytes())))
+
+
 def test_damage_of_one_stops_its_answers_alone(client: FlaskClient, settings: Settings) -> None:
     in_sea = OIL | {"collection": "sea"}
     assert client.post("/api/search", json=in_sea).status_code == 200
-    folder = settings.chroma_persist_directory / "sea"
-    records = folder / Manifest.read(folder).version / RECORDS
-    records.write_bytes(bytes(len(records.read_bytes())))
+    damage(settings, "sea")
     refused = client.post("/api/search", json=in_sea)
     assert refused.status_code == 503
     assert "damaged" in refused.get_json(force=True)["detail"]
@@ -96,3 +101,40 @@ def test_damage_of_one_stops_its_answers_alone(client: FlaskClient, settings: Se
     assert client.post("/api/search", json=OIL).status_code == 200
     problems = [each["problem"] for each in client.get("/api/collections").json["collections"]]
     assert [bool(problem) for problem in problems] == [False, True]
+
+
+def test_damage_is_told_to_those_who_may_know(
+    keyed: FlaskClient, keys_file: Path, settings: Settings
+) -> None:
+    whole = Signed(keyed, add_key(keys_file, "chief", administrator=True).text)
+    some = Signed(keyed, add_key(keys_file, "some", corpora={"farm": ["town"]}).text)
+    sea = Signed(keyed, add_key(keys_file, "sea", corpora={"sea": ["sea"]}).text)
+    in_sea = OIL | {"collection": "sea"}
+    assert whole.post("/api/search", in_sea).status_code == 200
+    before = refusal(some, "sea")
+    damage(settings, "sea")
+    place = str(settings.chroma_persist_directory)
+    told = whole.post("/api/search", in_sea)
+    assert (told.status_code, place in told.get_data(as_text=True)) == (503, True)
+    for path in ("/api/search", "/api/ask"):
+        told = sea.post(path, in_sea)
+        assert (told.status_code, "is damaged" in told.get_data(as_text=True)) == (503, True)
+        assert place not in told.get_data(as_text=True)
+    # who does not see it hears what they would of one that does not exist
+    assert refusal(some, "sea") == before
+    assert keyed.get("/api/search?collection=sea").status_code == 405
+    assert keyed.options("/api/search?collection=sea").status_code == 200
+    assert keyed.get("/api/ready").status_code == 200
+
+
+def test_whoever_asks_hears_that_the_server_is_not_ready(
+    keyed: FlaskClient, keys_file: Path, settings: Settings
+) -> None:
+    damage(settings, "farm")
+    other = Signed(keyed, add_key(keys_file, "sea", corpora={"sea": ["sea"]}).text)
+    for told in (keyed.get("/api/ready"), other.get("/api/ready")):
+        assert told.status_code == 503
+        assert str(settings.chroma_persist_directory) not in told.get_data(as_text=True)
+    assert keyed.get("/api/live").status_code == 200
+    assert keyed.get("/api/openapi.json").status_code == 200
+    assert other.post("/api/search", OIL).status_code == 403

@@ -5,10 +5,11 @@ from pathlib import Path
 from flask.testing import FlaskClient
 
 from atlas_search.core.settings import Settings
+from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.versions import lock
 from tests.collections.conftest import SEA
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import build_tiny, write_sources
+from tests.tiny import build_tiny, silent, write_sources
 
 
 def publish(settings: Settings, tmp_path: Path) -> None:
@@ -58,3 +59,21 @@ def test_only_the_administrator_goes_back(client: FlaskClient) -> None:
         "/api/collections/sea/rollback", json={}, headers={"Authorization": "Bearer x"}
     )
     assert response.status_code == 403
+
+
+def test_what_the_next_ingest_would_bring_back_is_said(
+    client: FlaskClient, settings: Settings
+) -> None:
+    files = {"garden/bees.txt": "Bees give honey.\n", "garden/ants.txt": "Ants carry leaves.\n"}
+    kept = write_sources(settings.ingest_root / "sea", files)
+    folder = settings.chroma_persist_directory / "sea"
+    build_kept(kept, folder, HashEmbedder(), silent)
+    (kept / "garden" / "ants.txt").write_text("Ants carry leaves, and seeds.\n")
+    (kept / "garden" / "oops.txt").write_text("Sent by mistake.\n")
+    build_kept(kept, folder, HashEmbedder(), silent)
+    told = client.post("/api/collections/sea/rollback", json={}).json
+    assert told["kept_files_beside"] == ["garden/ants.txt", "garden/oops.txt"]
+    assert told["more_kept_files_beside"] == 0
+    body = {"version": told["versions"][0]["version"]}
+    again = client.post("/api/collections/sea/rollback", json=body).json
+    assert again["kept_files_beside"] == []

@@ -21,6 +21,7 @@ from tests.servers import wait_for
 COLLECTION = "farm"
 ADMINISTRATOR = {"Authorization": "Bearer open sesame"}
 PATIENCE = 90.0
+BEES = {"bees.txt": "Bees give honey."}
 
 
 def hashing(settings: Settings) -> HashEmbedder:

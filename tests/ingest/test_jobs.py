@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from atlas_search.core.settings import Settings
 from atlas_search.stores.versions import lock
 from tests.ingest.handing import (
+    BEES,
     COLLECTION,
     PATIENCE,
     detail,
@@ -24,7 +25,6 @@ from tests.ingest.handing import (
 )
 from tests.servers import wait_for
 
-BEES = {"bees.txt": "Bees give honey."}
 ANTS = {"ants.txt": "Ants carry leaves."}
 
 

@@ -19,12 +19,14 @@ from atlas_search.cli.stopping import end_with_this, signal_group
 from atlas_search.core.disk import MEGABYTE, writing
 from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.settings import Settings
+from atlas_search.server.access.caller import Access
 from atlas_search.server.access.listening import check_listening
 from atlas_search.server.app import MAX_BODY, create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.feedback.feedback import Feedback
 from atlas_search.server.gauges import observe_listener
 from atlas_search.server.ingest.jobs import Jobs
+from atlas_search.server.large_bodies import LargeBodies
 from atlas_search.server.listen import Limits, Listener
 from atlas_search.server.proxies import networks
 from atlas_search.server.refusals import Refusals
@@ -51,6 +53,7 @@ def serve(settings: Settings) -> None:
     jobs: Jobs = app.extensions["jobs"]
     refusals: Refusals = app.extensions["refusals"]
     feedback: Feedback = app.extensions["feedback"]
+    access: Access = app.extensions["access"]
     listener: Listener | None = None
     try:
         listener = Listener(
@@ -58,13 +61,14 @@ def serve(settings: Settings) -> None:
             settings.atlas_host,
             settings.atlas_port,
             threads=settings.atlas_threads,
-            max_body=_largest_body(settings),
+            max_body=2 * MAX_BODY,  # up to there the application says itself that it is too much
             limits=Limits(
                 settings.max_connections,
                 settings.connections_per_address,
                 networks(settings.trusted_proxies),
             ),
             tell=partial(refusals.tell_outside, app),
+            large=LargeBodies(_largest_body(settings), access),
         )
         observe_listener(serving().services.searcher.metrics, listener)
         serving.follow()
@@ -81,9 +85,8 @@ def serve(settings: Settings) -> None:
 
 
 def _largest_body(settings: Settings) -> int:
-    """In bytes; up to there the application says itself that it is too much."""
-    files = settings.ingest_max_request_mb * MEGABYTE
-    return max(2 * MAX_BODY, files + MEGABYTE)
+    """Bytes of a request that brings files; some more, so that what is too much is said."""
+    return settings.ingest_max_request_mb * MEGABYTE + 2 * MEGABYTE
 
 
 def _stop(runs: Runs, jobs: Jobs, listener: Listener | None) -> None:

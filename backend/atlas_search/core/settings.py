@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from atlas_search.core.collection_name import LONGEST, PATTERN
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.otlp import METRICS, Destination, otlp_at, read_headers
 from atlas_search.core.places import bundled_folder
@@ -38,7 +39,8 @@ class Settings(BaseSettings):
     )
     chroma_collection_name: str = Field(
         "atlas_demo",
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$",
+        pattern=rf"^{PATTERN}$",
+        max_length=LONGEST,
         description="The collection that is served",
     )
     atlas_umask: str = Field(

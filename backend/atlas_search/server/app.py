@@ -32,7 +32,6 @@ from atlas_search.server.collections import (
     HEADER,
     Collections,
     OneCollection,
-    PresentGuard,
     ServedCollections,
 )
 from atlas_search.server.description import DescribedAPI
@@ -46,6 +45,7 @@ from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
 from atlas_search.server.listing import listing_blueprint
 from atlas_search.server.metrics import begin_request, count_job, metrics_blueprint, time_request
+from atlas_search.server.present_guard import PresentGuard
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.proxies import ForwardedFor, networks
 from atlas_search.server.refusals import Refusals
@@ -123,6 +123,7 @@ def create_app(
     services = collections().services
     settings = services.settings
     access, known = Access(settings), origins(settings)
+    app.extensions["access"] = access
     own = serve_caller(collections)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
     metrics = services.searcher.metrics
@@ -152,7 +153,7 @@ def create_app(
     app.extensions["runs"] = runs
     feedback = Feedback(settings)
     app.extensions["feedback"] = feedback
-    app.register_api(ask_blueprint(own, runs, collections.guard, spending, feedback.note))
+    app.register_api(ask_blueprint(own, runs, present.now, spending, feedback.note))
     app.register_api(feedback_blueprint(feedback, metrics))
     app.register_api(export_blueprint(collections, runs))
     shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)

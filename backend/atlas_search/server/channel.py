@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Literal
 from waitress.channel import HTTPChannel
 from waitress.task import ErrorTask
 
-from atlas_search.server.problems import problem_for
+from atlas_search.server.large_bodies import Refused, Request
+from atlas_search.server.problems import headers_of, problem_for
 from atlas_search.server.proxies import owner_of
 
 Phase = Literal["busy", "silent", "header", "body", "idle"]
@@ -22,6 +23,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     HEADER_SECONDS: ClassVar[float] = 15.0
     BODY_SECONDS: ClassVar[float] = 30.0
+    LARGE_BYTES: ClassVar[int] = 100_000  # a second, on average, of a large body beyond that time
     IDLE_SECONDS: ClassVar[float] = 75.0  # proxies keep theirs for 60 s, and must close first
     SEND_SECONDS: ClassVar[float] = 30.0
     SEND_BYTES: ClassVar[int] = 64 * 1024  # that a client takes in SEND_SECONDS, if so many wait
@@ -33,6 +35,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self._waiting: tuple[float, int] | None = None  # since when, and sent until then
         self._parsed: tuple[Phase, object, float] = ("silent", None, 0.0)
         super().__init__(server, sock, addr, adj, map=map)
+
+    def parser_class(self, adj: Any) -> Request:
+        """See the class it overrides."""
+        return Request(adj, self.server.large)
 
     @property
     def busy(self) -> bool:
@@ -79,6 +85,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def _patience(self) -> float:
         match self.phase:
+            case "body" if self.request and self.request.is_large:
+                return self.BODY_SECONDS + float(
+                    self.request.body_bytes_received / self.LARGE_BYTES
+                )
             case "body":
                 return self.BODY_SECONDS
             case "idle":
@@ -114,6 +124,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 return False
         return bool(data)
 
+    def handle_close(self) -> None:
+        """See the class it overrides. Half a request gives its place back."""
+        if self.request is not None:
+            self.request.release()
+        super().handle_close()
+
     def service(self) -> None:
         """See the class it overrides."""
         self._served = True
@@ -126,10 +142,14 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             """Write it."""
             error = self.request.error
             path = getattr(self.request, "path", "/")
-            problem = problem_for(error.reason, error.code, f"{error.body}.", path)
+            if isinstance(error, Refused):
+                problem = error.problem
+            else:
+                problem = problem_for(error.reason, error.code, f"{error.body}.", path)
             body = json.dumps(problem.model_dump(exclude_none=True)).encode()
-            self.status = f"{error.code} {error.reason}"
+            self.status = f"{problem.status} {problem.title}"
             self.response_headers.append(("Content-Type", "application/problem+json"))
+            self.response_headers += headers_of(problem)
             self.set_close_on_finish()
             self.content_length = len(body)
             self.write(body)

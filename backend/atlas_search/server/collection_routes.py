@@ -7,9 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from atlas_search.core.errors import AtlasError, Conflict, SourceError
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.collections import Collections, visible
+from atlas_search.server.ingest.kept_beside import kept_beside
 from atlas_search.server.problems import Problem
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import rollback, versions
+
+MOST_NAMED = 100  # files in one response
 
 
 class VersionOut(BaseModel):
@@ -37,6 +40,16 @@ class CollectionOut(BaseModel):
     passages: int
     versions: list[VersionOut]
     problem: str = Field(description="Why it, or its newest version, is not served")
+
+
+class RolledBackOut(CollectionOut):
+    """The collection as it is then, and what the next ingest would bring back or change again."""
+
+    kept_files_beside: list[str] = Field(
+        description="Kept files that the version does not have, or has with another length: the "
+        f"first {MOST_NAMED}. The next ingest builds them"
+    )
+    more_kept_files_beside: int = Field(description="How many there are beyond those")
 
 
 class CollectionsOut(BaseModel):
@@ -83,17 +96,23 @@ def collections_blueprint(collections: Collections) -> APIBlueprint:
     @blueprint.post(
         "/collections/<name>/rollback",
         summary="Make an earlier version live",
-        responses={200: CollectionOut, 409: Problem},
+        responses={200: RolledBackOut, 409: Problem},
     )
     def post_rollback(path: ByName, body: RollbackBody) -> dict[str, object]:
-        folder = collections.settings_of(path.name).collection_folder
+        settings = collections.settings_of(path.name)
+        folder = settings.collection_folder
         Manifest.read(folder)  # a missing collection is said as such, and gets no folder
         try:
             rollback(folder, body.version)
         except SourceError as error:
             raise Conflict(str(error)) from error
         collections.refresh(path.name)
-        return _collection(collections, path.name).model_dump(mode="json")
+        beside = kept_beside(settings)
+        return RolledBackOut(
+            **_collection(collections, path.name).model_dump(),
+            kept_files_beside=beside[:MOST_NAMED],
+            more_kept_files_beside=len(beside[MOST_NAMED:]),
+        ).model_dump(mode="json")
 
     return blueprint
 

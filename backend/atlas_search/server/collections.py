@@ -1,6 +1,5 @@
 """Several collections served by one server, each opened when it is first asked for."""
 
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -10,9 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 from flask import g, has_request_context, request
-from werkzeug.exceptions import HTTPException
 
 from atlas_search.atlas import Atlas
+from atlas_search.core.collection_name import is_collection_name
 from atlas_search.core.errors import UnknownCollection
 from atlas_search.core.settings import Settings
 from atlas_search.core.shown import shown
@@ -24,8 +23,6 @@ from atlas_search.stores.manifest import FILE_NAME, Manifest
 
 HEADER = "Atlas-Collection"
 EVERY = "*"
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 
 
 class Collections(Protocol):
@@ -131,26 +128,6 @@ class OneCollection:
         return self.guarded
 
 
-@dataclass(frozen=True)
-class PresentGuard:
-    """The guard of whichever collection the present request chooses; of none if it is too large."""
-
-    collections: Collections
-
-    def require_whole(self) -> None:
-        """See Guard."""
-        self._guard().require_whole()
-
-    def cause(self, error: Exception) -> Exception:
-        """See Guard."""
-        return self._guard().cause(error)
-
-    def _guard(self) -> Guard:
-        with suppress(HTTPException):  # from reading its body
-            return self.collections.guard()
-        return UNGUARDED
-
-
 @dataclass
 class _Place:
     """Where one collection is opened; the lock keeps two requests from opening it twice."""
@@ -214,7 +191,7 @@ class ServedCollections:
         every = EVERY in (part.strip() for part in self._settings.collections.split(","))
         if name == self.default:
             return self._settings
-        if not (new and every and _NAME.fullmatch(name)):
+        if not (new and every and is_collection_name(name)):
             _check(name, self.names())
         # MULTI_CORPUS_METADATA names corpora of the configured collection
         own = {"chroma_collection_name": name, "multi_corpus_metadata": ""}
@@ -279,7 +256,7 @@ class ServedCollections:
 def _folders(root: Path) -> list[str]:
     """The names of the built collections below `root`."""
     found = root.iterdir() if root.is_dir() else ()
-    return [p.name for p in found if _NAME.fullmatch(p.name) and (p / FILE_NAME).is_file()]
+    return [p.name for p in found if is_collection_name(p.name) and (p / FILE_NAME).is_file()]
 
 
 def visible(names: Iterable[str]) -> list[str]:

@@ -24,6 +24,7 @@ from waitress.task import ThreadedTaskDispatcher
 from atlas_search.core.errors import ConfigurationError, ServerBusy
 from atlas_search.server.capacity import Capacity, TellRefusal, ignore
 from atlas_search.server.channel import Channel
+from atlas_search.server.large_bodies import LargeBodies
 from atlas_search.server.problems import problem_of
 from atlas_search.server.proxies import Networks, owner_of
 
@@ -62,6 +63,7 @@ class Listener:
         max_body: int,
         limits: Limits,
         tell: TellRefusal = ignore,
+        large: LargeBodies | None = None,
     ):
         adjustments = Adjustments(
             host=host,
@@ -97,6 +99,8 @@ class Listener:
                 f"Port {port} of {host} cannot be used ({error.strerror}). Set ATLAS_PORT to a "
                 "free one."
             ) from error
+        for server in self._servers:
+            server.large = large or server.large
         self._dispatcher.set_thread_count(threads)
         self.port = int(self._servers[0].effective_port)
 
@@ -159,6 +163,7 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
     ):
         self._crowd = crowd
         self._next_look = 0.0
+        self.large = LargeBodies()
         super().__init__(
             app, map_, dispatcher=dispatcher, adj=adjustments, sockinfo=tuple(listening)
         )

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from http import HTTPStatus
 from math import ceil
 
 from flask import Response, json, request
@@ -71,8 +72,6 @@ def problem_of(error: Exception, instance: str) -> Problem:
 def problem_response(error: Exception) -> Response:
     """A response carrying the problem document."""
     response = response_of(problem_of(error, request.path))
-    if isinstance(error, errors.UnknownCaller):
-        response.headers["WWW-Authenticate"] = 'Bearer realm="atlas"'
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
     return response
@@ -105,13 +104,22 @@ def problem_for(title: str, status: int, detail: str, instance: str) -> Problem:
 
 def response_of(problem: Problem) -> Response:
     """A response carrying it."""
-    wait = problem.retry_after
     return Response(
         json.dumps(problem.model_dump(exclude_none=True)),
         status=problem.status,
         content_type=PROBLEM_TYPE,
-        headers={"Retry-After": str(wait)} if wait else None,
+        headers=headers_of(problem),
     )
+
+
+def headers_of(problem: Problem) -> list[tuple[str, str]]:
+    """What is said of it in headers too."""
+    found = []
+    if problem.retry_after:
+        found.append(("Retry-After", str(problem.retry_after)))
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        found.append(("WWW-Authenticate", 'Bearer realm="atlas"'))
+    return found
 
 
 def _words(name: str) -> str:

@@ -4,15 +4,20 @@ import json
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from flask import Response, g, request
+from werkzeug.exceptions import HTTPException
 
+from atlas_search.core.collection_name import LONGEST
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
 from atlas_search.core.tracing.silence import silent
 from atlas_search.server.access.caller import NOBODY, Caller
+from atlas_search.server.collections import chosen_collection
+from atlas_search.server.ingest.documents import IngestBody
 from atlas_search.server.runs import Run
 
 log = logging.getLogger(__name__)
@@ -34,8 +39,10 @@ def audit(settings: Settings) -> Callable[[Response], Response]:
     except OSError as error:
         raise ConfigurationError(f"AUDIT_LOG={path}: {error.strerror}.") from error
 
+    default = settings.chroma_collection_name
+
     def note(response: Response) -> Response:
-        entry = _entry(response, with_question=settings.trace_content and not silent())
+        entry = _entry(response, default, with_question=settings.trace_content and not silent())
         run: Run | None = g.get("run")
         rated: str | None = g.get("qa_id")
         response.call_on_close(lambda: _write(path, entry | _outcome(run, rated)))
@@ -54,10 +61,12 @@ def _append(path: Path, text: str) -> None:
         os.close(descriptor)
 
 
-def _entry(response: Response, *, with_question: bool) -> dict[str, object]:
+def _entry(response: Response, default: str, *, with_question: bool) -> dict[str, object]:
     caller: Caller = g.get("caller", NOBODY)
     body = g.get("body")
     asked = body if isinstance(body, dict) else {}
+    ingested: IngestBody | None = g.get("ingested")
+    chosen = ingested.collection if ingested else _chosen()
     entry: dict[str, object] = {
         "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "key": caller.name or None,
@@ -65,12 +74,22 @@ def _entry(response: Response, *, with_question: bool) -> dict[str, object]:
         "address": request.remote_addr,
         "method": request.method,
         "route": request.url_rule.rule if request.url_rule else None,
-        "corpora": asked.get("corpus_filter"),
+        "collection": (chosen or default)[:LONGEST],
+        "corpora": [ingested.corpus] if ingested else asked.get("corpus_filter"),
         "status": response.status_code,
     }
     if with_question:
         entry["question"] = asked.get("question")
     return entry
+
+
+def _chosen() -> str:
+    """The collection that the request names, be it in its path; empty if none."""
+    if request.url_rule and request.url_rule.rule.startswith("/api/collections/"):
+        return str((request.view_args or {}).get("name", ""))
+    with suppress(HTTPException):  # from a body that was too large to be read
+        return chosen_collection()
+    return ""
 
 
 def _outcome(run: Run | None, qa_id: str | None) -> dict[str, object]:

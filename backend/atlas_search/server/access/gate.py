@@ -29,22 +29,32 @@ def gate(access: Access, limiter: Limiter) -> Callable[[], None]:
         if request.url_rule is None or request.method == "OPTIONS":
             return  # there is no such route, which is said later; or only its methods are asked for
         rule = rule_key(request.method, request.url_rule.rule)
-        right = RULES.get(rule)
-        if right is None:
-            raise NotAllowed("This route is closed: nothing says who may use it.")
-        g.caller = _caller(access, right)
+        g.caller = _caller(access, right_of(rule))
         address = request.remote_addr or ""
         if rule not in FREE:
             limiter.count_request(g.caller, address)
-        g.caller.check(right)
-        if rule in WHOLE and not g.caller.sees_everything:
-            raise NotAllowed("This is for administrators who see every corpus.")
+        check_caller(g.caller, rule)
         if rule in ANSWERED:
             limiter.check_cost(g.caller, address)
         if rule in SENT_AS_WRITTEN:
             g.release = limiter.open_stream(g.caller, address)
 
     return admit
+
+
+def right_of(rule: str) -> Right:
+    """What a route asks of its caller. Raises NotAllowed if nothing says so."""
+    right = RULES.get(rule)
+    if right is None:
+        raise NotAllowed("This route is closed: nothing says who may use it.")
+    return right
+
+
+def check_caller(caller: Caller, rule: str) -> None:
+    """Raise UnknownCaller or NotAllowed for a route that they may not use."""
+    caller.check(right_of(rule))
+    if rule in WHOLE and not caller.sees_everything:
+        raise NotAllowed("This is for administrators who see every corpus.")
 
 
 def release(response: Response) -> Response:

@@ -14,8 +14,8 @@ def serve_caller(serve: Serve) -> Serve:
         corpora = present_caller().sees(atlas.services.settings.chroma_collection_name)
         if corpora is None:
             return atlas
-        part = atlas.permitted(corpora)
-        if not part.corpora:
+        part = atlas.permitted(corpora) if corpora else None
+        if part is None or not part.corpora:
             raise NotAllowed("This key sees no corpus of the collection that is served.")
         return part
 

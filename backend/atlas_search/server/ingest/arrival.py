@@ -1,20 +1,19 @@
 """Taking files in: checked, and copied to where a build finds them. Nothing is overwritten yet."""
 
-import filecmp
 import os
-import shutil
-import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO
 
 from atlas_search.core.errors import Conflict, RequestError, Unavailable
+from atlas_search.core.no_links import folder_below, open_below
 from atlas_search.server.ingest.documents import LeftOut, TakenFile
-from atlas_search.server.ingest.names import safe_name
+from atlas_search.server.ingest.names import find_clash, safe_name
 
 MEGABYTE = 1_000_000
+MOST_FILES = 1000  # in one request
+MOST_LEFT_OUT = 100  # files that are named; of more the number is said
 _BLOCK = 1024 * 1024
 
 
@@ -36,24 +35,36 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Places:
+    """Where files of a corpus come to, each a path from `root`: first, and once they are live."""
+
+    root: Path
+    arriving: Path
+    kept: Path
+
+
+@dataclass(frozen=True)
 class Arrival:
-    """Files in the folder of a job, not yet among the kept ones."""
+    """Files in the folder of a job, not yet among the kept ones.
+
+    Of those that are left out the first are named, and the number of the others given.
+    """
 
     files: list[TakenFile]
     left_out: list[LeftOut]
+    more_left_out: int = 0
 
 
 def take_in(
     handed: Sequence[Handed],
-    arriving: Path,
-    kept: Path,
+    places: Places,
     limits: Limits,
     *,
     replace: bool,
     waiting: Collection[str],
 ) -> Arrival:
-    """Copy what can be read to `arriving`; `kept` is where it will lie, `waiting` the names that
-    jobs before this one bring there.
+    """Copy what can be read to where it arrives; `waiting` are the names that jobs before this one
+    bring there.
 
     Raises RequestError for what is too large or has no usable name, Conflict for another file of
     the same name unless it may `replace` it, and Unavailable if the disk does not take them.
@@ -67,84 +78,38 @@ def take_in(
             continue
         if name in files:
             raise RequestError(f"{files[name].sent_as!r} and {each.name!r} are both {name!r}.")
-        size = _copy(each, arriving / name, min(room, limits.file), limits)
+        place = places.arriving / name
+        size = _copy(each, places.root, place, min(room, limits.file), limits)
         room -= size
-        replaces = _replaces(name, arriving, kept, waiting)
+        replaces = _replaces(name, places, waiting)
         files[name] = TakenFile(sent_as=each.name, name=name, bytes=size, replaces=replaces)
     if taken := [name for name, file in files.items() if file.replaces and not replace]:
         raise Conflict(
             f"Other files of these names are kept: {', '.join(taken[:5])}. Send `replace` to put "
             "the new ones in their places, or rename them."
         )
+    check_clash(files, waiting)
     if not files:
         reasons = "; ".join(f"{each.name}: {each.reason}" for each in left_out[:3])
         raise RequestError(f"There is no file to take in ({reasons or 'none was sent'}).")
-    return Arrival(list(files.values()), left_out)
+    named = left_out[:MOST_LEFT_OUT]
+    return Arrival(list(files.values()), named, len(left_out) - len(named))
 
 
-def path_below(root: Path, path: str) -> Path:
-    """What is meant by `path` from `root`, without links.
-
-    Raises RequestError for what is not there, lies outside of `root`, or is hidden.
-    """
-    home = root.resolve()
-    try:
-        found = (home / path).resolve(strict=True)
-    except (OSError, ValueError, RuntimeError):
-        raise RequestError(f"There is no {path[:80]!r} in INGEST_ROOT.") from None
-    _check_inside(found, home, path)
-    return found
+def check_clash(names: Collection[str], waiting: Collection[str]) -> None:
+    """Raise Conflict for the name of a file that a request before this one uses for a folder."""
+    if clash := find_clash(names, waiting):
+        raise Conflict(
+            f"{clash!r} cannot be kept: another request brings a folder or file of that name. "
+            "Wait for its end."
+        )
 
 
-def files_below(root: Path, found: Path) -> list[Handed]:
-    """The files at or below a path that `path_below` gave, with their names from there.
-
-    Raises RequestError for a link that leads out of `root`.
-    """
-    home = root.resolve()
-    if found.is_file():
-        return [Handed(found.name, partial(_open_plain, found))]
-    return [Handed(name, partial(_open_plain, file)) for name, file in _walk(found, home)]
-
-
-def _walk(folder: Path, home: Path) -> Iterator[tuple[str, Path]]:
-    for base, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in (*folders, *sorted(names)):
-            if name.startswith("."):
-                continue
-            path = Path(base, name)
-            inner = os.fsencode(path.relative_to(folder)).decode(errors="replace")
-            if path.is_symlink():
-                path = path.resolve()
-                _check_inside(path, home, inner)
-            if path.is_file():
-                yield inner, path
-
-
-def _check_inside(found: Path, home: Path, said: str) -> None:
-    """Raise RequestError unless `found`, a path without links, lies in `home` and is not hidden."""
-    if found == home or not found.is_relative_to(home):
-        raise RequestError(f"{said!r} does not lie in INGEST_ROOT. Nothing outside it is read.")
-    if any(part.startswith(".") for part in found.relative_to(home).parts):
-        raise RequestError(f"{said!r} is hidden: a part of its path begins with a dot.")
-
-
-def _open_plain(path: Path) -> IO[bytes]:
-    """Open a regular file that has not become a link meanwhile."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise RequestError(f"{path.name!r} is not a regular file.")
-    return os.fdopen(descriptor, "rb")
-
-
-def _copy(handed: Handed, place: Path, room: int, limits: Limits) -> int:
-    """Copy a file to its place; its bytes."""
+def _copy(handed: Handed, root: Path, place: Path, room: int, limits: Limits) -> int:
+    """Copy a file to its place from `root`; its bytes."""
     size = 0
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with handed.open() as source, place.open("xb") as target:
+        with handed.open() as source, _new_file(root, place) as target:
             while block := source.read(_BLOCK):
                 size += len(block)
                 if size > room:
@@ -159,6 +124,12 @@ def _copy(handed: Handed, place: Path, room: int, limits: Limits) -> int:
     return size
 
 
+def _new_file(root: Path, place: Path) -> IO[bytes]:
+    with folder_below(root, place.parent, make=True) as folder:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        return os.fdopen(os.open(place.name, flags, 0o666, dir_fd=folder), "wb")
+
+
 def _too_large(name: str, size: int, limits: Limits) -> str:
     if size > limits.file:
         return (
@@ -171,16 +142,25 @@ def _too_large(name: str, size: int, limits: Limits) -> str:
     )
 
 
-def _replaces(name: str, arriving: Path, kept: Path, waiting: Collection[str]) -> bool:
-    """Whether there is, or will be, another text at the place. Raises Conflict for a folder."""
-    place = kept / name
-    if place.is_dir() or any(above.is_file() for above in place.parents if above != kept.parent):
-        raise Conflict(f"{name!r} cannot be kept: a folder or file has that name already.")
-    if name in waiting:
-        return True
-    return place.is_file() and not filecmp.cmp(arriving / name, place, shallow=False)
+def _replaces(name: str, places: Places, waiting: Collection[str]) -> bool:
+    """Whether there is, or will be, another text at the place.
+
+    Raises Conflict for a folder or a link there, and for a file or a link on the way.
+    """
+    with open_below(places.root, places.arriving / name) as new:
+        try:
+            with open_below(places.root, places.kept / name) as old:
+                return name in waiting or not _is_same(new, old)
+        except FileNotFoundError:
+            return name in waiting
+        except OSError as error:
+            raise Conflict(
+                f"{name!r} cannot be kept: a folder, file or link has that name already."
+            ) from error
 
 
-def forget(folder: Path) -> None:
-    """Remove what a job brought."""
-    shutil.rmtree(folder, ignore_errors=True)
+def _is_same(one: IO[bytes], other: IO[bytes]) -> bool:
+    while block := one.read(_BLOCK):
+        if other.read(len(block)) != block:
+            return False
+    return not other.read(1)

@@ -111,6 +111,7 @@ class JobOut(_Strict):
     ended: str | None = None
     files: list[TakenFile] = Field(default_factory=list)
     left_out: list[LeftOut] = Field(default_factory=list)
+    more_left_out: int = Field(0, description="Files that were left out beyond those")
     chunks: ChunksOut | None = None
     progress: list[StageOut] = Field(default_factory=list)
     result: ResultOut | None = None

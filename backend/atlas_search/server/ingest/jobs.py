@@ -1,16 +1,13 @@
 """The jobs of a server: one at a time for each collection, told on disk so that a restart knows.
 
-<INGEST_ROOT>/.lock                           held by the server that takes files
-<INGEST_ROOT>/<collection>/.jobs/<id>.json    a job as it was told last
-<INGEST_ROOT>/<collection>/.jobs/<id>/        what it brings, until it is over
+`<INGEST_ROOT>/.lock` is held by the server that takes files; the rest is in `job_files`.
 """
 
 import logging
 import threading
 import time
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,14 +15,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
 
-from atlas_search.build.kept_files import JOBS
 from atlas_search.core.disk import writing
-from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound
+from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound, Unavailable
 from atlas_search.core.tracing.tracer import Tracer
-from atlas_search.server.ingest.arrival import forget
+from atlas_search.server.ingest.arrival import check_clash
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, StageOut, State
+from atlas_search.server.ingest.job_files import (
+    JobFiles,
+    check_place,
+    forget_left_over,
+    kept_jobs,
+    new_id,
+)
 from atlas_search.server.ingest.trace import job_trace
 from atlas_search.server.ingest.work import Task, run_task
 
@@ -45,17 +47,12 @@ class _Job:
     """A job: what is told of it, how often that changed, and whether it should end."""
 
     told: JobOut
-    folder: Path
+    files: JobFiles
     task: Task | None = None
     revision: int = 0
     gone: threading.Event = field(default_factory=threading.Event)
     committed: bool = False
     begun: float = 0.0
-
-    @property
-    def file(self) -> Path:
-        """What is kept of it."""
-        return self.folder.with_name(f"{self.told.id}.json")
 
 
 class Jobs:
@@ -76,27 +73,33 @@ class Jobs:
         self._jobs: dict[str, _Job] = {}
         self._lanes: dict[str, ThreadPoolExecutor] = {}
         self._changed = threading.Condition()
+        self._opening = threading.Lock()
         self._lock = FileLock(root / ".lock", timeout=0, thread_local=False)
         self._closing = False
         self._given_up = threading.Event()
 
-    def new(self, collection: str) -> tuple[str, Path]:
-        """An id for a job, and the folder for what it brings. Raises Conflict."""
+    def new(self, collection: str) -> JobFiles:
+        """Where the files of another job may lie. Raises Conflict."""
         self._open()
-        id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
-        return id_, self._root / collection / JOBS / id_
+        check_place(self._root, collection)
+        return JobFiles(self._root, collection, new_id())
 
     def submit(self, told: JobOut, task: Task) -> JobOut:
-        """Let a job wait for its turn; what is told of it now. Raises Conflict."""
-        job = _Job(told, self._root / told.collection / JOBS / told.id, task)
+        """Let a job wait for its turn; what is told of it now.
+
+        Raises Conflict, and Unavailable if the disk does not take it.
+        """
+        job = _Job(told, JobFiles(self._root, told.collection, told.id), task)
         with self._changed:
             try:
                 self._check_names(told)
-            except Conflict:
-                forget(job.folder)
-                raise
+                job.files.keep(told)
+            except (Conflict, OSError) as error:
+                job.files.forget_brought()
+                if isinstance(error, Conflict):
+                    raise
+                raise Unavailable(f"The job cannot be kept: {error.strerror or error}.") from error
             self._jobs[told.id] = job
-            self._keep(job)
             lane = self._lanes.setdefault(
                 told.collection, ThreadPoolExecutor(1, thread_name_prefix="ingest")
             )
@@ -108,11 +111,14 @@ class Jobs:
         if self._closing:
             raise Conflict("The server is stopping. Send it again when it is back.")
         new = {file.name for file in told.files if not file.replaces}
+        place = told.collection, told.corpus
         for job in self._jobs.values():
-            same = job.told.collection, job.told.corpus
-            taken = new & {file.name for file in job.told.files}
-            if taken and job.told.state in OPEN and same == (told.collection, told.corpus):
+            if job.told.state not in OPEN or (job.told.collection, job.told.corpus) != place:
+                continue
+            coming = {file.name for file in job.told.files}
+            if taken := new & coming:
                 raise Conflict(f"Another request brings {min(taken)!r} too. Wait for its end.")
+            check_clash([file.name for file in told.files], coming)
 
     def get(self, id_: str) -> JobOut:
         """What is told of a job. Raises NotFound."""
@@ -186,15 +192,11 @@ class Jobs:
         self._lock.release()
 
     def _run(self, job: _Job) -> None:
-        with self._changed:
-            if job.told.state != "queued" or job.task is None:
-                return
-            job.begun = time.monotonic()
-            self._tell(job, state="running", started=_now())
-            self._keep(job)
         state: State = "failed"
         result, problem = None, ""
         try:
+            if not self._begin(job) or job.task is None:
+                return
             result = self._work(job, job.task)
             state = "done"
             with suppress(AtlasError):  # the server says itself why it does not serve a version
@@ -227,6 +229,16 @@ class Jobs:
             trace.describe(result)
             return result
 
+    def _begin(self, job: _Job) -> bool:
+        """Whether it is this job's turn: it may have ended while it waited."""
+        with self._changed:
+            if job.told.state != "queued":
+                return False
+            job.begun = time.monotonic()
+            self._tell(job, state="running", started=_now())
+            self._keep(job)
+            return True
+
     def _commit(self, job: _Job) -> bool:
         """Whether the job may go live; from then on it cannot be cancelled."""
         with self._changed:
@@ -239,7 +251,7 @@ class Jobs:
             self._tell(job, progress=[*stages, StageOut(name=name, done=done, total=total)])
 
     def _end(self, job: _Job, state: State, problem: str, result: ResultOut | None = None) -> None:
-        forget(job.folder)
+        job.files.forget_brought()
         job.task = None
         self._tell(job, state=state, ended=_now(), problem=problem, result=result)
         self._ended(job.told, time.monotonic() - job.begun if job.begun else 0.0)
@@ -252,10 +264,11 @@ class Jobs:
         self._changed.notify_all()
 
     def _keep(self, job: _Job) -> None:
-        job.file.parent.mkdir(parents=True, exist_ok=True)
-        partial = job.file.with_suffix(".partial")
-        partial.write_text(job.told.model_dump_json(indent=1), encoding="utf-8")
-        partial.replace(job.file)
+        """Write what is told of it, as far as the disk takes it: a restart says what is older."""
+        try:
+            job.files.keep(job.told)
+        except OSError as error:
+            log.warning("What is told of the job %s cannot be kept: %s.", job.told.id, error)
 
     def _forget_old(self, collection: str) -> None:
         ended = [
@@ -264,12 +277,12 @@ class Jobs:
             if job.told.collection == collection and job.told.state not in OPEN
         ]
         for job in sorted(ended, key=lambda each: each.told.id)[:-KEPT]:
-            job.file.unlink(missing_ok=True)
+            job.files.forget()
             del self._jobs[job.told.id]
 
     def _open(self) -> None:
         """Read what earlier servers kept, once. Raises Conflict if another server is at it."""
-        with self._changed:
+        with self._opening:
             if self._lock.is_locked or self._closing:
                 return
             try:
@@ -281,22 +294,16 @@ class Jobs:
                     f"Another server takes files into {self._root}. Ask that one, or give this "
                     "one an INGEST_ROOT of its own."
                 ) from None
-            for told in _kept_jobs(self._root):
-                job = _Job(told, self._root / told.collection / JOBS / told.id)
-                self._jobs[told.id] = job
-                if told.state in OPEN:
-                    self._end(job, "interrupted", _INTERRUPTED)
+            found = [_Job(told, files) for files, told in kept_jobs(self._root)]
+            with self._changed:
+                self._jobs.update((job.told.id, job) for job in found)
+                for job in found:
+                    if job.told.state in OPEN:
+                        self._end(job, "interrupted", _INTERRUPTED)
+            forget_left_over(self._root)
 
 
 _INTERRUPTED = "The server stopped before it was over. Nothing is lost: send it again."
-
-
-def _kept_jobs(root: Path) -> Iterator[JobOut]:
-    for path in sorted(root.glob(f"*/{JOBS}/*.json")):
-        try:
-            yield JobOut.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError, UnicodeDecodeError):
-            log.warning("%s cannot be read; the job is forgotten.", path)
 
 
 def _now() -> str:

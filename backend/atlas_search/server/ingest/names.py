@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from atlas_search.core.errors import RequestError
@@ -24,6 +25,21 @@ def safe_name(given: str) -> str:
     if len(kept) > DEEPEST:
         raise RequestError(f"{given[:80]!r} lies in more than {DEEPEST} folders.")
     return PurePosixPath(*kept).as_posix()
+
+
+def find_clash(names: Collection[str], others: Collection[str]) -> str:
+    """The first of `names` that is a folder in `others`, or has a file of theirs for a folder.
+
+    Empty if there is none.
+    """
+    folders = {folder for other in others for folder in _folders(other)}
+    taken = set(others)
+    clashing = (name for name in names if name in folders or taken & _folders(name))
+    return min(clashing, default="")
+
+
+def _folders(name: str) -> set[str]:
+    return {parent.as_posix() for parent in PurePosixPath(name).parents}
 
 
 def _part(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from atlas_search.build.kept_files import INGEST
 from atlas_search.core.corpus_id import check_id
@@ -15,16 +16,17 @@ from atlas_search.server.ingest.arrival import (
     Arrival,
     Handed,
     Limits,
-    files_below,
-    forget,
-    path_below,
+    Places,
     take_in,
 )
+from atlas_search.server.ingest.below_root import files_below, path_below
 from atlas_search.server.ingest.chunks import choose_chunks
 from atlas_search.server.ingest.documents import IngestBody, JobOut
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.work import Task
 from atlas_search.stores.manifest import Manifest, Origin
+
+LONGEST_CORPUS = 128  # characters of its id, which is a folder's name too
 
 
 def order_files(
@@ -42,42 +44,43 @@ def order_files(
     kept = settings.ingest_root / settings.chroma_collection_name
     chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, _origin(settings))
     corpus = _corpus(wish.corpus)
-    id_, brought = jobs.new(settings.chroma_collection_name)
-    arrival, arriving = Arrival([], []), None
+    files = jobs.new(settings.chroma_collection_name)
+    arrival = Arrival([], [])
     if handed is None:
         found = path_below(settings.ingest_root, wish.path)
         # what is kept already is built as it is
         handed = (
             None
             if found.is_relative_to(kept.resolve())
-            else files_below(settings.ingest_root, found)
+            else files_below(settings.ingest_root, found, files_reader().suffixes)
         )
     if handed is not None:
         waiting = jobs.waiting_names(settings.chroma_collection_name)
         try:
             arrival = take_in(
                 handed,
-                brought / corpus,
-                kept / corpus,
+                Places(files.root, files.inner / corpus, Path(files.collection, corpus)),
                 _limits(settings),
                 replace=wish.replace,
                 waiting={name.removeprefix(f"{corpus}/") for name in waiting},
             )
         except BaseException:
-            forget(brought)
+            files.forget_brought()
             raise
-        arriving = brought
     told = JobOut(
-        id=id_,
+        id=files.id,
         kind="ingest",
         collection=settings.chroma_collection_name,
         corpus=corpus,
         created=_now(),
         files=arrival.files,
         left_out=arrival.left_out,
+        more_left_out=arrival.more_left_out,
         chunks=chunks,
     )
-    return told, Task(settings, kept, open_embedder, chunking, arriving)
+    return told, Task(
+        settings, kept, open_embedder, files.folder, chunking, brings=handed is not None
+    )
 
 
 def order_removal(
@@ -101,16 +104,16 @@ def order_removal(
             f"{source} holds {siblings} other documents. Send it again without this one, with "
             "`replace`."
         )
-    id_, _ = jobs.new(settings.chroma_collection_name)
+    files = jobs.new(settings.chroma_collection_name)
     told = JobOut(
-        id=id_,
+        id=files.id,
         kind="remove",
         collection=settings.chroma_collection_name,
         corpus=corpus,
         created=_now(),
     )
     kept = settings.ingest_root / settings.chroma_collection_name
-    return told, Task(settings, kept, open_embedder, removed=source)
+    return told, Task(settings, kept, open_embedder, files.folder, removed=source)
 
 
 def _origin(settings: Settings) -> Origin | None:
@@ -121,6 +124,8 @@ def _origin(settings: Settings) -> Origin | None:
 
 
 def _corpus(id_: str) -> str:
+    if len(id_) > LONGEST_CORPUS:
+        raise RequestError(f"A corpus id has at most {LONGEST_CORPUS} characters.")
     try:
         return check_id(id_, "corpus")
     except SourceError as error:

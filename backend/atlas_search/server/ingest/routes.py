@@ -14,14 +14,13 @@ from atlas_search.providers.embedding.open import EmbedderFactory
 from atlas_search.server.bodies import FORM, JSON
 from atlas_search.server.collections import Collections
 from atlas_search.server.events import HEARTBEAT_SECONDS, POLL_SECONDS
-from atlas_search.server.ingest.arrival import Handed
+from atlas_search.server.ingest.arrival import MOST_FILES, Handed
 from atlas_search.server.ingest.documents import OPEN, IngestBody, JobOut, JobsOut
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.orders import order_files, order_removal
 from atlas_search.server.problems import Problem, validation_response
 from atlas_search.server.waiting import Gone, gone
 
-MOST_FILES = 1000  # in one request
 _FIELDS = 16  # parts a form has beside its files
 _MARGIN = 1_000_000  # bytes likewise
 
@@ -91,6 +90,7 @@ def ingest_blueprint(
     def post_ingest() -> Response:
         try:
             body, handed = _handed(settings)
+            g.ingested = body  # for the audit log
         except ValidationError as error:
             return validation_response(error)
         told, task = order_files(collections, jobs, open_embedder, body, handed)

@@ -5,7 +5,8 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Any
 from atlas_search.atlas import Atlas
 from atlas_search.build.build import LAST_STAGE, BuildReport
 from atlas_search.build.chunking import Chunking
-from atlas_search.build.kept_files import INGEST, kept_sources, move_in
+from atlas_search.build.kept_files import INGEST, kept_sources, move_in, take_out
 from atlas_search.build.maintain import remove_source
 from atlas_search.build.trace import UNTRACED
+from atlas_search.core.disk import is_full
 from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
 from atlas_search.core.logs import set_up_logs
 from atlas_search.core.settings import Settings
@@ -37,14 +39,21 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Task:
-    """What to do: bring `arriving` files in, or take the source called `removed` out."""
+    """What to do: bring the files in that lie in the folder of its `job`, or take the source called
+    `removed` out; build what is kept if neither."""
 
     settings: Settings
     kept: Path
     open_embedder: EmbedderFactory
+    job: Path
     chunking: Chunking | None = None
-    arriving: Path | None = None
+    brings: bool = False
     removed: str = ""
+
+    @property
+    def arriving(self) -> Path | None:
+        """The folder of the files it brings, if it brings any."""
+        return self.job if self.brings else None
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,7 @@ def _work(task: Task, pipe: Connection) -> None:
     os.nice(KINDNESS)
     answer: _Answer
     try:
-        answer = _do(task, pipe)
+        answer = do_task(task, pipe)
     except AtlasError as error:
         answer = _Failure(str(error))
     except (BrokenPipeError, EOFError):
@@ -154,50 +163,80 @@ def _work(task: Task, pipe: Connection) -> None:
     pipe.send(answer)
 
 
-def _do(task: Task, pipe: Connection) -> ResultOut:
+def do_task(task: Task, pipe: Connection) -> ResultOut:
+    """Do it; the other end of `pipe` hears of the progress, and says whether it may go live.
+
+    Raises AtlasError, and then nothing has changed.
+    """
     folder = task.settings.collection_folder
     embedder = task.open_embedder(task.settings)
     brings = _names(task)
-
-    def tell(stage: str, done: int, total: int) -> None:
-        if stage == LAST_STAGE and not done:
-            pipe.send(_MAY_GO_LIVE)
-            if not pipe.recv():
-                raise Cancelled("It was cancelled.")
-            _settle(task)
-        pipe.send((stage, done, total))
-
     while True:
         before = _manifest(folder)
         if before:
             check_embedder(before, embedder, task.settings)
         try:
-            if task.removed:
-                started = time.monotonic()
-                manifest = remove_source(folder, (INGEST, task.removed), embedder, tell)
-                return _removal(before, manifest, time.monotonic() - started)
-            report = build_kept(
-                task.kept,
-                folder,
-                embedder,
-                tell,
-                arriving=task.arriving,
-                cut=task.chunking,
-                **UNTRACED,  # the server tells of it, even if this process is killed
-            )
+            with _settling(task, pipe) as tell:
+                if task.removed:
+                    started = time.monotonic()
+                    manifest = remove_source(folder, (INGEST, task.removed), embedder, tell)
+                    return _removal(before, manifest, time.monotonic() - started)
+                report = build_kept(
+                    task.kept,
+                    folder,
+                    embedder,
+                    tell,
+                    arriving=task.arriving,
+                    cut=task.chunking,
+                    **UNTRACED,  # the server tells of it, even if this process is killed
+                )
         except BuildRunning:
-            tell("Waiting for another build", 0, 1)
+            pipe.send(("Waiting for another build", 0, 1))
             time.sleep(WAIT_SECONDS)
         else:
             return _result(before, report, brings)
 
 
-def _settle(task: Task) -> None:
-    """Bring the kept files to what the coming version holds."""
-    if task.removed:
-        (task.kept / task.removed).unlink(missing_ok=True)
-    elif task.arriving:
-        move_in(task.kept, task.arriving)
+@contextmanager
+def _settling(task: Task, pipe: Connection) -> Iterator[Tell]:
+    """What hears of the progress of a build, and brings the kept files to what it makes live.
+
+    If it does not go live after all, they are as before.
+    """
+    folder = task.settings.collection_folder
+    with ExitStack() as moved:
+        before = ""
+
+        def tell(stage: str, done: int, total: int) -> None:
+            nonlocal before
+            if stage == LAST_STAGE and not done:
+                pipe.send(_MAY_GO_LIVE)
+                if not pipe.recv():
+                    raise Cancelled("It was cancelled.")
+                before = _version(folder)
+                moved.enter_context(_settle(task))
+            pipe.send((stage, done, total))
+
+        try:
+            yield tell
+        finally:
+            if _version(folder) != before:  # it is live, whatever failed afterwards
+                moved.pop_all()
+
+
+def _settle(task: Task) -> ExitStack:
+    """Bring the kept files to what the coming version holds; closing it takes that back."""
+    try:
+        if task.removed:
+            return take_out(task.kept, task.removed, task.job)
+        return move_in(task.kept, task.job) if task.brings else ExitStack()
+    except OSError as error:
+        if is_full(error):
+            raise  # the build says so
+        raise AtlasError(
+            f"A file cannot be put into or taken from {task.kept.name!r} in INGEST_ROOT "
+            f"({error.strerror}): perhaps a link or a folder is in its place. Nothing has changed."
+        ) from error
 
 
 def _names(task: Task) -> set[str]:
@@ -205,6 +244,14 @@ def _names(task: Task) -> set[str]:
     if task.arriving is None:
         return set()
     return {p.relative_to(task.arriving).as_posix() for p in task.arriving.rglob("*")}
+
+
+def _version(folder: Path) -> str:
+    """The name of the live version; empty if there is none that can be read."""
+    try:
+        return Manifest.read(folder).version
+    except AtlasError:
+        return ""
 
 
 def _manifest(folder: Path) -> Manifest | None:
