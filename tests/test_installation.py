@@ -160,7 +160,8 @@ def test_a_whole_installation_has_no_fault(root: Path, doctor) -> None:
     assert [line for line in found.values() if line.startswith("fault")] == []
     assert status == 0
     assert list(found) == [
-        *("folder", "disk", "port", "phoenix", "target", "collection", "embedding", "abstention"),
+        *("folder", "disk", "port", "access", "keys", "audit", "state", "phoenix"),
+        *("target", "collection", "embedding", "abstention"),
         "model extractive",
     ]
 
@@ -184,7 +185,7 @@ def test_faults_do_not_hide_each_other(root: Path, doctor, monkeypatch: pytest.M
     monkeypatch.setenv("ATLAS_HOST", "203.0.113.1")
     _, found = doctor()
     faults = [what for what, line in found.items() if line.startswith("fault")]
-    assert faults == ["port", "phoenix", "target", "collection"]
+    assert faults == ["port", "access", "phoenix", "target", "collection"]
 
 
 def test_a_setting_that_cannot_be_read_is_named(
