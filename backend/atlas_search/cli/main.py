@@ -20,7 +20,7 @@ from atlas_search.cli.printable import printable_json
 from atlas_search.cli.private_files import private_files
 from atlas_search.cli.run import phoenix, phoenix_beside, serve
 from atlas_search.cli.source_types import CreateGroup
-from atlas_search.cli.stopping import stop_on_signal
+from atlas_search.cli.stopping import end_process, stop_on_signal
 from atlas_search.cli.store import store_app
 from atlas_search.cli.watch import watch_command
 from atlas_search.core.disk import writing_anywhere
@@ -78,6 +78,7 @@ def serve_command() -> None:
     settings = _settings()
     stop_on_signal()
     serve(settings)
+    end_process(0)
 
 
 @app.command("demo")
@@ -92,6 +93,7 @@ def demo_command(
         settings = _settings().model_copy(update={"chroma_collection_name": DEMO})
         stop_on_signal()
         serve(settings)
+        end_process(0)
 
 
 @app.command("run")
@@ -117,6 +119,7 @@ def run_command(
     beside = phoenix_beside(settings, phoenix_executable.absolute(), install)
     with beside if start else nullcontext():
         serve(settings)
+    end_process(0)
 
 
 @app.command("phoenix")
