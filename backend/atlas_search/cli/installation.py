@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from atlas_search.build.remedy import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.core.settings import Settings, environment_target
 from atlas_search.core.targets import Target
@@ -107,14 +108,17 @@ def check_store(settings: Settings) -> CheckUp:
     """Whether the collection is there, and every file of it as it was written."""
     try:
         manifest = Manifest.read(settings.collection_folder)
-        for part in PARTS:
-            check_files(settings.collection_folder / manifest.version, manifest, part)
-    except DamagedStore as error:
-        name = settings.chroma_collection_name
-        mend = "" if str(error).endswith(".") else f". Run `atlas store repair {name}`."
-        return CheckUp("collection", "fault", f"{error}{mend}")
     except AtlasError as error:
         return CheckUp("collection", "fault", str(error))
+    problems = {}
+    for part in PARTS:
+        try:
+            check_files(settings.collection_folder / manifest.version, manifest, part)
+        except DamagedStore as error:
+            problems[part] = str(error)
+    if problems:
+        mend = remedy(settings.collection_folder, manifest, problems)
+        return CheckUp("collection", "fault", f"{'; '.join(problems.values())}. {mend}")
     held = f"{manifest.documents} documents, {manifest.passages} passages"
     return CheckUp("collection", "ok", f"{manifest.collection} {manifest.version}: {held}")
 

@@ -58,7 +58,9 @@ def problem_of(error: Exception, instance: str) -> Problem:
         status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
         problem = problem_for(_words(type(error).__name__), status, str(error), instance)
         if isinstance(error, errors.Unavailable) and error.retry_after:
-            return problem.model_copy(update={"retry_after": ceil(error.retry_after)})
+            wait = ceil(error.retry_after)
+            said = f"{problem.detail} {_when(wait)}" if status == 429 else problem.detail
+            return problem.model_copy(update={"retry_after": wait, "detail": said})
         return problem
     if isinstance(error, HTTPException):
         detail = error.description or error.name
@@ -66,6 +68,14 @@ def problem_of(error: Exception, instance: str) -> Problem:
     log.exception("Unexpected error at %s", instance, exc_info=error)
     detail = "Something went wrong in the server; its log says what."
     return problem_for("Internal Server Error", 500, detail, instance)
+
+
+def _when(seconds: int) -> str:
+    """When to try again, in a unit that a reader can picture."""
+    for unit, length in (("hour", 3600), ("minute", 60)):
+        if seconds > 2 * length:
+            return f"Try again in {ceil(seconds / length)} {unit}s."
+    return f"Try again in {seconds} second{'' if seconds == 1 else 's'}."
 
 
 def problem_response(error: Exception) -> Response:
