@@ -21,6 +21,7 @@ from rich.table import Column, Table
 from atlas_search.build.build import BuildReport
 from atlas_search.build.version import Progress as Told
 from atlas_search.cli.printable import printable
+from atlas_search.cli.tables import print_whole
 from atlas_search.stores.manifest import Manifest
 
 TRUNCATION_WARNING = 0.05
@@ -60,8 +61,8 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
             remarks = printable("\n".join(_few(file.remarks)))
             table.add_row(escape(printable(file.source)), *counts, escape(remarks))
     if table.row_count:
-        console.print(table)
-    console.print(_corpora(report.manifest))
+        print_whole(console, table)
+    print_whole(console, _corpora(report.manifest))
     manifest = report.manifest
     if manifest.truncated_share > TRUNCATION_WARNING:
         console.print(

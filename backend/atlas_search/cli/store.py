@@ -19,6 +19,7 @@ from atlas_search.build.maintain import NeedsSources, drop, repair, write_digest
 from atlas_search.build.remedy import remedy
 from atlas_search.cli.build_report import print_refused, print_report, progress_bars
 from atlas_search.cli.source_types import COMMANDS
+from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.embedding.open import open_embedder
@@ -49,7 +50,7 @@ def list_command() -> None:
             table.add_row(
                 folder.name, star + manifest.version, *counts, escape(manifest.embedding.name)
             )
-    Console().print(table)
+    print_whole(Console(), table)
 
 
 @store_app.command("verify")
@@ -201,7 +202,7 @@ def _print(findings: list[Finding]) -> None:
     for finding in findings:
         state = f"[red]damaged: {escape(finding.problem)}[/red]" if finding.problem else "whole"
         table.add_row(finding.part, state, escape(finding.checked))
-    Console().print(table)
+    print_whole(Console(), table)
 
 
 def _live_version(folder: Path) -> tuple[str, str]:
