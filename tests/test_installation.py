@@ -83,9 +83,13 @@ FAULTS: dict[str, tuple[Break, str, str]] = {
     "no store": (
         lambda root, _: shutil.rmtree(root / "stores" / "c"),
         "collection",
-        "`atlas create txt SOURCE --collection c` builds one",
+        "`atlas create files SOURCE --collection c` builds one",
     ),
-    "other name": (setting("CHROMA_COLLECTION_NAME", "d"), "collection", "atlas create"),
+    "other name": (
+        setting("CHROMA_COLLECTION_NAME", "d"),
+        "collection",
+        "manifest.json is missing. Collections there: c. `atlas demo`",
+    ),
     "outdated store": (outdated, "collection", "Build the collection again with `atlas create`"),
     "garbage manifest": (
         lambda root, _: (root / "stores" / "c" / "manifest.json").write_text("{"),

@@ -75,8 +75,8 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
         console.print(f"Nothing has changed; version {manifest.version} stays live.")
     else:
         console.print(
-            f"Version {manifest.version} is live: {report.read} files read, {report.embedded} "
-            f"passages embedded, {report.seconds:.1f} s."
+            f"Version {manifest.version} is live: {_count(report.read, 'file')} read, "
+            f"{report.embedded} passages embedded, {report.seconds:.1f} s."
         )
 
 
@@ -93,9 +93,13 @@ def print_refused(console: Console, report: BuildReport) -> None:
 def refused(report: BuildReport) -> str:
     """How many files and records gave no document; empty if all gave one."""
     files, records = len(report.refused), report.refused_records
-    counts = [f"{files:,} files gave no document"] * bool(files)
-    counts += [f"{records:,} records of other files gave none"] * bool(records)
+    counts = [f"{_count(files, 'file')} gave no document"] * bool(files)
+    counts += [f"{_count(records, 'record')} of other files gave none"] * bool(records)
     return f"Refused: {', '.join(counts)}." if counts else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _few(remarks: tuple[str, ...], most: int = 5) -> list[str]:

@@ -6,7 +6,7 @@ from math import ceil
 
 from flask import Response, json, request
 from pydantic import BaseModel, Field, ValidationError
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from atlas_search.core import errors
 
@@ -64,6 +64,8 @@ def problem_of(error: Exception, instance: str) -> Problem:
         return problem
     if isinstance(error, HTTPException):
         detail = error.description or error.name
+        if detail == NotFound.description:
+            detail = "There is no such address. The routes of the API are at /api/swagger."
         return problem_for(error.name, error.code or 500, detail, instance)
     log.exception("Unexpected error at %s", instance, exc_info=error)
     detail = "Something went wrong in the server; its log says what."
