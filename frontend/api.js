@@ -144,7 +144,8 @@ async function refusal(response) {
 
 /** A problem document as a Problem. */
 function problemOf({ detail, status, retry_after: seconds }) {
-  const again = seconds ? ` Worth another try in ${counted(seconds, "second")}.` : "";
+  // of 429 the detail says it
+  const again = seconds && status !== 429 ? ` Worth another try in ${counted(seconds, "second")}.` : "";
   return new Problem(detail + again, { status });
 }
 

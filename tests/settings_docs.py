@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from dotenv import dotenv_values
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -16,13 +17,19 @@ from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "settings.md"
 EXAMPLE = ROOT / ".env.example"
+DEFAULT = str(Settings.model_fields["test_target"].default)
+SET = tuple(dotenv_values(ROOT / "targets" / f"{DEFAULT}.txt"))
+"""What the file of the default target sets."""
+
 TABLES: Mapping[str, type[BaseModel]] = {"Variables": Settings, "Target keys": Target}
 """The headings of the page below which a table stands, and the class it lists."""
 
 _ROWS = r"(^## {}\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
 _REMARKS: Mapping[str, str] = {
     "Variables": "Copy to .env and change what you need. All have a default; no key is needed.",
-    "Target keys": "What a target file may set can also be set here, below the target file.",
+    "Target keys": "What a target file may set can also be set here; a value has no effect where "
+    f"the target file sets it.\n# {DEFAULT}.txt sets {', '.join(SET)}:\n# for answers by a model "
+    "choose a target, TEST_TARGET=k5_mistral or TEST_TARGET=k5_openai, instead.",
 }
 
 
@@ -46,10 +53,14 @@ def example() -> str:
     for heading, model in TABLES.items():
         paragraphs.append(f"# {_REMARKS[heading]}")
         paragraphs += [
-            f"# {field.description}\n# {name.upper()}={default(field)}"
+            f"# {field.description}{_vain(name)}\n# {name.upper()}={default(field)}"
             for name, field in model.model_fields.items()
         ]
     return "\n\n".join(paragraphs) + "\n"
+
+
+def _vain(name: str) -> str:
+    return f" (no effect with {DEFAULT}, which sets it)" if name.upper() in SET else ""
 
 
 def default(field: FieldInfo) -> str:

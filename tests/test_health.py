@@ -102,6 +102,7 @@ def test_a_server_that_is_well_lives_is_ready_and_says_how_its_parts_are(own: Se
         assert (health["status"], health["problem"], health["documents"]) == ("ok", "", 3)
         assert states(client) == {
             "store": "ok",
+            "keys": "note",
             "embedder": "ok",
             "tracing": "note",
             "provider.extractive": "ok",

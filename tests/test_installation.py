@@ -83,9 +83,13 @@ FAULTS: dict[str, tuple[Break, str, str]] = {
     "no store": (
         lambda root, _: shutil.rmtree(root / "stores" / "c"),
         "collection",
-        "`atlas create txt SOURCE --collection c` builds one",
+        "`atlas create files SOURCE --collection c` builds one",
     ),
-    "other name": (setting("CHROMA_COLLECTION_NAME", "d"), "collection", "atlas create"),
+    "other name": (
+        setting("CHROMA_COLLECTION_NAME", "d"),
+        "collection",
+        "manifest.json is missing. Collections there: c. `atlas demo`",
+    ),
     "outdated store": (outdated, "collection", "Build the collection again with `atlas create`"),
     "garbage manifest": (
         lambda root, _: (root / "stores" / "c" / "manifest.json").write_text("{"),
@@ -160,7 +164,8 @@ def test_a_whole_installation_has_no_fault(root: Path, doctor) -> None:
     assert [line for line in found.values() if line.startswith("fault")] == []
     assert status == 0
     assert list(found) == [
-        *("folder", "disk", "port", "phoenix", "target", "collection", "embedding", "abstention"),
+        *("folder", "disk", "port", "access", "keys", "audit", "state", "phoenix"),
+        *("target", "collection", "embedding", "abstention"),
         "model extractive",
     ]
 
@@ -184,7 +189,7 @@ def test_faults_do_not_hide_each_other(root: Path, doctor, monkeypatch: pytest.M
     monkeypatch.setenv("ATLAS_HOST", "203.0.113.1")
     _, found = doctor()
     faults = [what for what, line in found.items() if line.startswith("fault")]
-    assert faults == ["port", "phoenix", "target", "collection"]
+    assert faults == ["port", "access", "phoenix", "target", "collection"]
 
 
 def test_a_setting_that_cannot_be_read_is_named(

@@ -94,6 +94,26 @@ def test_the_second_signal_ends_it_at_once(
         assert server.process.wait(SECONDS) == 128 + signal.SIGTERM
 
 
+def test_nothing_is_done_after_all_is_closed(settings: dict[str, str], tmp_path: Path) -> None:
+    """The interpreter is not taken apart, and yet nothing that it would tidy up is left."""
+    script = """
+import atexit
+from atlas_search.cli.main import main
+atexit.register(lambda: print("taken apart", flush=True))
+main(["serve"])
+"""
+    (tmp_path / "temporary").mkdir()
+    environment = {**settings, "TMPDIR": str(tmp_path / "temporary")}
+    with running(*(ATLAS[0], "-c", script), environment=environment, folder=tmp_path) as server:
+        server.address("Atlas")
+        assert list((tmp_path / "temporary").glob("atlas-open-*"))
+        os.killpg(server.process.pid, signal.SIGTERM)
+        assert server.process.wait(SECONDS) == 0
+        wait_for(lambda: _has(server, "Stopping.") or None, 20, "the last line")
+        assert not _has(server, "taken apart")
+    assert not list((tmp_path / "temporary").glob("atlas-open-*"))
+
+
 def test_what_cannot_be_ended_is_left_behind(tmp_path: Path) -> None:
     script = """
 import signal, subprocess, sys, threading, time
@@ -114,6 +134,10 @@ signal.pause()
         assert server.process.wait(SECONDS) == 1
     ended = subprocess.run(["ps", "-o", "stat=", "-p", child], capture_output=True, text=True)
     assert ended.stdout.strip() in ("", "Z", "Zs")
+
+
+def _has(server: Server, words: str) -> bool:
+    return any(words in line for line in list(server.lines))
 
 
 def _first_line(server: Server) -> str:

@@ -14,6 +14,7 @@ from atlas_search.server.access.caller import Caller
 from atlas_search.server.access.limits import Limiter
 from atlas_search.server.access.spending import Spending
 from atlas_search.server.app import create_app
+from atlas_search.server.problems import problem_of
 from atlas_search.stores.api_keys import Limits, add_key
 from tests.access.conftest import Signed, guard
 from tests.access.two_corpora import QUESTION, two_corpora
@@ -196,3 +197,18 @@ def test_a_key_that_has_spent_its_day_asks_no_more_models(keys_file: Path, tmp_p
         assert int(refused.headers["Retry-After"]) <= 24 * 3600
         assert "a new day begins at midnight" in refused.get_json(force=True)["detail"]
         assert signed.post("/api/search", ASKED).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.3, "1 second"),
+        (8.2, "9 seconds"),
+        (119, "119 seconds"),
+        (3000, "50 minutes"),
+        (40_000, "12 hours"),
+    ],
+)
+def test_a_problem_says_when_to_try_again(seconds: float, said: str) -> None:
+    problem = problem_of(TooManyQuestions("Too much was asked.", seconds), "/api/ask")
+    assert problem.detail == f"Too much was asked. Try again in {said}."

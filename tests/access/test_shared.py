@@ -44,7 +44,9 @@ def test_it_can_be_read_as_a_page_and_in_every_format(client, narrow: Signed) ->
     assert "sandbox" in page.headers["Content-Security-Policy"]
     assert client.get(f"{path}?format=markdown").text.startswith("# Who keeps")
     assert len(client.get(f"{path}?format=json").get_json()["answers"]) == 1
-    assert client.get(f"{path}?format=exe").status_code == 400
+    refused = client.get(f"{path}?format=exe")
+    assert refused.status_code == 400
+    assert refused.get_json()["detail"].startswith("format: Input should be 'markdown', ")
 
 
 def test_what_a_source_or_question_says_is_no_markup_of_the_page(client, narrow: Signed) -> None:
@@ -110,9 +112,21 @@ def test_anothers_answer_cannot_be_shared(narrow: Signed, whole: Signed) -> None
 
 
 @pytest.mark.parametrize("token", ["x" * 43, "q1", "../q1", "%00", "x" * 5000])
-def test_what_is_no_link_shows_nothing(client, narrow: Signed, token: str) -> None:
+def test_what_is_no_link_is_answered_as_one_that_is_not_known(
+    client, narrow: Signed, token: str
+) -> None:
     link_of(narrow)
-    assert client.get(f"/api/shared/{token}").status_code in {400, 404}
+    found = client.get(f"/api/shared/{token}")
+    assert found.status_code == 404
+    if ".." not in token:  # that is another path
+        assert "There is no such link" in found.get_json()["detail"]
+
+
+def test_a_link_for_as_long_as_usual_needs_no_body(client, narrow: Signed) -> None:
+    narrow.post("/api/ask", ASKED)
+    made = client.post("/api/ask/q1/link", headers=narrow.headers)
+    assert made.status_code == 200
+    assert client.get(made.get_json()["url"].removeprefix("http://localhost")).status_code == 200
 
 
 # the file

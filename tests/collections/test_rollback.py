@@ -38,6 +38,23 @@ def test_the_version_before_is_served_at_once(
     assert client.get("/api/health?collection=sea").json["documents"] == 3
 
 
+def test_the_version_before_needs_no_body(
+    client: FlaskClient, settings: Settings, tmp_path: Path
+) -> None:
+    publish(settings, tmp_path)
+    before = listed(client)["versions"]
+    response = client.post("/api/collections/sea/rollback")
+    assert response.status_code == 200, response.get_json(force=True)
+    assert response.json["version"] == before[1]["version"]
+
+
+def test_the_description_says_that_no_body_is_needed(client: FlaskClient) -> None:
+    paths = client.get("/api/openapi.json").json["paths"]
+    for path in ("/api/collections/{name}/rollback", "/api/ask/{qa_id}/link"):
+        assert not paths[path]["post"]["requestBody"].get("required", False)
+    assert paths["/api/ask"]["post"]["requestBody"]["required"]
+
+
 def test_where_there_is_nothing_to_go_back_to_nothing_changes(client: FlaskClient) -> None:
     response = client.post("/api/collections/sea/rollback", json={})
     assert response.status_code == 409

@@ -125,7 +125,7 @@ def test_a_table_is_built_with_the_real_model_and_reported(
     for stage in ("Reading files", "Embedding passages", "Writing the vector index"):
         assert stage in told
     assert "Documents: 2 added, 0 changed, 0 unchanged, 0 removed." in told
-    assert f"Version {manifest.version} is live: 1 files read, 2 passages embedded" in told
+    assert f"Version {manifest.version} is live: 1 file read, 2 passages embedded" in told
     assert f"Manifest: {readable} and manifest.json" in told.replace("\n", " ")
     assert lines["COLLECTION"] == "command_test"
     assert lines["VERSION"] == manifest.version

@@ -22,7 +22,7 @@ def test_refused_files_stand_last_and_apart_from_remarks(
         assert code == 0
         *_, file, counts = told.strip().splitlines()
         assert file == "Refused: farm/empty.txt: it holds no text"
-        assert counts == "Refused: 1 files gave no document. The rest is built."
+        assert counts == "Refused: 1 file gave no document. The rest is built."
         files = json.loads((tmp_path / f"{again}.json").read_text("utf-8"))["files"]
         assert [file["source"] for file in files if file["refused"]] == ["farm/empty.txt"]
     readable = (tmp_path / "create" / "txt" / "output" / "c.txt").read_text("utf-8")

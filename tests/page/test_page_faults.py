@@ -24,9 +24,17 @@ def test_an_answer_in_place_of_a_models_says_whose_and_why(page: Page) -> None:
 
 
 def test_a_busy_server_says_when_to_try_again(page: Page) -> None:
-    busy = {"status": 429, "detail": "All places are taken.", "retry_after": 5}
-    page.route("**/api/ask/stream", lambda route: route.fulfill(status=429, json=busy))
+    busy = {"status": 503, "detail": "All places are taken.", "retry_after": 5}
+    page.route("**/api/ask/stream", lambda route: route.fulfill(status=503, json=busy))
     begin(page)
     expect(latest(page).get_by_role("alert")).to_have_text(
         "All places are taken. Worth another try in 5 seconds."
     )
+
+
+def test_what_the_server_says_of_the_time_is_said_once(page: Page) -> None:
+    said = "Too many requests. Try again in 5 seconds."
+    busy = {"status": 429, "detail": said, "retry_after": 5}
+    page.route("**/api/ask/stream", lambda route: route.fulfill(status=429, json=busy))
+    begin(page)
+    expect(latest(page).get_by_role("alert")).to_have_text(said)

@@ -21,6 +21,7 @@ from rich.table import Column, Table
 from atlas_search.build.build import BuildReport
 from atlas_search.build.version import Progress as Told
 from atlas_search.cli.printable import printable
+from atlas_search.cli.tables import print_whole
 from atlas_search.stores.manifest import Manifest
 
 TRUNCATION_WARNING = 0.05
@@ -60,8 +61,8 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
             remarks = printable("\n".join(_few(file.remarks)))
             table.add_row(escape(printable(file.source)), *counts, escape(remarks))
     if table.row_count:
-        console.print(table)
-    console.print(_corpora(report.manifest))
+        print_whole(console, table)
+    print_whole(console, _corpora(report.manifest))
     manifest = report.manifest
     if manifest.truncated_share > TRUNCATION_WARNING:
         console.print(
@@ -74,8 +75,8 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
         console.print(f"Nothing has changed; version {manifest.version} stays live.")
     else:
         console.print(
-            f"Version {manifest.version} is live: {report.read} files read, {report.embedded} "
-            f"passages embedded, {report.seconds:.1f} s."
+            f"Version {manifest.version} is live: {_count(report.read, 'file')} read, "
+            f"{report.embedded} passages embedded, {report.seconds:.1f} s."
         )
 
 
@@ -92,9 +93,13 @@ def print_refused(console: Console, report: BuildReport) -> None:
 def refused(report: BuildReport) -> str:
     """How many files and records gave no document; empty if all gave one."""
     files, records = len(report.refused), report.refused_records
-    counts = [f"{files:,} files gave no document"] * bool(files)
-    counts += [f"{records:,} records of other files gave none"] * bool(records)
+    counts = [f"{_count(files, 'file')} gave no document"] * bool(files)
+    counts += [f"{_count(records, 'record')} of other files gave none"] * bool(records)
     return f"Refused: {', '.join(counts)}." if counts else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _few(remarks: tuple[str, ...], most: int = 5) -> list[str]:

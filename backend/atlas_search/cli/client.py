@@ -27,6 +27,11 @@ def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
     return _document(_request(settings, "POST", path, body), settings)
 
 
+def of_collection(name: str | None, body: Mapping[str, object]) -> Mapping[str, object]:
+    """The body of a request to a collection by its name; None: the server's own choice."""
+    return {**body, "collection": name} if name else body
+
+
 def get_text(settings: Settings, path: str) -> str:
     """A file that the server gives. Raises AtlasError likewise."""
     response = _request(settings, "GET", path, None)
@@ -47,7 +52,7 @@ def _request(
         return request(method, address, json=body, headers=headers, timeout=TIMEOUT)
     except TransportError as error:
         raise AtlasError(
-            f"No server answers at {_address(settings)} ({error}). Start it: `make run`."
+            f"No server answers at {_address(settings)} ({error}). Start it: `atlas serve`."
         ) from error
 
 

@@ -119,7 +119,7 @@ def store_command(
                 kind, factory(**chosen), locate or locate_files, given | chosen, rename, console
             )
         except AtlasError as error:
-            console.print(str(error), style="red", markup=False)
+            console.print(f"atlas: {error}", style="red", markup=False)
             sys.exit(1)
         _publish(kind, report, console, every_file=given["every_file"], path=given["report"])
         if given["strict"] and refused(report):

@@ -1,6 +1,6 @@
 """What is set up, what is not, and what to do about it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from atlas_search.cli.installation import (
     CheckUp,
@@ -16,11 +16,22 @@ from atlas_search.core.errors import AtlasError
 from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.settings import Settings
 from atlas_search.core.web_address import without_login
+from atlas_search.server.access.start import CHECKS
 from atlas_search.services import Services, open_services
 
 __all__ = ["CheckUp", "examine"]
 
 DOCTOR_SECONDS = 60.0  # for providers, of which a monitor waits for none
+
+_HELD: Mapping[str, Callable[[Settings], str]] = {
+    "access": lambda settings: (
+        "keys say who may ask" if settings.api_keys_file else _open(settings)
+    ),
+    "keys": lambda settings: str(settings.api_keys_file or "none: API_KEYS_FILE is not set"),
+    "audit": lambda settings: str(settings.audit_log or "none: AUDIT_LOG is not set"),
+    "state": lambda settings: str(settings.atlas_state_directory),
+}
+"""What there is to say of each of them where all is well."""
 
 
 def examine(settings: Settings) -> Iterator[CheckUp]:
@@ -28,6 +39,8 @@ def examine(settings: Settings) -> Iterator[CheckUp]:
     yield check_folder(settings.collection_folder)
     yield check_space(settings.chroma_persist_directory, needed_space(settings))
     yield check_port(settings)
+    for what, check in CHECKS.items():
+        yield _start(what, check, settings)
     yield _phoenix(settings)
     needed = [check_targets(settings), check_store(settings)]
     yield from needed
@@ -78,6 +91,21 @@ def _try_check(look: Callable[[], str]) -> tuple[State, str]:
         return "ok", look()
     except AtlasError as error:
         return "fault", str(error)
+
+
+def _open(settings: Settings) -> str:
+    proxied = settings.atlas_access == "proxy"
+    return "whom the proxy lets in may ask" if proxied else "who uses this machine may ask"
+
+
+def _start(what: str, check: Callable[[Settings], None], settings: Settings) -> CheckUp:
+    """One of the things for which `atlas serve` refuses to start."""
+
+    def look() -> str:
+        check(settings)
+        return _HELD[what](settings)
+
+    return CheckUp(what, *_try_check(look))
 
 
 def _phoenix(settings: Settings) -> CheckUp:

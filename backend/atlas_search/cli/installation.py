@@ -7,12 +7,15 @@ import errno
 import shutil
 import socket
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from atlas_search.build.remedy import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore
-from atlas_search.core.settings import Settings
+from atlas_search.core.settings import Settings, environment_target
+from atlas_search.core.targets import Target
 from atlas_search.services import load_targets
 from atlas_search.stores.digests import check_files
 from atlas_search.stores.manifest import Manifest
@@ -95,23 +98,45 @@ def check_targets(settings: Settings) -> CheckUp:
         targets = load_targets(settings)
     except AtlasError as error:
         return CheckUp("target", "fault", str(error))
-    return CheckUp("target", "ok", f"{settings.test_target}, one of {', '.join(targets)}")
+    found = f"{settings.test_target}, one of {', '.join(targets)}"
+    if told := _without_effect(targets, settings.test_target):
+        return CheckUp("target", "note", f"{found}. {told}")
+    return CheckUp("target", "ok", found)
 
 
 def check_store(settings: Settings) -> CheckUp:
     """Whether the collection is there, and every file of it as it was written."""
     try:
         manifest = Manifest.read(settings.collection_folder)
-        for part in PARTS:
-            check_files(settings.collection_folder / manifest.version, manifest, part)
-    except DamagedStore as error:
-        name = settings.chroma_collection_name
-        mend = "" if str(error).endswith(".") else f". Run `atlas store repair {name}`."
-        return CheckUp("collection", "fault", f"{error}{mend}")
     except AtlasError as error:
         return CheckUp("collection", "fault", str(error))
+    problems = {}
+    for part in PARTS:
+        try:
+            check_files(settings.collection_folder / manifest.version, manifest, part)
+        except DamagedStore as error:
+            problems[part] = str(error)
+    if problems:
+        mend = remedy(settings.collection_folder, manifest, problems)
+        return CheckUp("collection", "fault", f"{'; '.join(problems.values())}. {mend}")
     held = f"{manifest.documents} documents, {manifest.passages} passages"
     return CheckUp("collection", "ok", f"{manifest.collection} {manifest.version}: {held}")
+
+
+def _without_effect(targets: Mapping[str, Target], chosen: str) -> str:
+    """What the environment or `.env` says in vain, because the chosen target says otherwise."""
+    wanted = environment_target()
+    vain = {key: to for key, to in wanted.items() if getattr(targets[chosen], key) != to}
+    if not vain:
+        return ""
+    names = ", ".join(key.upper() for key in vain)
+    fitting = (
+        name
+        for name, target in targets.items()
+        if all(getattr(target, key) == to for key, to in vain.items())
+    )
+    choice = " or ".join(f"TEST_TARGET={name}" for name in fitting) or "a target of your own"
+    return f"It sets {names}: what the environment or .env says has no effect. Use {choice}."
 
 
 def _nearest(folder: Path) -> Path:

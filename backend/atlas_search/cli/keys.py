@@ -1,5 +1,7 @@
 """`atlas keys`: who may ask a server that others reach."""
 
+import sys
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from atlas_search.core.errors import ConfigurationError, RequestError
+from atlas_search.cli.tables import print_whole
+from atlas_search.core.errors import AtlasError, ConfigurationError, RequestError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.stores.api_keys import ApiKey, Limits, add_key, read_keys, revoke_key
+from atlas_search.stores.manifest import Manifest
 
 keys_app = typer.Typer(help="API keys: who may ask, and which corpora.", no_args_is_help=True)
 
@@ -26,7 +30,9 @@ def add_command(
     ] = "*",
     admin: Annotated[bool, typer.Option(help="Whether it may change the running server")] = False,
     expires: Annotated[str, typer.Option(help="Day from which it opens nothing: 2027-01-01")] = "",
-    requests_per_minute: Annotated[int | None, typer.Option(min=1)] = None,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(min=1, help="Requests within any minute")
+    ] = None,
     streams: Annotated[int | None, typer.Option(min=1, help="Answers at once")] = None,
     cost_per_day: Annotated[
         float | None, typer.Option(min=0, help="What language models may cost, as LLM_PRICE_*")
@@ -34,10 +40,11 @@ def add_command(
 ) -> None:
     """Make a key and print it, once: only its hash is kept. A running server takes it at once."""
     settings = load_settings()
+    ids = None if corpora.strip() == "*" else _ids(corpora)
     made = add_key(
         _file(settings),
         name,
-        corpora="*" if corpora.strip() == "*" else {_collection(settings): _ids(corpora)},
+        corpora="*" if ids is None else {_collection(settings): ids},
         administrator=admin,
         expires=_day(expires) if expires else None,
         limits=Limits(
@@ -50,6 +57,8 @@ def add_command(
         markup=False,
         soft_wrap=True,
     )
+    if ids and (missing := _missing(settings, ids)):
+        print(missing, file=sys.stderr)
 
 
 @keys_app.command("list")
@@ -67,7 +76,7 @@ def list_command() -> None:
             f"{key.expires or 'never'}{' (over)' if key.is_expired(today) else ''}",
             _limits(key.limits),
         )
-    Console().print(table)
+    print_whole(Console(), table)
 
 
 @keys_app.command("revoke")
@@ -97,11 +106,31 @@ def _ids(corpora: str) -> list[str]:
     return ids
 
 
+def _missing(settings: Settings, ids: Sequence[str]) -> str:
+    """Which corpora the collection lacks, in words; empty if none, or if it cannot be read."""
+    try:
+        known = {corpus.id for corpus in Manifest.read(settings.collection_folder).corpora}
+    except AtlasError:
+        return ""
+    missing = [id_ for id_ in ids if id_ not in known]
+    if not missing:
+        return ""
+    return (
+        f"Note: {_collection(settings)} has no corpus {', '.join(missing)} as of now; it has "
+        f"{', '.join(sorted(known))}. If that was misspelt, `atlas keys revoke` removes the key."
+    )
+
+
 def _day(text: str) -> date:
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError as error:
         raise RequestError(f"--expires {text}: give a day such as 2027-01-01.") from error
+    if day <= datetime.now(UTC).date():
+        raise RequestError(
+            f"--expires {text}: a key opens nothing from that day on, so give one after today."
+        )
+    return day
 
 
 def _corpora(key: ApiKey) -> str:

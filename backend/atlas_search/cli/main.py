@@ -11,7 +11,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from atlas_search.cli.client import filters_of, get_text, post, print_answer, print_passages
+from atlas_search.cli.client import (
+    filters_of,
+    get_text,
+    of_collection,
+    post,
+    print_answer,
+    print_passages,
+)
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
 from atlas_search.cli.demo import DEMO, build_demo
 from atlas_search.cli.evaluation import calibrate_command, eval_command
@@ -21,7 +28,7 @@ from atlas_search.cli.printable import printable_json
 from atlas_search.cli.private_files import private_files
 from atlas_search.cli.run import phoenix, phoenix_beside, serve
 from atlas_search.cli.source_types import CreateGroup
-from atlas_search.cli.stopping import stop_on_signal
+from atlas_search.cli.stopping import end_process, stop_on_signal
 from atlas_search.cli.store import store_app
 from atlas_search.cli.watch import watch_command
 from atlas_search.core.disk import writing_anywhere
@@ -52,6 +59,9 @@ Question = Annotated[str, typer.Argument()]
 CorpusChoice = Annotated[
     list[str] | None, typer.Option("--corpus", help="Only this corpus; repeatable")
 ]
+CollectionChoice = Annotated[
+    str | None, typer.Option("--collection", help="Collection of the server that is asked")
+]
 Required = Annotated[
     list[str] | None, typer.Option("--require", help="A phrase passages must hold; repeatable")
 ]
@@ -81,6 +91,7 @@ def serve_command() -> None:
     settings = _settings()
     stop_on_signal()
     serve(settings)
+    end_process(0)
 
 
 @app.command("demo")
@@ -95,6 +106,7 @@ def demo_command(
         settings = _settings().model_copy(update={"chroma_collection_name": DEMO})
         stop_on_signal()
         serve(settings)
+        end_process(0)
 
 
 @app.command("run")
@@ -120,6 +132,7 @@ def run_command(
     beside = phoenix_beside(settings, phoenix_executable.absolute(), install)
     with beside if start else nullcontext():
         serve(settings)
+    end_process(0)
 
 
 @app.command("phoenix")
@@ -146,6 +159,7 @@ def phoenix_command(
 def ask_command(
     question: Question,
     corpus: CorpusChoice = None,
+    collection: CollectionChoice = None,
     target: TargetChoice = None,
     require: Required = None,
     exclude: Excluded = None,
@@ -165,7 +179,7 @@ def ask_command(
         "mode": "compare" if compare else "answer",
     }
     settings = _settings()
-    answer = post(settings, "/api/ask", body)
+    answer = post(settings, "/api/ask", of_collection(collection, body))
     if bundle:
         path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
         bundle.write_text(get_text(settings, path), encoding="utf-8")
@@ -179,6 +193,7 @@ def ask_command(
 def search_command(
     question: Question,
     corpus: CorpusChoice = None,
+    collection: CollectionChoice = None,
     target: TargetChoice = None,
     limit: Annotated[int | None, typer.Option("-k", help="Passages wanted")] = None,
     where: Annotated[
@@ -203,7 +218,7 @@ def search_command(
         "exclude": exclude or [],
         "max_per_document": max_per_document,
     }
-    found = post(_settings(), "/api/search", body)
+    found = post(_settings(), "/api/search", of_collection(collection, body))
     if as_json:
         print(printable_json(found))
     else:

@@ -20,7 +20,7 @@ from atlas_search.core.disk import MEGABYTE, writing
 from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Access
-from atlas_search.server.access.listening import check_listening
+from atlas_search.server.access.start import check_start
 from atlas_search.server.app import MAX_BODY, create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.feedback.feedback import Feedback
@@ -44,7 +44,7 @@ PROBE_SECONDS = 0.5  # between two looks whether Phoenix answers
 
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
-    check_listening(settings)
+    check_start(settings)
     serving = ServedCollections(settings)
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")

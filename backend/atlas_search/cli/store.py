@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -17,13 +16,15 @@ from atlas_search.build.backup.write import export_collection
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.kept_files import INGEST
 from atlas_search.build.maintain import NeedsSources, drop, repair, write_digests
+from atlas_search.build.remedy import remedy
 from atlas_search.cli.build_report import print_refused, print_report, progress_bars
 from atlas_search.cli.source_types import COMMANDS
+from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.server.ingest.work import build_kept
-from atlas_search.stores.manifest import Manifest, Origin
+from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import Finding, verify
 from atlas_search.stores.versions import RECORDS, rollback, versions
 
@@ -49,7 +50,7 @@ def list_command() -> None:
             table.add_row(
                 folder.name, star + manifest.version, *counts, escape(manifest.embedding.name)
             )
-    Console().print(table)
+    print_whole(Console(), table)
 
 
 @store_app.command("verify")
@@ -201,7 +202,7 @@ def _print(findings: list[Finding]) -> None:
     for finding in findings:
         state = f"[red]damaged: {escape(finding.problem)}[/red]" if finding.problem else "whole"
         table.add_row(finding.part, state, escape(finding.checked))
-    Console().print(table)
+    print_whole(Console(), table)
 
 
 def _live_version(folder: Path) -> tuple[str, str]:
@@ -218,30 +219,10 @@ def _live_version(folder: Path) -> tuple[str, str]:
 
 
 def _remedy(folder: Path) -> str:
-    manifest = Manifest.read(folder)
-    commands = [
-        f"`{_command(folder.name, *origin)}`"
-        for origin in manifest.origins.items()
-        if origin[0] in {INGEST, *COMMANDS}  # an import has what other programs wrote, too
-    ] or ["`atlas store import`"]
-    others = [m.version for m in versions(folder) if m.version != manifest.version]
-    back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
-    return f"Build it again from its sources: {', '.join(commands)}{back}."
+    """What brings damaged documents back, with the options that differ from their defaults."""
+    return remedy(folder, Manifest.read(folder), {RECORDS}, _defaults)
 
 
-def _command(collection: str, kind: str, origin: Origin) -> str:
-    """The command that builds one origin of a collection again, as it was built."""
-    if kind == INGEST:
-        return shlex.join(["atlas", "store", "ingest", collection, "--force"])
-    parameters = inspect.signature(COMMANDS[kind]).parameters
-    parts = ["atlas", "create", kind, *origin.arguments.get("source", ["SOURCE"])]
-    parts += ["--collection", collection]
-    for name, value in origin.arguments.items():
-        option = name.replace("_", "-")
-        if name == "source" or name not in parameters or value == parameters[name].default:
-            continue
-        if isinstance(value, bool):
-            parts.append(f"--{option}" if value else f"--no-{option}")
-        else:
-            parts += [f"--{option}", str(value)]
-    return shlex.join([*parts, "--force"])
+def _defaults(kind: str) -> dict[str, object]:
+    parameters = inspect.signature(COMMANDS[kind]).parameters if kind in COMMANDS else {}
+    return {name: parameter.default for name, parameter in parameters.items()}

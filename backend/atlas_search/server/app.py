@@ -163,7 +163,7 @@ def create_app(
     catalogue = catalogue_blueprint(own)
     add_removal(catalogue, collections, jobs, open_embedder)
     app.register_api(catalogue)
-    app.register_api(health_blueprint(own, lambda: access.problem or collections.problem()))
+    app.register_api(health_blueprint(own, collections.problem, lambda: access.problem))
     app.register_api(metrics_blueprint(metrics))
     observe_server(metrics, collections, runs, jobs)
     app.register_api(admin_blueprint(own))

@@ -2,10 +2,11 @@
 
 import json
 from math import isinf
-from typing import Any
+from typing import Any, cast
 
 from flask import g, request
 from flask.json.provider import DefaultJSONProvider
+from pydantic import BaseModel, ConfigDict, model_validator
 from werkzeug.exceptions import BadRequest
 
 from atlas_search.core.errors import WrongMediaType
@@ -17,6 +18,20 @@ TAKES_FORMS = frozenset({"POST /api/ingest"})
 """The routes that take files. Their own code reads them, once it is known who sends them."""
 
 _EXACT = 2**53  # up to there a number with a point stands for one integer alone
+
+
+class OptionalBody(BaseModel):
+    """What a request may say, but need not: without a body it says nothing."""
+
+    # flask-openapi3 reads the last of these for its description
+    model_config = cast(
+        "ConfigDict", {"extra": "forbid", "frozen": True, "openapi_extra": {"required": False}}
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing(cls, body: object) -> object:
+        return {} if body is None else body
 
 
 class StrictJSON(DefaultJSONProvider):

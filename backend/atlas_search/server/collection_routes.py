@@ -2,10 +2,11 @@
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from atlas_search.core.errors import AtlasError, Conflict, SourceError
 from atlas_search.server.access.caller import present_caller
+from atlas_search.server.bodies import OptionalBody
 from atlas_search.server.collections import Collections, visible
 from atlas_search.server.ingest.kept_beside import kept_beside
 from atlas_search.server.problems import Problem
@@ -65,10 +66,8 @@ class ByName(BaseModel):
     name: str
 
 
-class RollbackBody(BaseModel):
+class RollbackBody(OptionalBody):
     """Where to go back to."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: str = Field("", description="A version on disk; the one before the live one if absent")
 

@@ -53,22 +53,25 @@ class PartOut(BaseModel):
 class HealthOut(BaseModel):
     """Whether the server can answer; `problem` says what is wrong and what to do.
 
-    `providers` are `ready`, or say what they lack. `parts` are `store`, `embedder`, `tracing`, and
-    `provider.` with the name of each provider. Who has no key learns the status alone, and only who
-    may see traces what is wrong: it may name what a caller does not see.
+    `providers` are `ready`, or say what they lack. `parts` are `store`, `keys`, `embedder`,
+    `tracing`, and `provider.` with the name of each provider. Who has no key learns the status
+    alone (counts are null), and only who may see traces what is wrong: it may name what a caller
+    does not see.
     """
 
     status: Literal["ok", "degraded"]
     problem: str
     version: str
     collection: str
-    documents: int
-    passages: int
+    documents: int | None
+    passages: int | None
     providers: dict[str, str]
     parts: dict[str, PartOut] = Field(description="Each part on its own")
 
 
-def health_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
+def health_blueprint(
+    serve: Serve, problem: Callable[[], str], keys_problem: Callable[[], str] = lambda: ""
+) -> APIBlueprint:
     """For those who watch the server: `live` restarts it, `ready` sends it requests."""
     blueprint = APIBlueprint("health", __name__, url_prefix="/api", abp_tags=[Tag(name="health")])
     embedder = Remembered(lambda: embedder_problem(serve().services))
@@ -85,7 +88,7 @@ def health_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
     )
     def get_ready() -> dict[str, object]:
         try:
-            _require_ready(serve().services, embedder)
+            _require_ready(serve().services, embedder, keys_problem())
         except AtlasError as error:
             if present_caller().sees_traces:
                 raise
@@ -99,6 +102,7 @@ def health_blueprint(serve: Serve, problem: Callable[[], str]) -> APIBlueprint:
         providers = services.provider_health()
         parts = {
             "store": _part(store_problem(services) or problem(), _held(services)),
+            "keys": _keys(services, keys_problem()),
             "embedder": _part(embedder(), services.searcher.embedder.info.name),
             "tracing": _tracing(services, tracing()),
             **_providers(services, providers),
@@ -131,8 +135,8 @@ def _status_alone(status: Literal["ok", "degraded"], faults: list[str]) -> dict[
         problem=next(iter(faults), ""),
         version=__version__,
         collection="",
-        documents=0,
-        passages=0,
+        documents=None,
+        passages=None,
         providers={},
         parts={},
     ).model_dump(mode="json")
@@ -187,7 +191,9 @@ def tracing_problem(services: Services) -> str:
     return "; ".join(filter(None, problems))
 
 
-def _require_ready(services: Services, embedder: Callable[[], str]) -> None:
+def _require_ready(services: Services, embedder: Callable[[], str], keys_problem: str) -> None:
+    if keys_problem:
+        raise ConfigurationError(keys_problem)
     if missing := store_problem(services):
         raise MissingStore(missing)
     _, target = services.target(None)
@@ -209,6 +215,12 @@ def _part(problem: str, well: str) -> PartOut:
 
 def _without_detail(part: PartOut) -> PartOut:
     return part if part.status == "ok" else PartOut(status=part.status, detail="")
+
+
+def _keys(services: Services, problem: str) -> PartOut:
+    if services.settings.api_keys_file is None:
+        return PartOut(status="note", detail="none: API_KEYS_FILE is not set")
+    return _part(problem, str(services.settings.api_keys_file))
 
 
 def _tracing(services: Services, problem: str) -> PartOut:

@@ -7,7 +7,7 @@ from math import ceil
 
 from flask import Response, json, request
 from pydantic import BaseModel, Field, ValidationError
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from atlas_search.core import errors
 
@@ -59,14 +59,26 @@ def problem_of(error: Exception, instance: str) -> Problem:
         status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
         problem = problem_for(_words(type(error).__name__), status, str(error), instance)
         if isinstance(error, errors.Unavailable) and error.retry_after:
-            return problem.model_copy(update={"retry_after": ceil(error.retry_after)})
+            wait = ceil(error.retry_after)
+            said = f"{problem.detail} {_when(wait)}" if status == 429 else problem.detail
+            return problem.model_copy(update={"retry_after": wait, "detail": said})
         return problem
     if isinstance(error, HTTPException):
         detail = error.description or error.name
+        if detail == NotFound.description:
+            detail = "There is no such address. The routes of the API are at /api/swagger."
         return problem_for(error.name, error.code or 500, detail, instance)
     log.exception("Unexpected error at %s", instance, exc_info=error)
     detail = "Something went wrong in the server; its log says what."
     return problem_for("Internal Server Error", 500, detail, instance)
+
+
+def _when(seconds: int) -> str:
+    """When to try again, in a unit that a reader can picture."""
+    for unit, length in (("hour", 3600), ("minute", 60)):
+        if seconds > 2 * length:
+            return f"Try again in {ceil(seconds / length)} {unit}s."
+    return f"Try again in {seconds} second{'' if seconds == 1 else 's'}."
 
 
 def problem_response(error: Exception) -> Response:

@@ -167,8 +167,8 @@ class Runs:
                 raise Conflict(f"There is an answer {qa_id} already. Choose another qa_id.")
             if len(self._running) >= self._limit:
                 raise TooManyQuestions(
-                    f"{self._limit} questions are being answered or wait their turn. Try again "
-                    "in some seconds, or raise LLM_QUEUE.",
+                    f"{self._limit} questions are being answered or wait their turn; "
+                    "LLM_QUEUE lets more wait.",
                     RETRY_SECONDS,
                 )
             self._running[owner, qa_id] = run

@@ -7,7 +7,7 @@ from flask import Response, json, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from markdown_it import MarkdownIt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from atlas_search.core.settings import Settings
 from atlas_search.output.answer_document import AnswerDocument
@@ -16,18 +16,18 @@ from atlas_search.output.links import Base
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.access.shared import SharedAnswers
 from atlas_search.server.ask import ByAnswer, finished_run, own_run
+from atlas_search.server.bodies import OptionalBody
 from atlas_search.server.runs import Runs
 
 HOUR = 3600
 LONGEST_HOURS = 24 * 90
+SharedFormat = Literal[Format, "html"]
 _ALONE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 """What a shared page may load and do: nothing."""
 
 
-class LinkBody(BaseModel):
+class LinkBody(OptionalBody):
     """How long a link is good."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     hours: int = Field(24 * 7, ge=1, le=LONGEST_HOURS, description="Hours until it expires")
 
@@ -42,13 +42,13 @@ class LinkOut(BaseModel):
 class ByToken(BaseModel):
     """The secret of a link in the path."""
 
-    token: str = Field(pattern=r"^[A-Za-z0-9_-]{43}$")
+    token: str  # any: what cannot be a link is answered as one that is not known
 
 
 class SharedQuery(BaseModel):
     """How the answer is wanted; as the API gives it if absent, `html` to be read."""
 
-    format: Format | Literal["html"] | None = None
+    format: SharedFormat | None = None
 
 
 def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> APIBlueprint:
@@ -89,9 +89,7 @@ def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> AP
     return blueprint
 
 
-def _as(
-    format: Format | Literal["html"] | None, document: dict[str, object], base: Base
-) -> tuple[str, str]:
+def _as(format: SharedFormat | None, document: dict[str, object], base: Base) -> tuple[str, str]:
     """The answer in a format, and its media type."""
     if format is None:
         return json.dumps(document), "application/json"

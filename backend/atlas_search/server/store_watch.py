@@ -12,9 +12,11 @@ from typing import Protocol
 
 from werkzeug.exceptions import HTTPException
 
+from atlas_search.build.remedy import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore, Unavailable
 from atlas_search.stores.checked import CheckedVersion
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.versions import PARTS
 
 log = logging.getLogger(__name__)
 SHOWN = 5  # damaged files named in a message
@@ -101,10 +103,11 @@ class StoreWatch:
 
 def _said(version: Path, manifest: Manifest, problems: list[str]) -> str:
     shown = problems[:SHOWN]
+    damaged = {part for part in PARTS if any(problem.startswith(part) for problem in problems)}
     more = f" and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
     return (
         f"The store {version} is damaged: {'; '.join(shown)}{more}. No question is answered from "
-        f"it. Run `atlas store repair {manifest.collection}`, or bring the files back."
+        f"it. {remedy(version.parent, manifest, damaged)} Or bring the files back."
     )
 
 

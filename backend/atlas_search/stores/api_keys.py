@@ -7,6 +7,7 @@ nothing to guess, and no salt or slow hash could make it harder.
 import hashlib
 import hmac
 import json
+import logging
 import os
 import secrets
 import threading
@@ -20,6 +21,8 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from atlas_search.core.errors import ConfigurationError, RequestError
+
+log = logging.getLogger(__name__)
 
 SECRET_BYTES = 32
 WRITABLE_BY_OTHERS = 0o022
@@ -128,6 +131,8 @@ class KeyRing:
             self._keys = {key.id: key for key in read_keys(self._path)}
             self.problem = ""
         except ConfigurationError as error:
+            if (state, str(error)) != (self._state, self.problem):
+                log.error("Nobody may ask: %s", error)  # once, not with each request
             self._keys, self.problem = {}, str(error)
         self._state = state
 

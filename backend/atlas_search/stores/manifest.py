@@ -18,6 +18,7 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 SCHEMA_VERSION = 3
 FILE_NAME = "manifest.json"
+SHOWN = 10  # names of other collections, where one is missing
 _DIGEST = "digest"
 
 
@@ -204,8 +205,8 @@ class Manifest(_Part):
             content = json.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             raise MissingStore(
-                f"There is no collection at {folder}: {FILE_NAME} is missing. "
-                "`atlas demo` builds the bundled demo; `atlas create txt SOURCE --collection "
+                f"There is no collection at {folder}: {FILE_NAME} is missing. {_others(folder)}"
+                "`atlas demo` builds the bundled demo; `atlas create files SOURCE --collection "
                 f"{folder.name}` builds one from your own files."
             ) from None
         except OSError as error:
@@ -248,3 +249,10 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _others(folder: Path) -> str:
+    """The collections beside a folder that is none, in words."""
+    found = sorted(path.parent.name for path in folder.parent.glob(f"*/{FILE_NAME}"))
+    shown = f"{', '.join(found[:SHOWN])}{' ...' if len(found) > SHOWN else ''}"
+    return f"Collections there: {shown}. " if found else ""
