@@ -267,9 +267,12 @@ from atlas_search.server.app import create_app
 from atlas_search.server.serving import Serving
 from tests.hash_embedder import HashEmbedder
 
-serving = Serving(
-    Settings(chroma_persist_directory=own[0], chroma_collection_name="c"), HashEmbedder()
+settings = Settings(
+    chroma_persist_directory=own[0],
+    chroma_collection_name="c",
+    atlas_state_directory=own[0] + "/state",
 )
+serving = Serving(settings, HashEmbedder())
 client = create_app(serving).test_client()
 assert client.post("/api/ask", json={"question": "Who gives wool?"}).status_code == 200
 assert client.get("/api/ready").status_code == 200

@@ -35,6 +35,7 @@ def server(
         "ATLAS_ADMIN_TOKEN": TOKEN,
         "TMPDIR": str(place),
         "INGEST_ROOT": str(tmp_path_factory.mktemp("ingest")),
+        "ATLAS_STATE_DIRECTORY": str(tmp_path_factory.mktemp("state")),
     }
     with running(*ATLAS, "serve", environment=environment, folder=place) as server:
         server.address("Atlas")

@@ -13,6 +13,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import TestResponse, encode_multipart
 
 from atlas_search.core.settings import Settings
+from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from tests.hash_embedder import HashEmbedder
@@ -22,6 +23,7 @@ COLLECTION = "farm"
 ADMINISTRATOR = {"Authorization": "Bearer open sesame"}
 PATIENCE = 90.0
 BEES = {"bees.txt": "Bees give honey."}
+UNTRACED = Tracer("", "test", content=False)
 
 
 def hashing(settings: Settings) -> HashEmbedder:

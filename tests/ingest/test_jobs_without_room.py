@@ -12,7 +12,7 @@ from atlas_search.server.ingest import jobs as jobs_module
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, TakenFile
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.work import Task
-from tests.ingest.handing import PATIENCE, detail, hashing, send, served_by, settings_for
+from tests.ingest.handing import PATIENCE, UNTRACED, detail, hashing, send, served_by, settings_for
 from tests.servers import wait_for
 
 
@@ -23,7 +23,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def jobs(root: Path) -> Iterator[Jobs]:
-    opened = Jobs(root, lambda _: None)
+    opened = Jobs(root, lambda _: None, tracer=UNTRACED)
     yield opened
     opened.close()
 

@@ -12,7 +12,7 @@ from atlas_search.core.errors import Conflict
 from atlas_search.core.settings import Settings
 from atlas_search.server.ingest import job_files
 from atlas_search.server.ingest.jobs import Jobs
-from tests.ingest.handing import settings_for
+from tests.ingest.handing import UNTRACED, settings_for
 
 ID = "20260102T030405-0a1b2c3d"
 
@@ -46,7 +46,7 @@ def told(**changes: Any) -> str:
 
 def listed(settings: Settings) -> list[str]:
     """The jobs that a new server knows; it goes on to take files."""
-    jobs = Jobs(settings.ingest_root, lambda _: None)
+    jobs = Jobs(settings.ingest_root, lambda _: None, tracer=UNTRACED)
     found = [job.id for job in jobs.all()]
     assert jobs.new("farm").folder.parent == settings.ingest_root / "farm" / ".jobs"
     jobs.close()
@@ -148,7 +148,7 @@ def test_jobs_are_not_written_through_a_link(settings: Settings, outside: Path, 
     link = settings.ingest_root / place
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(outside)
-    jobs = Jobs(settings.ingest_root, lambda _: None)
+    jobs = Jobs(settings.ingest_root, lambda _: None, tracer=UNTRACED)
     with pytest.raises(Conflict, match="that of a file or a link"):
         jobs.new("new")
     jobs.close()
