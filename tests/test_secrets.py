@@ -131,6 +131,7 @@ def test_a_login_that_a_provider_is_sent_is_in_no_log(
     built: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, "httpx2")  # of which commands show warnings alone
     with openai_server() as model:
         with orchard(built, openai_base_url=with_password(model.address)) as found:
             found.post("/api/ask", ASKED | {"target": "model"})

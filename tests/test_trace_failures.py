@@ -20,7 +20,7 @@ from tests.orchard import ASKED, build_orchard, orchard
 from tests.servers import wait_for
 
 QUICK = 0.05
-CHANGING = {"trace_id", "timings_ms", "created", "qa_id", "session_id"}
+CHANGING = {"trace_id", "span_id", "timings_ms", "created", "qa_id", "session_id"}
 FAULTS: tuple[int | Broken, ...] = (500, 503, 401, 404, 302, "hang", "cut", "endless")
 
 

@@ -115,7 +115,7 @@ def test_who_is_refused_is_named_if_known_and_a_secret_never(
         assert client.get("/api/corpora").status_code == 401
         wrong = {"Authorization": "Bearer not-a-key-of-ours"}
         assert client.get("/api/corpora", headers=wrong).status_code == 401
-        assert client.get("/api/shared/not-a-link-of-ours").status_code == 400
+        assert client.get("/api/shared/not-a-link-of-ours").status_code == 404
         assert client.get("/api/secret-in-a-path").status_code == 404
         named = [said(span).get("caller") for span in recorded.spans]
     assert named == ["Anna", None, None, None, None]

@@ -23,7 +23,7 @@ def remedy(
     if RECORDS not in damaged:
         return f"Run `atlas store repair {folder.name}`."
     commands = [
-        f"`{_command(folder.name, kind, origin, defaults(kind))}`"
+        f"`{_command(folder.name, kind, origin, defaults)}`"
         for kind, origin in manifest.origins.items()
         if kind in {INGEST, *READERS.names()}  # an import has what other programs wrote, too
     ] or ["`atlas store import`"]
@@ -32,14 +32,13 @@ def remedy(
     return f"Build it again from its sources: {', '.join(commands)}{back}."
 
 
-def _command(
-    collection: str, kind: str, origin: Origin, defaults: Mapping[str, object] | None
-) -> str:
+def _command(collection: str, kind: str, origin: Origin, known: Defaults) -> str:
     """The command that builds one origin of a collection again, as it was built."""
     if kind == INGEST:
         return shlex.join(["atlas", "store", "ingest", collection, "--force"])
     parts = ["atlas", "create", kind, *origin.arguments.get("source", ["SOURCE"])]
     parts += ["--collection", collection]
+    defaults = known(kind)
     for name, value in origin.arguments.items():
         option = name.replace("_", "-")
         if name == "source" or value is None or _is_needless(name, value, defaults):
