@@ -104,6 +104,7 @@ def test_every_text_is_redacted_and_what_a_span_is_stays() -> None:
     span = arrived(lambda text: text.replace("lamp", "[x]"))
     kind, session = span.attributes["openinference.span.kind"], span.attributes["session.id"]
     assert (kind, session) == ("CHAIN", "lamp-session")
+    assert span.attributes["gen_ai.conversation.id"] == "lamp-session"
     assert span.attributes["llm.input_messages.0.message.role"] == "user"
     assert json.loads(span.attributes["output.value"]) == {
         "[x]": ["a [x]", {"deep": "lämp [x]"}],

@@ -185,3 +185,15 @@ def test_labels_of_corpora_belong_to_the_configured_one(settings: Settings) -> N
     assert client.get("/api/corpora").json["all"] == ["farm"]
     assert client.get("/api/corpora?collection=sea").json["all"] == ["sea"]
     served.close()
+
+
+def test_one_that_is_not_built_tells_nothing_of_the_others(settings: Settings) -> None:
+    served = ServedCollections(
+        settings.model_copy(update={"collections": "farm, hills"}), HashEmbedder()
+    )
+    answer = (
+        create_app(served).test_client().post("/api/search", json=OIL | {"collection": "hills"})
+    )
+    assert answer.status_code == 503
+    assert answer.json["detail"] == "The collection hills is served, but not built."
+    served.close()

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from atlas_search.cli.printable import printable, printable_json
+from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import load_settings
 from atlas_search.server.feedback.export import FEEDBACK_FORMATS, export_feedback
@@ -40,7 +41,7 @@ def list_command(
     for one in ratings:
         table.add_row(*(escape(printable(cell)) for cell in _cells(one)))
     console = Console()
-    console.print(table)
+    print_whole(console, table)
     console.print(f"{len(ratings)} of {total}", highlight=False)
 
 

@@ -29,7 +29,7 @@ Wait = Callable[[float], object]
 
 
 def watch_command(
-    folder: Annotated[Path, typer.Argument(help="Folder of sources")],
+    folder: Annotated[Path, typer.Argument(help="Folder of sources", file_okay=False)],
     collection: Annotated[str, typer.Option(help="Name of the collection to keep up to date")],
     corpus: Annotated[str, typer.Option(help="The one corpus all documents belong to")] = "",
     seconds: Annotated[

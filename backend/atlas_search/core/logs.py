@@ -126,7 +126,7 @@ def _log_what_ends_threads() -> None:
 
 def _present_span() -> _About:
     context = trace.get_current_span().get_span_context()
-    if not context.is_valid:
+    if not (context.is_valid and context.trace_flags.sampled):
         return {}
     return {"trace_id": f"{context.trace_id:032x}", "span_id": f"{context.span_id:016x}"}
 

@@ -12,7 +12,7 @@ from flask import g, has_request_context, request
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.collection_name import is_collection_name
-from atlas_search.core.errors import UnknownCollection
+from atlas_search.core.errors import MissingStore, UnknownCollection
 from atlas_search.core.settings import Settings
 from atlas_search.core.shown import shown
 from atlas_search.providers.embedding import Embedder
@@ -238,7 +238,10 @@ class ServedCollections:
         self._first.close()
 
     def _open(self, name: str) -> Serving:
-        serving = Serving(self.settings_of(name), beside=self._first().services)
+        try:
+            serving = Serving(self.settings_of(name), beside=self._first().services)
+        except MissingStore as error:  # which names other collections, and their folder
+            raise MissingStore(f"The collection {name} is served, but not built.") from error
         if self._follows:
             serving.follow()
         return serving

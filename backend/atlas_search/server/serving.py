@@ -45,7 +45,11 @@ class Serving:
         # read while the models load
         watch = StoreWatch(self._folder, _manifest(settings, embedder, beside))
         watch.begin()
-        self._atlas = _open(settings, embedder, beside, watch)
+        try:
+            self._atlas = _open(settings, embedder, beside, watch)
+        except BaseException:
+            watch.stop()
+            raise
         self._store_watch = watch
         self.guard = ServingGuard(lambda: self._store_watch)
         self._refreshing = threading.Lock()

@@ -13,6 +13,7 @@ from opentelemetry.util.types import AttributeValue
 
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings, listed
+from atlas_search.core.tracing.gen_ai import CONVERSATION
 
 Redaction = Callable[[str], str]
 """Gives a text without what nobody may read. Called by several threads at once."""
@@ -36,6 +37,8 @@ _FIXED = frozenset(
         SpanAttributes.INPUT_MIME_TYPE,
         SpanAttributes.OUTPUT_MIME_TYPE,
         SpanAttributes.SESSION_ID,
+        SpanAttributes.USER_ID,
+        CONVERSATION,
         "qa_id",
     }
 )

@@ -61,6 +61,7 @@ class Delivery:
             self._wake.clear()
             try:
                 self._send_due()
+                self._pause = 0.0
                 self._wake.wait(self._outbox.seconds())
             except PhoenixAway as error:
                 self._wait("Phoenix cannot be reached; feedback waits for it: %s", error)
@@ -86,6 +87,11 @@ class Delivery:
             except Refused as error:
                 if not parcel.tries:
                     log.warning("Phoenix takes no feedback on %s: %s", parcel.answer.qa_id, error)
+                self._outbox.later(parcel)
+            except (PhoenixAway, ConfigurationError):
+                raise
+            except Exception:  # the next one may do better
+                log.exception("Feedback on %s could not be sent.", parcel.answer.qa_id)
                 self._outbox.later(parcel)
             self._pause = 0.0  # it answers
 

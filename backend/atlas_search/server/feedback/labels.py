@@ -63,11 +63,12 @@ def labels_of(ratings: Iterable[Rating]) -> Labels:
 
 
 def _label(name: str, ratings: Sequence[Rating]) -> Label | Reason:
-    answer = ratings[0].answer
-    if not answer.question:
+    if not ratings[0].answer.question:
         return "no_text"
-    if answer.follow_up:
+    ratings = [rating for rating in ratings if not rating.answer.follow_up]
+    if not ratings:
         return "follow_up"
+    answer = ratings[0].answer
     if _disagree(ratings):
         return "contradictory"
     findings = [_finding(rating) for rating in ratings]
