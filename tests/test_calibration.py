@@ -10,11 +10,13 @@ import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.build.corpora import Rule, by_rule
-from atlas_search.cli.evaluation import LABELS, calibrate_command
+from atlas_search.cli.calibration import calibrate_command
+from atlas_search.cli.evaluation import LABELS
 from atlas_search.core.errors import AtlasError, RequestError, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.evaluation.calibration import LOSE, balance, calibrate, choose, keep
-from atlas_search.evaluation.labelset import Label, Split, load_labels
+from atlas_search.evaluation.labels.label import Label, Split
+from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.questions import (
     FEW,
     HELD_OUT,
@@ -203,7 +205,7 @@ def test_the_demo_is_calibrated_from_its_labels(services: Services) -> None:
     labels = load_labels(LABELS)
     found = calibrated(services, labelled_questions(labels))
     assert found.basis == "labels"
-    assert found.good == sum(label.answerable for label in labels if label.split is Split.DEV)
+    assert found.good == sum(label.answerable for label in labels if label.split == Split.DEV)
     assert found.off_topic >= len(everyday()) // 5
     assert found.lost <= LOSE
     assert found.rejected >= 0.95

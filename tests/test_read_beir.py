@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.beir_labels import BenchmarkQuery, labels, read_qrels, read_queries
-from atlas_search.evaluation.labelset import load_labels
+from atlas_search.evaluation.labels.beir import BenchmarkQuery, labels, read_qrels, read_queries
+from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.readers import Draft, Skipped
 from atlas_search.readers.beir import CORPUS_FILES, BeirReader
 

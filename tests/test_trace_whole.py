@@ -8,8 +8,9 @@ from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import EmbeddingUnavailable
-from atlas_search.evaluation.labelset import Label, Split
-from atlas_search.evaluation.runner import run, summarise
+from atlas_search.evaluation.labels.label import Label, Split
+from atlas_search.evaluation.run import evaluate
+from atlas_search.evaluation.scored import summarise
 from atlas_search.server.app import create_app
 from tests.conftest import TODAY
 from tests.hash_embedder import HashEmbedder
@@ -123,7 +124,7 @@ def test_a_run_of_an_evaluation_is_found_by_its_name(found: Found) -> None:
         Label("q2", Split.TEST, "unanswerable", "Who owns the moon?", (), frozenset()),
     ]
     target = atlas.services.settings.test_target
-    scores = run(atlas, labels, target, TODAY)
+    scores = evaluate(atlas, labels, target, TODAY)
     (root,) = [span for span in recorded.roots if span.name == "evaluation"]
     asked = [said(span) for span in recorded.roots if span.name == "ask"]
     assert [each["eval.label"] for each in asked] == ["q1", "q2"]
@@ -131,12 +132,12 @@ def test_a_run_of_an_evaluation_is_found_by_its_name(found: Found) -> None:
     assert {each["eval.run"] for each in asked} == {said(root)["eval.run"]}
     summary = summarise(scores)
     assert said(root)["eval.questions"] == 2
-    assert said(root)["eval.recall"] == summary.recall
+    assert said(root)["eval.recall"] == summary["recall"].mean
     assert said(root)["composite_target"] == f"{target}_sentences_farm"
     recorded.clear()
     atlas.ask(WOOL)
     assert "eval.run" not in said(recorded.root("ask"))
     recorded.clear()
-    run(atlas, labels, target, TODAY)
+    evaluate(atlas, labels, target, TODAY)
     again = [span for span in recorded.roots if span.name == "evaluation"]
     assert said(again[0])["eval.run"] != said(root)["eval.run"]

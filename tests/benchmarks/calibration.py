@@ -27,8 +27,8 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, evidence_of
-from atlas_search.evaluation.beir_labels import BenchmarkQuery
 from atlas_search.evaluation.calibration import choose
+from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.evaluation.questions import make_questions
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder

@@ -36,9 +36,9 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.quotes.kinds import ANYTHING
 from atlas_search.atlas import Atlas
 from atlas_search.core.places import bundled_folder
-from atlas_search.evaluation.labelset import load_labels
-from atlas_search.evaluation.metrics import token_f1
-from atlas_search.evaluation.runner import without_markers
+from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.metrics.texts import token_f1
+from atlas_search.evaluation.reply import without_markers
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.search.conditions import Filter
 from tests.benchmarks.quality.collection import (

@@ -1,114 +1,57 @@
-"""`atlas eval` and `atlas calibrate`."""
+"""`atlas eval`: how good a target is."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.errors import AtlasError, NotFound
 from atlas_search.core.places import bundled_folder
-from atlas_search.evaluation.calibration import LOSE, calibrate, keep
-from atlas_search.evaluation.labelset import Label, Split, load_labels
-from atlas_search.evaluation.questions import Questions, labelled_questions, make_questions
-from atlas_search.evaluation.report import WIDTH, by_category, calibration_text, evaluation_table
-from atlas_search.evaluation.runner import run
+from atlas_search.evaluation.labels.fit import check_labels_fit
+from atlas_search.evaluation.labels.label import Split
+from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.report import WIDTH, evaluation_table
+from atlas_search.evaluation.run import evaluate
+from atlas_search.evaluation.scored import Scored, by_category
 
 LABELS = bundled_folder("samples") / "labels.jsonl"
-MADE = 300
-"""Questions made from a collection that has no labels."""
 
 LabelFile = Annotated[Path, typer.Option(help="Label set (JSONL)")]
 TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 
+eval_app = typer.Typer(help="How good a target is.", invoke_without_command=True)
 
+
+@eval_app.callback()
 def eval_command(
+    context: typer.Context,
     labels: LabelFile = LABELS,
-    split: Annotated[Split, typer.Option(help="Which part of it")] = Split.TEST,
+    split: Annotated[str, typer.Option(help="Which part of it")] = Split.TEST,
     target: TargetChoice = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
+    if context.invoked_subcommand:
+        return
     with Atlas.open() as atlas:
         name, _ = atlas.services.target(target)
         questions = load_labels(labels, split)
         check_labels_fit(atlas, questions, labels)
-        summaries = by_category(run(atlas, questions, name, date.today()))
+        scored = evaluate(atlas, questions, name, date.today())
     if as_json:
-        found = {group: asdict(summary) for group, summary in summaries.items()}
-        print(json.dumps(found, indent=2))
+        print(json.dumps(_plain(scored), indent=2))
     else:
-        table = evaluation_table(f"{name}, {split.value} split", summaries)
-        Console(width=WIDTH).print(table)
+        Console(width=WIDTH).print(evaluation_table(f"{name}, {split} split", scored))
 
 
-def calibrate_command(
-    collection: Annotated[
-        str, typer.Argument(help="Name of a collection (default: the configured one)")
-    ] = "",
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            help="Label set (JSONL), of which the dev split is asked; default: questions "
-            "made from the collection, and everyday ones"
-        ),
-    ] = None,
-    questions: Annotated[
-        int, typer.Option(min=1, help="Questions to make from the collection")
-    ] = MADE,
-    lose: Annotated[
-        float, typer.Option(min=0.001, max=0.5, help="Share of good questions that may be lost")
-    ] = LOSE,
-    target: TargetChoice = None,
-    as_json: AsJson = False,
-    dry_run: Annotated[bool, typer.Option(help="Write nothing")] = False,
-) -> None:
-    """Choose how much evidence an answer needs, and keep it in the collection's manifest."""
-    with Atlas.open(collection) as atlas:
-        services = atlas.services
-        asked = (
-            _read_labelled(atlas, labels) if labels else make_questions(services.store, questions)
-        )
-        name, by = services.target(target)
-        with _progress() as told:
-            found = calibrate(atlas, asked, name, lose, datetime.now(UTC), told)
-    manifest = services.store.manifest
-    if not dry_run:
-        keep(services.settings.collection_folder, manifest.version, found)
-    if as_json:
-        print(found.model_dump_json(indent=2))
-    else:
-        before = services.answerer.threshold(by.model_copy(update={"answer_threshold": None}))
-        print(calibration_text(manifest.collection, found, before, kept=not dry_run))
-
-
-def check_labels_fit(atlas: Atlas, questions: Sequence[Label], labels: Path) -> None:
-    """Figures over labels of another collection would be zeros that mean nothing."""
-    for gold in {id_ for question in questions for id_ in question.gold_document_ids}:
-        try:
-            atlas.document(gold)
-        except NotFound as error:
-            raise AtlasError(f"The labels {labels} are not for this collection: {error}") from error
-
-
-def _read_labelled(atlas: Atlas, path: Path) -> Questions:
-    labels = load_labels(path, Split.DEV)
-    check_labels_fit(atlas, labels, path)
-    return labelled_questions(labels)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal's standard error."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Asking")
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+def _plain(scored: Sequence[Scored]) -> dict[str, dict[str, dict[str, float]]]:
+    return {
+        group: {name: asdict(figure) for name, figure in summary.items()}
+        for group, summary in by_category(scored).items()
+    }

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from atlas_search.cli.calibration import calibrate_command
 from atlas_search.cli.client import (
     filters_of,
     get_text,
@@ -21,7 +22,7 @@ from atlas_search.cli.client import (
 )
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
 from atlas_search.cli.demo import DEMO, build_demo
-from atlas_search.cli.evaluation import calibrate_command, eval_command
+from atlas_search.cli.evaluation import eval_app
 from atlas_search.cli.feedback import feedback_app
 from atlas_search.cli.keys import keys_app
 from atlas_search.cli.printable import printable_json
@@ -48,7 +49,7 @@ app.add_typer(create_app, name="create")
 app.add_typer(store_app, name="store")
 app.add_typer(keys_app, name="keys")
 app.add_typer(feedback_app, name="feedback")
-app.command("eval")(eval_command)
+app.add_typer(eval_app, name="eval")
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
 app.command("export")(export_command)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import RequestError
-from atlas_search.evaluation.labelset import Label, Split
+from atlas_search.evaluation.labels.label import Label, Split
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import sentences, words
 from atlas_search.stores.store import Store
@@ -44,7 +44,7 @@ def labelled_questions(labels: Sequence[Label]) -> Questions:
     Off-topic are unanswerable ones whose `kind` is empty or `off_topic`: a question whose subject
     the collection speaks of and whose answer it lacks says nothing about the evidence.
     """
-    chosen = [label for label in labels if label.split is Split.DEV]
+    chosen = [label for label in labels if label.split == Split.DEV]
     off_topic = tuple(
         label.question
         for label in chosen

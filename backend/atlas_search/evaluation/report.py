@@ -1,18 +1,17 @@
 """What `atlas eval` and `atlas calibrate` print."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Sequence
 
 from rich.table import Column, Table
 
-from atlas_search.evaluation.runner import LabelScore, Summary, summarise
+from atlas_search.evaluation.scored import Figure, Scored, by_category
 from atlas_search.stores.manifest import Calibration
 
 COLUMNS = {
-    "n": "questions",
     "recall": "recall",
     "MRR": "mrr",
-    "EM": "exact",
+    "EM": "exact_match",
     "F1": "f1",
     "Sem": "similarity",
     "contains": "contains",
@@ -24,7 +23,7 @@ COLUMNS = {
     "SentG": "sentence_groundedness",
     "Gnd": "grounded",
 }
-"""The fields of a summary by the heads of their columns."""
+"""The figures of a table by the heads of their columns."""
 
 WIDTH = 118
 """Characters of a line; the table of the bundled labels needs a few less."""
@@ -36,21 +35,15 @@ _CAPTION = (
 )
 
 
-def by_category(outcomes: Sequence[LabelScore]) -> dict[str, Summary]:
-    """The summary of `all`, and of each category in order of appearance."""
-    groups = {"all": list(outcomes)}
-    for outcome in outcomes:
-        groups.setdefault(outcome.label.category, []).append(outcome)
-    return {group: summarise(members) for group, members in groups.items()}
-
-
-def evaluation_table(title: str, summaries: Mapping[str, Summary]) -> Table:
-    """A row for each group of questions."""
-    heads = [Column(head, justify="right", no_wrap=True) for head in COLUMNS]
+def evaluation_table(title: str, scored: Sequence[Scored]) -> Table:
+    """A row for all questions, and one for each category."""
+    heads = [Column(head, justify="right", no_wrap=True) for head in ("n", *COLUMNS)]
     table = Table("category", *heads, title=title, caption=_CAPTION, box=None, padding=(0, 1, 0, 0))
-    for group, summary in summaries.items():
-        values = asdict(summary)
-        table.add_row(group, *(_figure(values[name]) for name in COLUMNS.values()))
+    asked = Counter(one.label.category for one in scored)
+    for group, summary in by_category(scored).items():
+        questions = str(asked.get(group, len(scored)))
+        figures = (_mean(summary.get(name)) for name in COLUMNS.values())
+        table.add_row(group, questions, *figures)
     return table
 
 
@@ -70,5 +63,5 @@ def calibration_text(collection: str, found: Calibration, before: float, *, kept
     )
 
 
-def _figure(value: float | None) -> str:
-    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
+def _mean(figure: Figure | None) -> str:
+    return "-" if figure is None else f"{figure.mean:.3f}"

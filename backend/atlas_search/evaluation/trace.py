@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from atlas_search.core.tracing.labels import label_traces
 from atlas_search.core.tracing.span import Span
 from atlas_search.core.tracing.tracer import Tracer
-from atlas_search.evaluation.labelset import Label
+from atlas_search.evaluation.labels.label import Label
 
 RUN, LABEL, CATEGORY = "eval.run", "eval.label", "eval.category"
 
@@ -28,11 +28,10 @@ class RunTrace:
         """While a question is asked, its trace says whose it is."""
         return label_traces(**{RUN: self.id, LABEL: label.id, CATEGORY: label.category})
 
-    def describe(self, composite_target: str, figures: Mapping[str, float | None]) -> None:
-        """Say who was asked, and how it went; figures that are None are left out."""
-        known = {name: value for name, value in figures.items() if value is not None}
-        self.root.set(composite_target=composite_target)
-        self.root.set(**{f"eval.{name}": value for name, value in known.items()})
+    def describe(self, composite_target: str, questions: int, figures: Mapping[str, float]) -> None:
+        """Say who was asked, and how it went."""
+        self.root.set(composite_target=composite_target, **{"eval.questions": questions})
+        self.root.set(**{f"eval.{name}": value for name, value in figures.items()})
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Reading the corpus of a retrieval benchmark in the form of BEIR.
 
 A folder holds `corpus.jsonl` (or `docs.jsonl`), a JSON object a line with `_id` (or `id`), `title`,
-`text` and optional `metadata`; beside it `queries.jsonl` and qrels, see `evaluation.beir_labels`.
+`text` and optional `metadata`; beside it `queries.jsonl` and qrels, see `evaluation.labels.beir`.
 """
 
 from collections.abc import Iterator, Mapping

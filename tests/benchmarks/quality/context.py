@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.core.domain import embedded_text
-from atlas_search.evaluation.beir_labels import BenchmarkQuery
+from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.language.text import words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL

@@ -22,7 +22,8 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from atlas_search.answer.quotes.likelihood import INTERCEPT, WEIGHTS, Signs
 from atlas_search.atlas import Atlas
 from atlas_search.core.places import bundled_folder
-from atlas_search.evaluation.labelset import Label, Split, load_labels
+from atlas_search.evaluation.labels.label import Label, Split
+from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.stores.tokens import FloatArray
 from tests.benchmarks.quality.collection import build_collection, open_collection

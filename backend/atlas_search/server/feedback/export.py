@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from atlas_search.evaluation.labelset import Label
+from atlas_search.evaluation.labels.label import Label
 from atlas_search.output.table import inert
 from atlas_search.server.feedback.labels import Labels, labels_of
 from atlas_search.server.feedback.store import Rating
@@ -61,7 +61,7 @@ def _lines(labels: Labels) -> list[dict[str, object]]:
 def _line(label: Label) -> dict[str, object]:
     line: dict[str, object] = {
         "id": label.id,
-        "split": label.split.value,
+        "split": label.split,
         "category": label.category,
         "question": label.question,
         "answers": list(label.answers),

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atlas_search.evaluation.labelset import Label, Split
-from atlas_search.evaluation.runner import without_markers
+from atlas_search.evaluation.labels.label import Label, Split
+from atlas_search.evaluation.reply import without_markers
 from atlas_search.server.feedback.rated import RatedAnswer
 from atlas_search.server.feedback.store import Rating
 

@@ -1,27 +1,14 @@
-"""Metrics of retrieval and answers, each in [0, 1]; `similarity` in [-1, 1]."""
+"""Comparing texts with references, each figure in [0, 1]; `similarity` in [-1, 1]."""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from atlas_search.language.text import words
 from atlas_search.providers.embedding import Embedder
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _NO_WORD = re.compile(r"[^\w\s]|_")
-
-
-def recall(found: Collection[str], gold: Collection[str]) -> float:
-    """Share of the gold documents that were found. Requires gold documents."""
-    return len(set(found) & set(gold)) / len(set(gold))
-
-
-def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
-    """1 / rank of the first gold document, 0 if none was found."""
-    for rank, document in enumerate(ranked, start=1):
-        if document in gold:
-            return 1 / rank
-    return 0.0
 
 
 def token_f1(answer: str, references: Sequence[str]) -> float:

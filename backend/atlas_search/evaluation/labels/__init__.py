@@ -1,0 +1,1 @@
+"""Label sets: questions with what is known about their answers, in the forms people keep them."""

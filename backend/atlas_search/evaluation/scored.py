@@ -1,0 +1,67 @@
+"""A question with its figures, and what they come to over many questions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.metrics.catalogue import figures_of
+from atlas_search.evaluation.metrics.metric import Case, Tools
+from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.statistics.interval import mean_interval
+
+Source = Literal["judge", "heuristic"]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """How one question went: `figures` by name, without those that say nothing of it.
+
+    `sources` names who gave a figure that a judge or a heuristic can give.
+    """
+
+    label: Label
+    reply: Reply
+    figures: Mapping[str, float]
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean over `questions`, and between what it lies in 95 of 100 such sets of questions."""
+
+    mean: float
+    low: float
+    high: float
+    questions: int
+
+
+Summary = Mapping[str, Figure]
+"""Figures by name, without those that no question has."""
+
+
+def score(label: Label, reply: Reply, tools: Tools) -> Scored:
+    """Compare what came back with what is known."""
+    return Scored(label, reply, figures_of(Case(label, reply, tools)))
+
+
+def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
+    """The mean of every figure over the questions that have it."""
+    values: dict[str, list[float]] = {}
+    for one in scored:
+        for name, figure in one.figures.items():
+            values.setdefault(name, []).append(figure)
+    return {name: _figure(found) for name, found in values.items()}
+
+
+def by_category(scored: Sequence[Scored]) -> dict[str, dict[str, Figure]]:
+    """The summary of `all`, and of each category in order of appearance."""
+    groups = {"all": list(scored)}
+    for one in scored:
+        groups.setdefault(one.label.category, []).append(one)
+    return {group: summarise(members) for group, members in groups.items()}
+
+
+def _figure(values: Sequence[float]) -> Figure:
+    low, high = mean_interval(values)
+    return Figure(sum(values) / len(values), low, high, len(values))
