@@ -22,7 +22,7 @@ from atlas_search.cli.client import (
 )
 from atlas_search.cli.commands import doctor_command, export_command, replay_command
 from atlas_search.cli.demo import DEMO, build_demo
-from atlas_search.cli.evaluation import eval_app
+from atlas_search.cli.evaluation.app import eval_app
 from atlas_search.cli.feedback import feedback_app
 from atlas_search.cli.keys import keys_app
 from atlas_search.cli.printable import printable_json

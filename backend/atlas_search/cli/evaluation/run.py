@@ -25,11 +25,8 @@ LabelFile = Annotated[Path, typer.Option(help="Label set (JSONL)")]
 TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 
-eval_app = typer.Typer(help="How good a target is.", invoke_without_command=True)
 
-
-@eval_app.callback()
-def eval_command(
+def run_command(
     context: typer.Context,
     labels: LabelFile = LABELS,
     split: Annotated[str, typer.Option(help="Which part of it")] = Split.TEST,

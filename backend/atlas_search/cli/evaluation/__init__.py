@@ -1,0 +1,1 @@
+"""`atlas eval` and what belongs to it."""
