@@ -6,7 +6,7 @@ from pathlib import Path
 
 from atlas_search.build.kept_files import INGEST
 from atlas_search.core.corpus_id import check_id
-from atlas_search.core.errors import Conflict, MissingStore, RequestError, SourceError
+from atlas_search.core.errors import Conflict, RequestError, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
@@ -20,11 +20,10 @@ from atlas_search.server.ingest.arrival import (
     take_in,
 )
 from atlas_search.server.ingest.below_root import files_below, path_below
-from atlas_search.server.ingest.chunks import choose_chunks
+from atlas_search.server.ingest.chunks import choose_chunks, ingest_origin
 from atlas_search.server.ingest.documents import IngestBody, JobOut
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.work import Task
-from atlas_search.stores.manifest import Manifest, Origin
 
 LONGEST_CORPUS = 128  # characters of its id, which is a folder's name too
 
@@ -42,7 +41,7 @@ def order_files(
     """
     settings = collections.settings_of(wish.collection, new=True)
     kept = settings.ingest_root / settings.chroma_collection_name
-    chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, _origin(settings))
+    chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, ingest_origin(settings))
     corpus = _corpus(wish.corpus)
     files = jobs.new(settings.chroma_collection_name)
     arrival = Arrival([], [])
@@ -114,13 +113,6 @@ def order_removal(
     )
     kept = settings.ingest_root / settings.chroma_collection_name
     return told, Task(settings, kept, open_embedder, files.folder, removed=source)
-
-
-def _origin(settings: Settings) -> Origin | None:
-    try:
-        return Manifest.read(settings.collection_folder).origins.get(INGEST)
-    except MissingStore:
-        return None
 
 
 def _corpus(id_: str) -> str:
