@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,8 +27,9 @@ from atlas_search.server.ingest.job_files import (
     kept_jobs,
     new_id,
 )
+from atlas_search.server.ingest.process import run_task
 from atlas_search.server.ingest.trace import job_trace
-from atlas_search.server.ingest.work import Task, run_task
+from atlas_search.server.ingest.work import Task
 
 log = logging.getLogger(__name__)
 KEPT = 200  # ended jobs of a collection that are remembered
@@ -198,9 +198,8 @@ class Jobs:
             if not self._begin(job) or job.task is None:
                 return
             result = self._work(job, job.task)
+            self._publish(job)
             state = "done"
-            with suppress(AtlasError):  # the server says itself why it does not serve a version
-                self._published(job.told.collection)
         except Cancelled as error:
             state = "interrupted" if self._closing else "cancelled"
             problem = _INTERRUPTED if self._closing else str(error)
@@ -228,6 +227,15 @@ class Jobs:
             )
             trace.describe(result)
             return result
+
+    def _publish(self, job: _Job) -> None:
+        """Let the new version be served. It is live, and followed, whatever fails here."""
+        try:
+            self._published(job.told.collection)
+        except AtlasError:
+            pass  # the server says itself why it does not serve a version
+        except Exception:
+            log.exception("The version of the job %s is served later.", job.told.id)
 
     def _begin(self, job: _Job) -> bool:
         """Whether it is this job's turn: it may have ended while it waited."""
