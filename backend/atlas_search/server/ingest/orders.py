@@ -1,12 +1,12 @@
 """From what a request wants to a job: checked against the collection, its files taken in."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from atlas_search.build.kept_files import INGEST
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import Conflict, RequestError, SourceError
+from atlas_search.core.moment import moment
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
@@ -71,7 +71,7 @@ def order_files(
         kind="ingest",
         collection=settings.chroma_collection_name,
         corpus=corpus,
-        created=_now(),
+        created=moment("milliseconds"),
         files=arrival.files,
         left_out=arrival.left_out,
         more_left_out=arrival.more_left_out,
@@ -109,7 +109,7 @@ def order_removal(
         kind="remove",
         collection=settings.chroma_collection_name,
         corpus=corpus,
-        created=_now(),
+        created=moment("milliseconds"),
     )
     kept = settings.ingest_root / settings.chroma_collection_name
     return told, Task(settings, kept, open_embedder, files.folder, removed=source)
@@ -130,7 +130,3 @@ def _limits(settings: Settings) -> Limits:
         settings.ingest_max_request_mb * MEGABYTE,
         files_reader().suffixes,
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
