@@ -73,6 +73,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> st
 
 
 def inert(value: object) -> object:
+    """`value` as no spreadsheet computes it."""
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
