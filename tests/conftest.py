@@ -98,12 +98,13 @@ def _build_demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
 
 
 @pytest.fixture(scope="session")
-def settings(stores: Path, demo: BuildReport) -> Settings:
+def settings(stores: Path, demo: BuildReport, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     # without kept answers: one test would hand them to another
     return Settings(
         chroma_persist_directory=stores,
         chroma_collection_name="atlas_demo",
         query_cache_enabled=False,
+        atlas_state_directory=tmp_path_factory.mktemp("state"),
     )
 
 

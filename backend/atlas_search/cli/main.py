@@ -1,6 +1,5 @@
 """The `atlas` command."""
 
-import logging
 import shlex
 import sys
 from collections.abc import Sequence
@@ -229,9 +228,6 @@ def search_command(
 def _settings() -> Settings:
     settings = load_settings()
     set_up_logs(settings)
-    # one line a request and one a file would bury what matters
-    for chatty in ("httpx", "httpx2", "urllib3", "filelock"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
     return settings
 
 
