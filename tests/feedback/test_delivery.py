@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from atlas_search import Atlas
 from atlas_search.answer.answer import Answer
 from atlas_search.core.settings import Settings
+from atlas_search.server.feedback import delivery
 from atlas_search.server.feedback.feedback import Feedback
 from atlas_search.server.feedback.store import DAY
 from atlas_search.server.feedback.votes import Vote
@@ -23,6 +24,12 @@ from tests.servers import wait_for
 
 SPAN = "00f067aa0ba902b7"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds that the product waits become moments."""
+    monkeypatch.setattr(delivery, "SHORTEST_PAUSE", 0.05)
 
 
 @pytest.fixture
