@@ -30,7 +30,7 @@ from atlas_search.evaluation.traces.depth import SEARCHING, DepthCheck, check_de
 from atlas_search.evaluation.traces.pairs import REASONS, Pairs, pair_traces
 from atlas_search.evaluation.traces.phoenix import Phoenix, Wanted, open_phoenix
 
-_AGO = re.compile(r"([1-9]\d{0,5})([mhd])")
+_AGO = re.compile(r"([1-9]\d{0,4})([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 

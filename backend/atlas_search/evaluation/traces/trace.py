@@ -197,7 +197,7 @@ def _end_of(span: Mapping[str, Any], attributes: Attributes) -> str:
 
 def _time(text: str) -> datetime:
     found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _text(attributes: Attributes, name: str) -> str:
