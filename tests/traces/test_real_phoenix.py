@@ -1,6 +1,7 @@
 """`atlas traces` with a real Phoenix that holds traces of real requests."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -27,6 +28,14 @@ QUESTIONS = (
     "How long should I roast a chicken?",  # declined
 )
 PRICES = {"llm_price_input": 1e6, "llm_price_output": 1e6}
+Mark = tuple[str, str | None, float, str]
+"""The name, label and score of an annotation, and who gave it."""
+
+MARKS: Sequence[Mark] = (
+    ("thumbs", "up", 1.0, "anna"),
+    ("thumbs", "down", 0.0, "bert"),
+    ("clarity", None, 4.0, "anna"),
+)
 
 
 class Traced(NamedTuple):
@@ -52,8 +61,7 @@ def traced(phoenix: str, services: Services) -> Traced:
     search = atlas.search(QUESTIONS[0]).trace_id
     broken = Atlas(shallow(own, "legal_us", 10)).search(QUESTIONS[0]).trace_id
     end(tracer, phoenix, PROJECT, 7)
-    marks = [("thumbs", 1.0, "anna"), ("thumbs", 0.0, "bert"), ("clarity", 4.0, "anna")]
-    rate(phoenix, quick[0].span_id, marks)
+    rate(phoenix, quick[0].span_id, MARKS)
     return Traced(quick, quota, answer, search, broken)
 
 
@@ -71,7 +79,7 @@ def end(tracer: Tracer, phoenix: str, project: str, roots: int) -> None:
     wait_for(arrived, 60, "the roots")
 
 
-def rate(phoenix: str, span_id: str, marks: list[tuple[str, float, str]]) -> None:
+def rate(phoenix: str, span_id: str, marks: Sequence[Mark]) -> None:
     """Annotate a root as the server does for readers."""
     given = [
         {
@@ -79,9 +87,9 @@ def rate(phoenix: str, span_id: str, marks: list[tuple[str, float, str]]) -> Non
             "name": name,
             "annotator_kind": "HUMAN",
             "identifier": voter,
-            "result": {"score": score},
+            "result": {"label": label, "score": score},
         }
-        for name, score, voter in marks
+        for name, label, score, voter in marks
     ]
     address = f"{phoenix}/v1/span_annotations?sync=true"
     httpx2.post(address, json={"data": given}, timeout=60).raise_for_status()
