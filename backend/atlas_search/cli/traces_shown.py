@@ -28,6 +28,8 @@ _HEADS = (
     "Trace",
 )
 
+_STAGES = ("depth", "candidates", "kept", "cited")
+
 _FIGURES: Mapping[str, Callable[[Side], str]] = {
     "answers": lambda side: str(side.answers),
     "seconds, p50": lambda side: f"{side.seconds_p50:.2f}",
@@ -217,7 +219,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def _imbalance(by_stage: Mapping[str, float]) -> str:
-    return ", ".join(f"{stage} {value:.2f}" for stage, value in by_stage.items())
+    return ", ".join(f"{stage} {by_stage[stage]:.2f}" for stage in _STAGES if stage in by_stage)
 
 
 def _tokens(spent: Spent) -> str:

@@ -173,7 +173,7 @@ def _below(attributes: Attributes, prefix: str) -> dict[str, float]:
         for name, value in attributes.items()
         if name.startswith(start)
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in sorted(found.items()) if value is not None}
 
 
 def _cited(attributes: Attributes) -> frozenset[str]:
