@@ -1,0 +1,83 @@
+"""Options that several commands below `atlas eval` have."""
+
+import shlex
+from datetime import date, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atlas_search.core.errors import RequestError
+from atlas_search.core.places import bundled_folder
+
+LABELS = bundled_folder("samples") / "labels.jsonl"
+
+EVERY_SPLIT = "all"
+
+LabelFile = Annotated[Path, typer.Option(help="Label set (JSONL)")]
+TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
+CollectionChoice = Annotated[
+    str, typer.Option("--collection", help="Name of a collection (default: the configured one)")
+]
+SearchOnly = Annotated[bool, typer.Option("--search-only", help="Only search: nothing is answered")]
+Limit = Annotated[
+    int | None, typer.Option(min=1, help="Ask so many of the questions, drawn at random")
+]
+Seed = Annotated[int, typer.Option(help="Which of them are drawn")]
+Day = Annotated[
+    datetime | None,
+    typer.Option(
+        "--today",
+        formats=["%Y-%m-%d"],
+        help="The day that the age of sources is counted from (default: today)",
+    ),
+]
+
+
+def day_of(chosen: datetime | None) -> date:
+    """The day that was chosen, or today."""
+    return chosen.date() if chosen else date.today()
+
+
+def split_named(split: str) -> str | None:
+    """The split as labels name it; None: all."""
+    return None if split in ("", EVERY_SPLIT) else split
+
+
+def command_line(context: typer.Context) -> str:
+    """The command as it was typed. No option of an evaluation holds a secret."""
+    program = context.find_root().command_path
+    words = ["atlas", *context.command_path.removeprefix(program).split()]
+    for parameter in _typed(context):
+        value = context.params[parameter]
+        values = value if isinstance(value, list | tuple) else [value]
+        option = _option(context, parameter)
+        if value is True:
+            words.append(option)
+        else:
+            words += [word for each in values for word in (option, _word(each))]
+    return shlex.join(words)
+
+
+def only_options(context: typer.Context, *allowed: str) -> None:
+    """Raise RequestError if others than these were typed."""
+    for parameter in _typed(context):
+        if parameter not in allowed:
+            raise RequestError(
+                f"{_option(context, parameter)} says what is asked of whom, and a run that goes on "
+                "asks what it asked. Leave it out, or begin a new run."
+            )
+
+
+def _typed(context: typer.Context) -> list[str]:
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+
+
+def _option(context: typer.Context, parameter: str) -> str:
+    return next(each.opts[0] for each in context.command.params if each.name == parameter)
+
+
+def _word(value: object) -> str:
+    return value.date().isoformat() if isinstance(value, datetime) else str(value)
