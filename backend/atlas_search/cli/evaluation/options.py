@@ -9,6 +9,8 @@ import typer
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.places import bundled_folder
+from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.runs.begin import Questions, Wanted, choose_questions
 
 LABELS = bundled_folder("samples") / "labels.jsonl"
 
@@ -34,15 +36,33 @@ Day = Annotated[
     ),
 ]
 
+RequireModel = Annotated[
+    bool, typer.Option("--require-llm", help="Fail unless the language model answers all")
+]
+RunDirectory = Annotated[
+    Path | None, typer.Option("--out", help="Folder (default: below ATLAS_EVALUATION_DIRECTORY)")
+]
+Resumed = Annotated[
+    Path | None, typer.Option("--resume", help="Folder to go on with: only what lacks is asked")
+]
+
 
 def day_of(chosen: datetime | None) -> date:
     """The day that was chosen, or today."""
     return chosen.date() if chosen else date.today()
 
 
-def split_named(split: str) -> str | None:
-    """The split as labels name it; None: all."""
-    return None if split in ("", EVERY_SPLIT) else split
+def read_questions(path: Path, split: str, wanted: Wanted) -> Questions:
+    """The questions to ask, of a split or of EVERY_SPLIT. Raises AtlasError."""
+    chosen = None if split in ("", EVERY_SPLIT) else split
+    labels = load_labels(path, chosen)
+    return choose_questions(path, chosen or "", labels, wanted.limit, wanted.seed)
+
+
+def check_model_is_asked(*, require_llm: bool, search_only: bool) -> None:
+    """Raise RequestError where a language model is required, and none will be asked."""
+    if require_llm and search_only:
+        raise RequestError("With --search-only no language model is asked. Leave out one.")
 
 
 def command_line(context: typer.Context) -> str:

@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,27 +18,28 @@ from atlas_search.cli.evaluation.options import (
     Day,
     LabelFile,
     Limit,
+    RequireModel,
+    Resumed,
+    RunDirectory,
     SearchOnly,
     Seed,
     TargetChoice,
+    check_model_is_asked,
     command_line,
     day_of,
     only_options,
-    split_named,
+    read_questions,
 )
-from atlas_search.core.errors import RequestError
+from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Split
-from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.report import WIDTH, evaluation_table
 from atlas_search.evaluation.run import PROCESS, EvalRun
 from atlas_search.evaluation.runs.begin import (
-    Questions,
     Wanted,
     begin_run,
     check_same,
-    choose_questions,
 )
 from atlas_search.evaluation.runs.carry_out import Outcome, carry_out
 from atlas_search.evaluation.runs.language_model import require_language_model
@@ -47,7 +47,6 @@ from atlas_search.evaluation.runs.open import open_subject
 from atlas_search.evaluation.scored import Scored, by_category
 
 REMOTE_PARALLEL = 4
-INTERRUPTED = 130  # as shells say of a command that Ctrl-C ended
 
 
 def run_command(
@@ -70,23 +69,15 @@ def run_command(
     limit: Limit = None,
     seed: Seed = 0,
     today: Day = None,
-    require_llm: Annotated[
-        bool, typer.Option("--require-llm", help="Fail unless the language model answers all")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the run (default: below ATLAS_EVALUATION_DIRECTORY)"),
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(help="Folder of a run to go on with: only what lacks is asked")
-    ] = None,
+    require_llm: RequireModel = False,
+    out: RunDirectory = None,
+    resume: Resumed = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
     if context.invoked_subcommand:
         return
-    if require_llm and search_only:
-        raise RequestError("With --search-only no language model is asked. Leave out one.")
+    check_model_is_asked(require_llm=require_llm, search_only=search_only)
     if resume:
         only_options(context, "resume", "parallel", "require_llm", "as_json")
         folder = RunFolder(resume)
@@ -103,7 +94,7 @@ def run_command(
         )
         folder = RunFolder(out or load_settings().atlas_evaluation_directory / wanted.id)
         with open_subject(url or PROCESS, collection, target) as subject:
-            questions = _questions(labels, split, wanted)
+            questions = read_questions(labels, split, wanted)
             subject.check_labels(questions.labels, labels)
             if require_llm:
                 require_language_model(subject)
@@ -112,13 +103,7 @@ def run_command(
                 outcome = carry_out(folder, subject, told=told)
     _print_figures(outcome.run, as_json=as_json)
     _say_how_it_ended(folder, outcome)
-    sys.exit(_status(outcome, require_llm=require_llm))
-
-
-def _questions(path: Path, split: str, wanted: Wanted) -> Questions:
-    chosen = split_named(split)
-    labels = load_labels(path, chosen)
-    return choose_questions(path, chosen or "", labels, wanted.limit, wanted.seed)
+    sys.exit(status_of(outcome, require_llm=require_llm))
 
 
 def _go_on(folder: RunFolder, parallel: int | None, *, require_llm: bool) -> Outcome:
@@ -142,22 +127,10 @@ def _print_figures(run: EvalRun, *, as_json: bool) -> None:
 
 def _say_how_it_ended(folder: RunFolder, outcome: Outcome) -> None:
     """Where the run is, and what it lacks."""
-    lines = [f"The run is in {folder.path}."]
-    if outcome.failed:
-        lines.append(f"{len(outcome.failed)} questions failed, the first: {outcome.failed[0]}")
-    if outcome.fallbacks:
-        lines.append(f"{outcome.fallbacks} answers were not the language model's (fallback).")
-    if outcome.missing:
-        lines.append(f"{outcome.missing} questions were not asked.")
+    lines = [f"The run is in {folder.path}.", *remarks_on(outcome)]
     if not outcome.complete:
         lines.append(f"Go on: atlas eval --resume {shlex.quote(str(folder.path))}")
     print(*lines, sep="\n", file=sys.stderr)
-
-
-def _status(outcome: Outcome, *, require_llm: bool) -> int:
-    if outcome.stopped:
-        return INTERRUPTED
-    return int(not outcome.complete or (require_llm and outcome.fallbacks > 0))
 
 
 def _plain(scored: Sequence[Scored]) -> dict[str, dict[str, dict[str, float]]]:
