@@ -13,7 +13,8 @@ class Reply(BaseModel):
     """What came back for the question of the label `label_id`, after `seconds`.
 
     `answer` (with its passages) of a question that was asked, `found` of one that was only
-    searched for; neither where `error` says why nothing came back.
+    searched for; neither where `error` says why nothing came back. A busy server is asked several
+    times (`tries`): the seconds are those of the last.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -21,6 +22,7 @@ class Reply(BaseModel):
     label_id: str
     seconds: float
     error: str = ""
+    tries: int = 1
     answer: AnswerDocument | None = None
     found: SearchOut | None = None
 
