@@ -10,7 +10,7 @@ from atlas_search.evaluation.metrics.metric import Case, Tools
 from atlas_search.evaluation.metrics.of_sets import set_figures
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.statistics.figure import Figure as Figure
-from atlas_search.evaluation.statistics.interval import mean_interval
+from atlas_search.evaluation.statistics.interval import mean_intervals
 
 Source = Literal["judge", "heuristic"]
 
@@ -46,7 +46,12 @@ def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
     for one in every:
         for name, figure in one.figures.items():
             values.setdefault(name, []).append(figure)
-    return {name: _figure(found) for name, found in values.items()} | set_figures(every)
+    ends = mean_intervals(values)
+    means = {
+        name: Figure(sum(found) / len(found), *ends[name], len(found))
+        for name, found in values.items()
+    }
+    return means | set_figures(every)
 
 
 def by_category(scored: Sequence[Scored]) -> dict[str, dict[str, Figure]]:
@@ -55,8 +60,3 @@ def by_category(scored: Sequence[Scored]) -> dict[str, dict[str, Figure]]:
     for one in scored:
         groups.setdefault(one.label.category, []).append(one)
     return {group: summarise(members) for group, members in groups.items()}
-
-
-def _figure(values: Sequence[float]) -> Figure:
-    low, high = mean_interval(values)
-    return Figure(sum(values) / len(values), low, high, len(values))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from atlas_search.evaluation import index_audit
 from atlas_search.evaluation.metrics import (
     answers,
     balance,
@@ -37,7 +38,7 @@ FAILED = Metric(
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for metrics in (*(own for own, _ in _KINDS), of_sets.METRICS, (FAILED,))
+    for metrics in (*(own for own, _ in _KINDS), of_sets.METRICS, index_audit.METRICS, (FAILED,))
     for metric in metrics
 }
 

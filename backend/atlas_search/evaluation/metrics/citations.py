@@ -30,7 +30,7 @@ METRICS = (
         "citation_precision",
         "citations",
         "answerable questions that were answered, with gold documents or places",
-        "Share of the citations that are gold: in a gold place, or document where no place is known",
+        "Share of the citations that hold a gold place; where none is known, of a gold document",
     ),
     Metric(
         "citation_recall",

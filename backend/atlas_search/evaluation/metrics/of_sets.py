@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from atlas_search.evaluation.metrics.metric import Metric
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.statistics.figure import Figure
-from atlas_search.evaluation.statistics.interval import resample_interval
+from atlas_search.evaluation.statistics.interval import interval
 
 PRECISION = 0.9
 BINS = 10
@@ -33,7 +33,7 @@ METRICS = (
         "coverage_at_90",
         "confidence",
         _OF,
-        f"Largest share of the questions that can be answered with {PRECISION:.0%} of answers right",
+        f"Largest share of the questions answered so that {PRECISION:.0%} of the answers are right",
     ),
     Metric(
         "calibration_error",
@@ -69,7 +69,7 @@ class Outcomes:
     right: FloatArray
     confidence: FloatArray
 
-    def __len__(self) -> int:
+    def __len__(self) -> int:  # noqa: D105
         return len(self.answered)
 
 
@@ -205,7 +205,7 @@ def _bins(found: Outcomes) -> NDArray[np.int64]:
 
 def _figure(of: SetFigure, found: Outcomes) -> Figure:
     value = float(of(found, np.ones((1, len(found))))[0])
-    low, high = resample_interval(lambda weights: of(found, weights), len(found))
+    (low, high) = interval(lambda weights: of(found, weights), len(found))
     return Figure(value, low, high, len(found))
 
 

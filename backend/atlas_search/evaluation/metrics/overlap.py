@@ -4,7 +4,7 @@ Compared are the stems of informative words, each once: function words are share
 Only `answer_correctness` counts all words, and repeats, for it is the F1 of SQuAD.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from atlas_search.evaluation.metrics.metric import Case, Metric
@@ -70,9 +70,8 @@ def jaccard(first: Terms, second: Terms) -> float:
     return len(first & second) / len(either) if either else 0.0
 
 
-def _mean_jaccard(passages: Sequence[Terms], wanted: Iterable[Terms]) -> float:
-    known = list(wanted)
-    closest = [max(jaccard(passage, each) for each in known) for passage in passages]
+def _mean_jaccard(passages: Sequence[Terms], wanted: Sequence[Terms]) -> float:
+    closest = [max(jaccard(passage, each) for each in wanted) for passage in passages]
     return sum(closest) / len(closest) if closest else 0.0
 
 
