@@ -84,8 +84,11 @@ def test_an_answer_is_grounded_if_every_sentence_is(share: float, whole: float) 
     assert (figures["sentence_groundedness"], figures["grounded"]) == (share, whole)
 
 
-def right(label: Label, text: str, *of: str, decision: Decision = "ANSWER") -> dict[str, float]:
-    measured = answers.measure(Case(label, reply(decision, text, cited=of), TOOLS))
+def right(
+    label: Label, text: str, *of: str, decision: Decision = "ANSWER", kept: str = "Seven days."
+) -> dict[str, float]:
+    came = reply(decision, text, cited=of, passages=[passage("a", kept)])
+    measured = answers.measure(Case(label, came, TOOLS))
     return {name: value for name, value in measured.items() if name == "right"}
 
 
@@ -94,6 +97,14 @@ def test_an_answer_is_right_if_it_holds_a_reference() -> None:
     assert right(KNOWN, "A week.", "a") == {"right": 0}
     assert right(UNKNOWN, "Seven days.") == {"right": 0}
     assert right(KNOWN, "", decision="ABSTAIN") == {}
+
+
+def test_of_a_paraphrase_an_answer_is_right_if_it_cites_gold() -> None:
+    assert right(KNOWN, "A week.", "a", kept="One week.") == {"right": 1}
+    assert right(KNOWN, "A week.", "x", kept="One week.") == {"right": 0}
+    spans = (Span("a", 500, 600),)
+    placed = Label("q1", "", "", "?", ("Seven days",), frozenset({"a"}), gold_spans=spans)
+    assert right(placed, "A week.", "a", kept="One week.") == {"right": 0}
 
 
 def test_without_a_reference_an_answer_is_right_if_it_cites_gold() -> None:
