@@ -87,7 +87,8 @@ def evaluate(
     None is answered with what was kept of an earlier one. Nothing is written.
     """
     services, labels, id_ = atlas.services, list(labels), run_id()
-    tools = Tools(services.searcher.embedder, corpora=services.default_corpora)
+    _, how = services.target(target)
+    tools = Tools(services.searcher.embedder, corpora=services.default_corpora, limit=how.search_k)
     asker = ProcessAsker(without_kept_answers(atlas), target, today, session=id_)
     with run_trace(services.tracer, id_) as trace:
         replies: list[Reply] = []

@@ -31,6 +31,7 @@ from atlas_search.cli.evaluation.options import (
     read_questions,
 )
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
+from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Split
@@ -75,6 +76,7 @@ def run_command(
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
+    require("eval", "An evaluation")
     if context.invoked_subcommand:
         return
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
