@@ -11,25 +11,29 @@ import typer
 from rich.console import Console
 
 from atlas_search.atlas import Atlas
+from atlas_search.cli.evaluation.labels import choose_labels
 from atlas_search.core.places import bundled_folder
-from atlas_search.evaluation.labels.fit import check_labels_fit
-from atlas_search.evaluation.labels.label import Split
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.labels.documents import OpenCollection
 from atlas_search.evaluation.report import WIDTH, evaluation_table
 from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import Scored, by_category
 
 LABELS = bundled_folder("samples") / "labels.jsonl"
 
-LabelFile = Annotated[Path, typer.Option(help="Label set (JSONL)")]
+LabelFile = Annotated[Path, typer.Option(help="Label set: JSON, JSONL, CSV, TSV, or a BEIR folder")]
 TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
+UnknownGold = Annotated[bool, typer.Option(help="Go on though the collection lacks gold documents")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 
 
 def run_command(
     context: typer.Context,
     labels: LabelFile = LABELS,
-    split: Annotated[str, typer.Option(help="Which part of it")] = Split.TEST,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Which part of it, or `all` (default: `test` if there is one)"),
+    ] = None,
+    allow_unknown_gold: UnknownGold = False,
     target: TargetChoice = None,
     as_json: AsJson = False,
 ) -> None:
@@ -38,13 +42,15 @@ def run_command(
         return
     with Atlas.open() as atlas:
         name, _ = atlas.services.target(target)
-        questions = load_labels(labels, split)
-        check_labels_fit(atlas, questions, labels)
+        chosen, questions = choose_labels(
+            labels, split, OpenCollection(atlas), allow_unknown_gold=allow_unknown_gold
+        )
         scored = evaluate(atlas, questions, name, date.today())
     if as_json:
         print(json.dumps(_plain(scored), indent=2))
     else:
-        Console(width=WIDTH).print(evaluation_table(f"{name}, {split} split", scored))
+        title = f"{name}, {chosen} split" if chosen else name
+        Console(width=WIDTH).print(evaluation_table(title, scored))
 
 
 def _plain(scored: Sequence[Scored]) -> dict[str, dict[str, dict[str, float]]]:
