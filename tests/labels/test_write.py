@@ -75,22 +75,25 @@ def test_equal_labels_are_written_alike() -> None:
     assert "grades" not in labels_text([one])
 
 
+EMPTY = (
+    *("owner", "session_id", "trace_id", "span_id", "target", "composite_target", "provider"),
+    *("model", "collection", "collection_version", "reason", "standalone"),
+)
+ANSWER = dict.fromkeys(EMPTY, "") | {
+    "qa_id": "q1",
+    "created": "2026-01-01T00:00:00+00:00",
+    "corpora": (),
+    "narrowed": False,
+    "mode": "answer",
+    "decision": "ANSWER",
+    "follow_up": False,
+    "passages": (),
+    "citations": (),
+}
+
+
 def rating(question: str, answer: str) -> Rating:
-    said = RatedAnswer(
-        created="2026-01-01T00:00:00+00:00",
-        qa_id="q1",
-        session_id="s1",
-        target="t",
-        composite_target="t_c",
-        provider="",
-        model="",
-        collection="c",
-        collection_version="v",
-        decision="ANSWER",
-        reason="",
-        question=question,
-        answer=answer,
-    )
+    said = RatedAnswer.model_validate(ANSWER | {"question": question, "answer": answer})
     return Rating(said, "anna", Vote(thumb="up"))
 
 

@@ -12,6 +12,8 @@ from atlas_search.build.prepare import slug
 Way = Literal["id", "id without corpus", "record id", "file name", "title"]
 """How a document was recognised, the surest first."""
 
+_AROUND = ".,;:!?()[]{}<>'\"`"  # what may stand around an id in a text
+
 
 class NamedDocument(NamedTuple):
     """A document with what it may be called by; `record_id` is empty if its source gave none."""
@@ -92,22 +94,22 @@ class DocumentNames:
                     return Match(min(ids), way)
         return None
 
-    def match_id(self, name: str) -> Match | None:
-        """The document with this very id, with or without its corpus."""
-        found = self.match(name)
-        return found if found and found.way in ("id", "id without corpus") else None
-
     def has_id(self, id_: str) -> bool:
         """Whether a document has this very id."""
         return id_ in self._named["id"]
 
+    def ids_in(self, text: str) -> frozenset[str]:
+        """The documents whose very ids are words of a text."""
+        return frozenset(w for word in text.split() if self.has_id(w := word.strip(_AROUND)))
+
     def count(self, name: str) -> int:
         """How many documents are called so in one way."""
-        return max(
+        counts = (
             len(named.get(spelling, ()))
             for way, named in self._named.items()
             for spelling in _spellings(way, name)
         )
+        return max(counts, default=0)
 
 
 def _names(document: NamedDocument) -> Iterator[tuple[Way, str]]:
@@ -116,7 +118,7 @@ def _names(document: NamedDocument) -> Iterator[tuple[Way, str]]:
     if document.record_id:
         yield "record id", document.record_id
     path = PurePosixPath(document.source)
-    for name in {document.source, path.name, path.stem, str(path.with_suffix(""))}:
+    for name in {*_tails(path), *_tails(path.with_suffix(""))}:
         yield "file name", name
     if document.title.strip():
         yield "title", _folded(document.title)
@@ -127,9 +129,14 @@ def _spellings(way: Way, name: str) -> tuple[str, ...]:
         return (_folded(name),)
     if way == "id without corpus":
         return name, slug(name)
-    if way == "file name":  # in a label it may stand in another folder
-        return name, PurePosixPath(name.replace("\\", "/")).name
+    if way == "file name":  # in a label it may stand in other folders
+        return tuple(_tails(PurePosixPath(name.replace("\\", "/"))))
     return (name,)
+
+
+def _tails(path: PurePosixPath) -> Iterator[str]:
+    """A path with fewer and fewer of its folders."""
+    return ("/".join(path.parts[start:]) for start in range(len(path.parts)))
 
 
 def _folded(title: str) -> str:

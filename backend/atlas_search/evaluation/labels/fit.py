@@ -86,7 +86,7 @@ def _with_mentioned(one: ReadLabel, names: DocumentNames) -> ReadLabel:
     label = one.label
     if label.located or not label.answerable:
         return one
-    found = frozenset(match.id for text in one.others if (match := names.match_id(text)))
+    found = frozenset[str]().union(*map(names.ids_in, one.others))
     return replace(one, label=replace(label, gold_document_ids=found)) if found else one
 
 
