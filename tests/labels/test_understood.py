@@ -1,5 +1,6 @@
 """What is told of a label set, and which of its questions are asked."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from atlas_search.evaluation.labels.load import read_labels
 from atlas_search.evaluation.labels.names import NAMES, WEAK, columns_of
 from atlas_search.evaluation.labels.understood import split_text, understood_text
 from tests.labels.forms import OTHER, QUESTION, UNKNOWN, lines, text
+from tests.places import ROOT
 
 
 def test_it_is_told_what_became_of_every_column(tmp_path: Path) -> None:
@@ -77,6 +79,20 @@ def test_the_split_is_test_where_there_is_one(
     found = read_labels(lines(tmp_path / "labels.jsonl", *rows))
     assert found.choose_split(asked) == chosen
     assert split_text(found.of_split(chosen), chosen) == told
+
+
+def test_every_name_of_the_page_is_understood() -> None:
+    (page,) = (p for p in (ROOT / "docs").glob("*.md") if "| label | names |" in p.read_text())
+    table = page.read_text().split("| label | names |")[1].split("\n\n")[0]
+    shown = {
+        name
+        for row in table.splitlines()[2:]
+        for quoted in re.findall(r"`([a-z_]+(?:\(s\))?)`", row.split("|")[2])
+        for name in {quoted.replace("(s)", ""), quoted.replace("(s)", "s")}
+    }
+    values = {"document_id", "start", "end", "refuse", "no_answer", "val", "dev"}
+    assert {name for name in shown if not columns_of([name]).meanings} <= values
+    assert len(shown) > 50
 
 
 def test_no_name_has_two_meanings() -> None:
