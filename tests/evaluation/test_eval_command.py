@@ -47,7 +47,8 @@ def test_every_run_has_a_folder_and_is_told_where(
     status, printed, said = evaluation("--labels", labels, "--today", "2026-01-01", "--json")
     assert status == 0, said
     (folder,) = (tmp_path / "evaluations").iterdir()
-    assert said == f"The run is in {folder}.\n"
+    assert "Asked: the 4 of the split test." in said
+    assert said.endswith(f"The run is in {folder}.\n")
     run = RunFolder(folder).load()
     assert folder.name == run.spec.id
     assert run.spec.command == f"atlas eval --labels {labels} --today 2026-01-01 --json"
