@@ -118,12 +118,9 @@ def null_rejections(random: np.random.Generator, figures: int, questions: int) -
     A third each is of 0 or 1, of thirds, and of any value; figures depend on each other.
     """
     ease = random.random((questions, 1))
-    sides = [ease + random.normal(0, 0.3, (questions, figures)) for _ in range(2)]
+    a, b = (ease + random.normal(0, 0.3, (questions, figures)) for _ in range(2))
     kinds = [lambda x: (x > 0.5) * 1.0, lambda x: np.round(x * 3) / 3, lambda x: x]
-    changes = [
-        [kinds[n % 3](b[:, n]) - kinds[n % 3](a[:, n]) for a, b in zip(*sides, strict=True)]
-        for n in range(figures)
-    ]
+    changes = [kinds[n % 3](b[:, n]) - kinds[n % 3](a[:, n]) for n in range(figures)]
     return min(correct(changes, paired_p_values(changes, draws=2000), 0.05)) < 0.05
 
 
