@@ -24,13 +24,14 @@ from atlas_search.evaluation.comparison.texts import (
     row,
 )
 
-RunName = Annotated[str, typer.Argument(help="Folder of a run, or its name in data/evaluations")]
+_RUN = "Folder of a run, or its name in data/evaluations"
+RunName = Annotated[str, typer.Argument(metavar="RUN", help=_RUN)]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 
 
 def compare_command(
-    a: RunName,
-    b: RunName,
+    a: Annotated[str, typer.Argument(metavar="A", help=_RUN)],
+    b: Annotated[str, typer.Argument(metavar="B", help=_RUN)],
     every: Annotated[bool, typer.Option("--all", help="Figures that do not differ too")] = False,
     alpha: Annotated[
         float, typer.Option(min=0, max=1, help="Corrected p value below which figures differ")

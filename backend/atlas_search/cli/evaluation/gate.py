@@ -55,7 +55,7 @@ def gate_command(
 
 
 def baseline_command(
-    run: RunName, file: Annotated[Path, typer.Argument(help="File to write (JSON)")]
+    run: RunName, file: Annotated[Path, typer.Argument(metavar="FILE", help="To write (JSON)")]
 ) -> None:
     """Write the figures of a run to one small file that later runs can be held to."""
     loaded = load_run(run)
@@ -86,7 +86,7 @@ def _print(found: Gate, *, compared: bool, every: bool) -> None:
 
 
 def _table(checks: list[Check] | tuple[Check, ...]) -> Table:
-    right = [Column(head, justify="right") for head in ("n", "value", "p")]
+    right = [Column(head, justify="right") for head in ("n", "value", "corrected p")]
     table = Table("slice", "figure", "rule", *right, "needed", "", box=None, padding=(0, 1, 0, 0))
     for check in checks:
         cells = (check.slice, check.figure, check.need, str(check.questions))

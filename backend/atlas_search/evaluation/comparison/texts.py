@@ -78,7 +78,8 @@ def change_text(change: Change) -> str:
 
 def question_lines(one: ChangedQuestion) -> list[str]:
     """A question that went otherwise, and what became of it in both runs."""
-    head = f"{one.label_id} ({one.category}) {one.side}: {one.figure} {one.change:+.3f}"
+    category = f" ({one.category})" if one.category else ""
+    head = f"{one.label_id}{category} {one.side}: {one.figure} {one.change:+.3f}"
     wanted = " | ".join(one.references)
     return [
         f"{head}: {one.question}",
