@@ -1,6 +1,7 @@
 """A run is held to rules, and to the run before."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,13 @@ import pytest
 
 from atlas_search.cli.main import main
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.comparison.figures import run_figures
+from atlas_search.evaluation.comparison.figures import is_known, run_figures
 from atlas_search.evaluation.gate.baseline import baseline_of, read_baseline, write_baseline
 from atlas_search.evaluation.gate.gate import Check, Gate, gate
 from atlas_search.evaluation.gate.rules import read_rules
 from atlas_search.evaluation.run import EvalRun
 from tests.evaluation.made_runs import LABELS, kept, made_run, slower, spec, unanswered
+from tests.places import ROOT
 
 IDS = [label.id for label in LABELS]
 GOOD = made_run()
@@ -256,3 +258,11 @@ def test_what_cannot_be_read_has_an_exit_code_of_its_own(
 ) -> None:
     assert command(arguments) == 2
     assert problem in capsys.readouterr().err
+
+
+def test_the_rules_of_the_documentation_can_be_read(tmp_path: Path) -> None:
+    pages = "".join(path.read_text() for path in sorted((ROOT / "docs").glob("evaluation*.md")))
+    shown = re.findall(r"```toml\n(.*?)```", pages, re.DOTALL)
+    read = [rules(tmp_path, text) for text in shown if "[all]" in text]
+    assert read
+    assert all(is_known(rule.figure) for one in read for rule in one.rules)
