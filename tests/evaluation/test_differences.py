@@ -68,6 +68,12 @@ def test_the_same_seed_gives_the_same_p() -> None:
     assert once == p_value(MANY, seed=1)
 
 
+def test_thousands_of_pairs_that_all_differ_are_drawn() -> None:
+    changes = [((n * 7919) % 5003) / 5003 - 0.499 for n in range(3000)]
+    expected = 2 * stats.norm.sf(abs(np.sum(changes)) / np.sqrt(np.sum(np.square(changes))))
+    assert p_value(changes, draws=2000) == pytest.approx(expected, abs=0.04)
+
+
 def test_no_drawn_p_is_0() -> None:
     assert p_value([abs(c) + 0.01 for c in MANY], draws=999) == 1 / 1000
 

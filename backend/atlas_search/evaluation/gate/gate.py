@@ -106,9 +106,10 @@ def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: 
 
 
 def _check_alone(against: Sequence[Rule]) -> None:
-    for rule in against:
+    if against:
         raise SourceError(
-            f"{rule.slice}: {rule.figure} is held to another run: name it, --against RUN."
+            f"{against[0].slice}: {against[0].figure} is held to another run: name it, "
+            "--against RUN."
         )
 
 

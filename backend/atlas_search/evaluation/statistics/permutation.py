@@ -16,7 +16,7 @@ from atlas_search.stores.tokens import FloatArray
 DRAWS = 50_000
 """Choices of signs drawn where there are too many to go through: no p value is below 1 / DRAWS."""
 
-_MOST_SUMS = 1 << 17  # gone through one by one: 16 magnitudes, or any number that repeat
+_MOST_SUMS = 17  # a power of 2; gone through one by one: 17 magnitudes, or any that repeat
 _AT_ONCE = 2_000_000  # signs drawn at once
 _ROUNDING = 1e-9  # sums that differ by less are the same: they were added in another order
 
@@ -26,7 +26,7 @@ def paired_p_values(
 ) -> list[float]:
     """The two-sided p value of each of several tests, given the differences of its pairs.
 
-    Exact where no more than _MOST_SUMS sums can come out, else of `draws` seeded draws that all
+    Exact where no more than 2^_MOST_SUMS sums can come out, else of `draws` seeded draws that all
     such tests share. 1 where nothing differs.
     """
     differing = [_differing(differences) for differences in tests]
@@ -52,7 +52,7 @@ def _differing(differences: Sequence[float]) -> FloatArray:
 def _exact_p_value(differences: FloatArray) -> float | None:
     """None where too many sums can come out."""
     magnitudes, counts = np.unique(np.abs(differences).round(12), return_counts=True)
-    if float(np.prod(counts + 1.0)) > _MOST_SUMS:
+    if float(np.log2(counts + 1).sum()) > _MOST_SUMS:
         return None
     sums, chances = np.zeros(1), np.ones(1)
     for magnitude, count in zip(magnitudes, counts, strict=True):
