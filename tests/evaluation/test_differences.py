@@ -98,13 +98,6 @@ def test_the_interval_of_a_difference_is_near_that_of_scipy() -> None:
     assert mean_interval([0.0] * 20) == (0, 0)
 
 
-def test_an_interval_of_a_great_many_is_drawn_in_parts() -> None:
-    values = np.arange(5000) % 7 / 7
-    low, high = mean_interval(values.tolist())
-    at_once = np.random.default_rng(20260101).integers(5000, size=(2000, 5000))
-    assert (low, high) == tuple(np.quantile(values[at_once].mean(axis=1), [0.025, 0.975]))
-
-
 def test_holm_multiplies_the_smallest_by_all_the_next_by_one_less() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([3 * 0.01, 2 * 0.03, 2 * 0.03])
     assert holm([0.5, 0.6]) == [1, 1]

@@ -135,8 +135,9 @@ def test_without_a_rule_about_it_every_question_needs_a_reply(tmp_path: Path) ->
         ("[all]\nrecall = { min = 1 }\nrecall = { min = 0 }", "is not valid TOML"),
         ("[split.test]\nrecall = { min = 1 }", "`split`"),
         ("alpha = 1\n[all]\nrecall = { min = 1 }", "`alpha`"),
-        ("[all]\nrecal = { min = 1 }", "recal is no figure. Known: answered, "),
+        ("[all]\nrecal = { min = 1 }", "recal is no figure. Known: "),
         ("[corpus.sea]\nrecall={min=1}", "No question is in corpus.sea. Known: all, corpus.coast"),
+        ("[all]\ncalibration_error = { max_drop = 0 }", "all questions together"),
         ("[all]\nrecall = { max_drop = 0 }", "recall is held to another run: name it, --against"),
     ],
 )
@@ -151,6 +152,13 @@ def test_a_figure_without_a_better_side_cannot_drop(tmp_path: Path) -> None:
     assert failed(held(tmp_path, "[all]\nown = { min = 1 }", odd)) == []
     with pytest.raises(SourceError, match="own is neither better high nor low"):
         held(tmp_path, "[all]\nown = { max_drop = 0 }", odd, odd)
+
+
+def test_a_figure_of_all_questions_together_is_held_to_its_bounds(tmp_path: Path) -> None:
+    text = "[all]\nprecision_coverage = { min = 0.99 }\ncoverage_at_90 = { max = 0.5 }"
+    found = held(tmp_path, text, GOOD)
+    assert failed(found) == [("all", "coverage_at_90", "max")]
+    assert {check.questions for check in found.checks} == {24}
 
 
 def test_a_run_that_was_not_finished_is_an_error(tmp_path: Path) -> None:

@@ -58,14 +58,15 @@ def bundled_run(
 ) -> EvalRun:
     """Ask `labels`, in an order drawn with the seed `order`, each `times` (the last one counts)."""
     asker = ProcessAsker(Atlas(services), target, TODAY, search_only)
-    tools = Tools(services.searcher.embedder, corpora=services.default_corpora)
+    limit = services.targets[target].search_k
+    tools = Tools(services.searcher.embedder, corpora=services.default_corpora, limit=limit)
     asked = list(labels) if order is None else random.Random(order).sample(labels, len(labels))
     with ThreadPoolExecutor(at_once) as threads:
         replies = [list(threads.map(asker.ask, asked)) for _ in range(times)][-1]
     came = {reply.label_id: reply for reply in replies}
     scored = tuple(score(label, came[label.id], tools) for label in labels)
     splits = {label.split for label in labels}
-    used = labels_used(FILE, splits.pop() if len(splits) == 1 else "", len(labels))
+    used = labels_used(FILE, splits.pop() if len(splits) == 1 else "", labels)
     return EvalRun(_spec(services, used, target, search_only=search_only), scored)
 
 

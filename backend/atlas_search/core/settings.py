@@ -203,7 +203,7 @@ class Settings(BaseSettings):
     atlas_allowed_hosts: str = Field(
         "",
         description="Names, separated by commas, by which the server is called besides localhost, "
-        "ATLAS_HOST and the host of ATLAS_PUBLIC_URL",
+        "ATLAS_HOST, ATLAS_ADDRESS and the host of ATLAS_PUBLIC_URL",
     )
     atlas_allowed_origins: str = Field(
         "",
@@ -298,6 +298,9 @@ class Settings(BaseSettings):
         description="Folder of what the server keeps of its callers: costs, shared answers, "
         "ratings",
     )
+    atlas_evaluation_directory: Path = Field(
+        Path("data/evaluations"), description="Folder of the runs of `atlas eval`"
+    )
     feedback_days: int = Field(
         90,
         ge=1,
@@ -313,7 +316,11 @@ class Settings(BaseSettings):
     )
 
     @field_validator(
-        "chroma_persist_directory", "ingest_root", "phoenix_working_dir", "atlas_state_directory"
+        "chroma_persist_directory",
+        "ingest_root",
+        "phoenix_working_dir",
+        "atlas_state_directory",
+        "atlas_evaluation_directory",
     )
     @classmethod
     def _absolute(cls, path: Path) -> Path:

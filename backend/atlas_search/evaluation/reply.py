@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
+from atlas_search.answer.decide import mean_evidence
 from atlas_search.core.domain import MARKER
 from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.search_document import RankedPassageOut, RetrievalOut, SearchOut
@@ -13,7 +14,8 @@ class Reply(BaseModel):
     """What came back for the question of the label `label_id`, after `seconds`.
 
     `answer` (with its passages) of a question that was asked, `found` of one that was only
-    searched for; neither where `error` says why nothing came back.
+    searched for; neither where `error` says why nothing came back. A busy server is asked several
+    times (`tries`): the seconds are those of the last.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -21,6 +23,7 @@ class Reply(BaseModel):
     label_id: str
     seconds: float
     error: str = ""
+    tries: int = 1
     answer: AnswerDocument | None = None
     found: SearchOut | None = None
 
@@ -40,6 +43,12 @@ class Reply(BaseModel):
         """How they were found."""
         came = self.answer or self.found
         return came.retrieval if came else RetrievalOut()
+
+    @property
+    def evidence(self) -> float:
+        """How much the collection speaks to the question, in [0, 1], as decisions have it."""
+        confidence = self.retrieval.confidence
+        return mean_evidence(confidence.max, confidence.support)
 
     @property
     def timings_ms(self) -> Mapping[str, float]:

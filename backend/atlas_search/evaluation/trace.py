@@ -3,11 +3,9 @@
 Each question is a whole trace, so the run is found by `eval.run`, and not as their parent.
 """
 
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from atlas_search.core.tracing.labels import label_traces
 from atlas_search.core.tracing.span import Span
@@ -29,15 +27,18 @@ class RunTrace:
         return label_traces(**{RUN: self.id, LABEL: label.id, CATEGORY: label.category})
 
     def describe(self, composite_target: str, questions: int, figures: Mapping[str, float]) -> None:
-        """Say who was asked, and how it went."""
+        """Say who was asked, and how it went.
+
+        Figures of single corpora are left out: a span keeps 128 attributes, and drops others.
+        """
         self.root.set(composite_target=composite_target, **{"eval.questions": questions})
-        self.root.set(**{f"eval.{name}": value for name, value in figures.items()})
+        told = {name: value for name, value in figures.items() if "." not in name}
+        self.root.set(**{f"eval.{name}": value for name, value in told.items()})
 
 
 @contextmanager
-def run_trace(tracer: Tracer) -> Iterator[RunTrace]:
-    """The trace of a run that begins now."""
-    id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+def run_trace(tracer: Tracer, run: str) -> Iterator[RunTrace]:
+    """The trace of a run with this id, which begins now or goes on."""
     with tracer.root("evaluation", "CHAIN") as root:
-        root.set(**{RUN: id_})
-        yield RunTrace(id_, root)
+        root.set(**{RUN: run})
+        yield RunTrace(run, root)

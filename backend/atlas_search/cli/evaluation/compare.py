@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from atlas_search.cli.evaluation.options import AsJson
 from atlas_search.cli.evaluation.run_folders import load_run
 from atlas_search.cli.printable import printable, printable_json
 from atlas_search.cli.tables import print_whole
@@ -24,9 +25,8 @@ from atlas_search.evaluation.comparison.texts import (
     row,
 )
 
-_RUN = "Folder of a run, or its name in data/evaluations"
+_RUN = "Folder of a run, or its name below ATLAS_EVALUATION_DIRECTORY"
 RunName = Annotated[str, typer.Argument(metavar="RUN", help=_RUN)]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 
 
 def compare_command(

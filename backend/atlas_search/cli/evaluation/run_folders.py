@@ -1,18 +1,17 @@
-"""The runs that a command is given: folders, or names below the folder of evaluations."""
+"""The runs that a command is given: folders, or names below ATLAS_EVALUATION_DIRECTORY."""
 
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from atlas_search.core.errors import SourceError
+from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RUN, RunFolder
 from atlas_search.evaluation.run import EvalRun
 
-EVALUATIONS = Path("data/evaluations")
-
 
 def load_run(name: str) -> EvalRun:
-    """The run in the folder `name`, or of this name in EVALUATIONS. Raises SourceError."""
+    """The run in the folder `name`, or else kept under this name. Raises SourceError."""
     folder = run_folder(name)
     try:
         return RunFolder(folder).load()
@@ -22,9 +21,9 @@ def load_run(name: str) -> EvalRun:
 
 def run_folder(name: str) -> Path:
     """Where a run is. Raises SourceError with the names that are known."""
-    places = (Path(name), EVALUATIONS / name)
-    for place in places:
+    kept = load_settings().atlas_evaluation_directory
+    for place in (Path(name), kept / name):
         if place.is_dir():
             return place
-    known = ", ".join(sorted(path.parent.name for path in EVALUATIONS.glob(f"*/{RUN}")))
-    raise SourceError(f"There is no run {name!r}. In {EVALUATIONS}: {known or 'none'}.")
+    known = ", ".join(sorted(path.parent.name for path in kept.glob(f"*/{RUN}")))
+    raise SourceError(f"There is no run {name!r}. In {kept}: {known or 'none'}.")

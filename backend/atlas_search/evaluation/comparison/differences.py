@@ -7,7 +7,7 @@ from typing import Literal
 from atlas_search.evaluation.comparison.figures import RunFigures, better
 from atlas_search.evaluation.comparison.pairs import paired_differences, paired_values
 from atlas_search.evaluation.statistics.correction import holm
-from atlas_search.evaluation.statistics.interval import SEED, mean_interval
+from atlas_search.evaluation.statistics.interval import SEED, mean_intervals
 from atlas_search.evaluation.statistics.permutation import least_p_value, paired_p_values
 
 ALPHA = 0.05
@@ -54,11 +54,10 @@ def differences(
     changes = [paired_differences(found) for _, found in known]
     p_values = paired_p_values(changes, seed=seed)
     corrected = correct(changes, p_values, alpha)
+    ends = mean_intervals({str(test): change for test, change in enumerate(changes)})
     return [
-        _difference(*place, found, change, (p, after), alpha, seed)
-        for (place, found), change, p, after in zip(
-            known, changes, p_values, corrected, strict=True
-        )
+        _difference(place, found, ends[str(test)], (p_values[test], corrected[test]), alpha)
+        for test, (place, found) in enumerate(known)
     ]
 
 
@@ -84,15 +83,14 @@ def is_worse(figure: str, change: float) -> bool:
 
 
 def _difference(
-    slice_: str,
-    figure: str,
+    place: tuple[str, str],
     values: Sequence[tuple[float, float]],
-    changes: Sequence[float],
+    ends: tuple[float, float],
     p_values: tuple[float, float],
     alpha: float,
-    seed: int,
 ) -> Difference:
-    low, high = mean_interval(changes, seed=seed)
+    slice_, figure = place
+    changes = paired_differences(values)
     change = sum(changes) / len(changes)
     p, corrected = p_values
     return Difference(
@@ -102,8 +100,8 @@ def _difference(
         a=sum(before for before, _ in values) / len(values),
         b=sum(after for _, after in values) / len(values),
         change=change,
-        low=low,
-        high=high,
+        low=ends[0],
+        high=ends[1],
         p=p,
         corrected=corrected,
         verdict=_verdict(figure, change, len(values), corrected < alpha, alpha),

@@ -11,7 +11,9 @@ from atlas_search.evaluation.comparison.figures import (
     RunFigures,
     better,
     is_known,
+    is_of_sets,
     known_figures,
+    question_figures,
     run_figures,
 )
 from atlas_search.evaluation.comparison.pairs import (
@@ -25,7 +27,9 @@ from atlas_search.evaluation.comparison.slices import ALL, slices
 from atlas_search.evaluation.comparison.specs import Change, changed_basis, changed_options
 from atlas_search.evaluation.gate.baseline import Baseline
 from atlas_search.evaluation.gate.rules import Needs, Rule, Rules
+from atlas_search.evaluation.metrics.of_sets import set_figures
 from atlas_search.evaluation.run import EvalRun
+from atlas_search.evaluation.scored import Scored
 from atlas_search.evaluation.statistics.interval import SEED
 from atlas_search.evaluation.statistics.permutation import least_p_value, paired_p_values
 
@@ -90,7 +94,12 @@ def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: 
     _check_whole(run)
     _check_names(rules, figures, parts)
     own = () if any(rule.figure == FAILED for rule in rules.rules) else (_NONE_FAILED,)
-    bounds = [b for rule in (*own, *rules.rules) for b in _bounds(rule, figures, parts[rule.slice])]
+    scored = {one.label.id: one for one in run.scored}
+    bounds = [
+        check
+        for rule in (*own, *rules.rules)
+        for check in _bounds(rule, [scored[id_] for id_ in parts[rule.slice]])
+    ]
     against = [rule for rule in rules.rules if rule.needs.against]
     if baseline is None:
         _check_alone(against)
@@ -135,18 +144,32 @@ def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence
                 f"{rule.slice}: {rule.figure} is neither better high nor low, so it cannot drop: "
                 "give min or max."
             )
+        if rule.needs.against and is_of_sets(rule.figure):
+            raise SourceError(
+                f"{rule.slice}: {rule.figure} is a figure of all questions together, so it cannot "
+                "be compared question by question: give min or max."
+            )
 
 
-def _bounds(rule: Rule, figures: RunFigures, ids: Sequence[str]) -> Iterator[Check]:
-    values = [v for id_ in ids if (v := figures[id_].figures.get(rule.figure)) is not None]
-    mean = sum(values) / len(values) if values else 0.0
+def _bounds(rule: Rule, scored: Sequence[Scored]) -> Iterator[Check]:
+    mean, questions = _mean(rule.figure, scored)
     low, high = rule.needs.min, rule.needs.max
     if low is not None:
-        passed = bool(values) and mean >= low - _ROUNDING
-        yield _check(rule, "min", mean, f">= {low:g}", len(values), passed)
+        passed = questions > 0 and mean >= low - _ROUNDING
+        yield _check(rule, "min", mean, f">= {low:g}", questions, passed)
     if high is not None:
-        passed = bool(values) and mean <= high + _ROUNDING
-        yield _check(rule, "max", mean, f"<= {high:g}", len(values), passed)
+        passed = questions > 0 and mean <= high + _ROUNDING
+        yield _check(rule, "max", mean, f"<= {high:g}", questions, passed)
+
+
+def _mean(figure: str, scored: Sequence[Scored]) -> tuple[float, int]:
+    """The mean of a figure, or that of all together, and of how many questions; 0, 0 of none."""
+    if is_of_sets(figure):
+        found = set_figures(scored).get(figure)
+        return (found.mean, found.questions) if found else (0.0, 0)
+    known = (question_figures(one).figures.get(figure) for one in scored)
+    values = [value for value in known if value is not None]
+    return (sum(values) / len(values), len(values)) if values else (0.0, 0)
 
 
 def _paired(

@@ -1,13 +1,11 @@
 """Files of labels and of ratings."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from atlas_search.evaluation.labels.label import Label
-from atlas_search.output.table import inert
+from atlas_search.output.table import csv_text
 from atlas_search.server.feedback.labels import Labels, labels_of
 from atlas_search.server.feedback.store import Rating
 from atlas_search.server.feedback.votes import SCALES
@@ -96,12 +94,8 @@ def _named(said: Mapping[str, str] | Mapping[int, str], wanted: str) -> list[str
 
 
 def _table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, columns)
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({column: inert(_cell(value)) for column, value in row.items()})
-    return written.getvalue()
+    cells = ({column: _cell(value) for column, value in row.items()} for row in rows)
+    return csv_text(columns, cells)
 
 
 def _cell(value: object) -> object:
