@@ -2,7 +2,12 @@
 
 import typer
 
+from atlas_search.cli.evaluation.compare import compare_command
+from atlas_search.cli.evaluation.gate import baseline_command, gate_command
 from atlas_search.cli.evaluation.run import run_command
 
 eval_app = typer.Typer(help="How good a target is.", invoke_without_command=True)
 eval_app.callback()(run_command)
+eval_app.command("compare")(compare_command)
+eval_app.command("gate")(gate_command)
+eval_app.command("baseline")(baseline_command)
