@@ -1,5 +1,6 @@
 """What the page of `atlas eval rate` asks for. Nothing it gets says who wrote an answer."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,6 +55,8 @@ def rating_blueprint(
     """The ratings of a run on these of its scales; without `raters` whoever gives a name rates."""
     blueprint = APIBlueprint("ratings", __name__, url_prefix="/api")
     by_id = {one.label.id: one for one in rated}
+    # what drafts are kept by; its name might tell the target
+    run = hashlib.sha256(str(ratings.folder.resolve()).encode()).hexdigest()[:12]
 
     def name_of(given: str) -> str:
         known = raters or sorted({rating.rater for rating in ratings.all()})
@@ -62,6 +65,7 @@ def rating_blueprint(
     @blueprint.get("/rating")
     def get_rating() -> dict[str, object]:
         return {
+            "run": run,
             "raters": list(raters),
             "scales": [scale.model_dump() for scale in ratings.scales() if scale.name in scales],
             "answers": len(by_id),
