@@ -76,9 +76,12 @@ export function judgedPassage(passage, page) {
   /** Lets somebody select with the keys that select in any text field. */
   function selectByKeys() {
     const name = `Words of ${passage.title}: Shift and arrows select, Enter marks, Escape leaves`;
-    const field = element("textarea", { class: "passage-text", readonly: "", "aria-label": name });
+    const attributes = { class: "passage-text", "aria-readonly": "true", inputmode: "none" };
+    const field = element("textarea", { ...attributes, "aria-label": name });
     field.value = passage.text;
     field.rows = Math.min(12, Math.ceil(passage.text.length / 50) + 1);
+    // not by `readonly`: in such a field Chromium selects nothing by keyboard
+    field.addEventListener("beforeinput", (event) => event.preventDefault());
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== "Escape") return;
       event.preventDefault();
