@@ -148,7 +148,6 @@ async function put(revision) {
   const before = JSON.stringify(form.read());
   const saved = await sendJson("PUT", "api/label", { ...body, revision });
   label.revision = saved.revision;
-  label.category ||= saved.category;
   if (JSON.stringify(form.read()) === before) {
     drafts.discard(label.id); // else somebody went on writing meanwhile
     form.show(label);

@@ -45,7 +45,7 @@ function group({ name, low, high, description }) {
     "fieldset",
     { class: "rated-scale", tabindex: "-1", "aria-describedby": id },
     element("legend", {}, name),
-    element("p", { class: "hint", id }, description),
+    element("p", { class: "hint", id, ...(description === "" && { hidden: "" }) }, description),
     element("div", { class: "points" }, ...choices),
   );
 }
