@@ -4,8 +4,14 @@
 export function createDrafts(prefix) {
   const name = (id) => `${prefix}:${id}`;
   return {
+    /** Whether it is kept: a browser has little room, and may be told to keep nothing. */
     keep(id, draft) {
-      localStorage.setItem(name(id), JSON.stringify({ ...draft, kept: Date.now() }));
+      try {
+        localStorage.setItem(name(id), JSON.stringify({ ...draft, kept: Date.now() }));
+        return true;
+      } catch {
+        return false;
+      }
     },
     find(id) {
       return parsed(localStorage.getItem(name(id)));

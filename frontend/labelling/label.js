@@ -66,7 +66,7 @@ async function attempt(step) {
 
 function changed() {
   Object.assign(label, form.read());
-  drafts.keep(label.id, label);
+  if (!drafts.keep(label.id, label)) say("This browser keeps no draft: save before you leave.");
   sessionStorage.setItem(OPEN_AS, label.id);
 }
 

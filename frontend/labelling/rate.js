@@ -81,7 +81,8 @@ function draftId() {
 }
 
 function keepDraft() {
-  drafts.keep(draftId(), { scores: scales.read(), comment: at("comment").value });
+  const draft = { scores: scales.read(), comment: at("comment").value };
+  if (!drafts.keep(draftId(), draft)) say("This browser keeps no draft: save before you leave.");
 }
 
 async function save() {

@@ -196,6 +196,19 @@ def test_what_is_judged_as_not_relevant_is_kept_and_is_not_gold(
     assert (label.grades, label.answerable) == ({bridge.id: 0}, False)
 
 
+def test_a_category_that_nobody_named_follows_what_is_known(
+    client: httpx2.Client, file: LabelFile
+) -> None:
+    first = put(client, should_answer=True).json()
+    assert first["category"] == "answerable"
+    fields = {"category": "answerable", "revision": first["revision"]}
+    second = put(client, should_answer=False, **fields).json()
+    assert second["category"] == "unanswerable"
+    named = {"category": " tall ", "revision": second["revision"]}
+    assert put(client, should_answer=False, **named).is_success
+    assert load_labels(file.path)[0].category == "tall"
+
+
 def test_a_label_that_changed_meanwhile_is_a_conflict(
     client: httpx2.Client, file: LabelFile
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_question_is_labelled_by_keyboard_alone(
     page.keyboard.press("w")
     field = passages.nth(1).get_by_role("textbox", name="Words of")
     expect(field).to_be_focused()
+    page.keyboard.type("sn3")  # neither written nor taken for commands
     for _ in range(3):
         page.keyboard.press("Control+Shift+ArrowRight")
     page.keyboard.press("Enter")
@@ -167,6 +168,24 @@ def test_what_is_not_saved_is_there_again_when_the_browser_was_closed(
         save(again)
         assert len(load_labels(file)) == 1
         expect(again.get_by_role("button", name="Go on")).to_have_count(0)
+
+
+def test_a_browser_that_keeps_nothing_says_so_and_still_saves(
+    context: BrowserContext, address: str, file: Path
+) -> None:
+    context.add_init_script(
+        """const kept = Storage.prototype.setItem;
+        Storage.prototype.setItem = function (name, value) {
+          if (this === localStorage) throw new DOMException("full", "QuotaExceededError");
+          kept.call(this, name, value);
+        };"""
+    )
+    page = open_page(context, address)
+    search(page, QUESTION).first.get_by_label("3 answers").check()
+    page.get_by_label("Category").fill("upkeep")
+    expect(page.get_by_role("status")).to_contain_text("keeps no draft")
+    save(page)
+    assert len(load_labels(file)) == 1
 
 
 def test_two_tabs_that_save_the_same_label_lose_nothing_unasked(

@@ -14,6 +14,8 @@ from atlas_search.output.search_document import PassageOut
 
 MAX_GRADE = 3
 MOST_MARKS = 1000
+USUAL = ("answerable", "unanswerable")
+"""Categories of who names none: they follow what is known of the answer."""
 _NAME = Field("", max_length=200)
 
 
@@ -87,8 +89,10 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
         raise RequestError(
             "Mark a passage that answers, or say whether the collection answers the question."
         )
-    usual = "answerable" if label.answerable else "unanswerable"
-    return replace(label, category=body.category.strip() or usual)
+    category = body.category.strip()
+    if category in ("", *USUAL):
+        category = USUAL[0] if label.answerable else USUAL[1]
+    return replace(label, category=category)
 
 
 def document_of(label: Label, revision: str, atlas: Atlas) -> LabelOut:
