@@ -36,7 +36,8 @@ class Label:
     """One question, and what is known about its answer.
 
     `answers` are references, any of which is right. What is relevant is known as documents,
-    passages or places; `grades` says how relevant documents are, 1 if it says nothing.
+    passages or places; `grades` says how relevant documents and passages are, by their id: 1 if it
+    says nothing, 0 for what was looked at and is not.
     `should_answer` says whether the collection holds the answer where neither gold documents nor
     references do, and `expected_decision` what becomes of the question. `split` is empty where the
     set has none. `corpus_filter` and `filters` are asked with the question.
