@@ -7,6 +7,7 @@ from atlas_search.cli.evaluation.compare import compare_command
 from atlas_search.cli.evaluation.gate import baseline_command, gate_command
 from atlas_search.cli.evaluation.grid import grid_command
 from atlas_search.cli.evaluation.label import label_command
+from atlas_search.cli.evaluation.phoenix import phoenix_command
 from atlas_search.cli.evaluation.rate import rate_command
 from atlas_search.cli.evaluation.run import run_command
 
@@ -19,3 +20,4 @@ eval_app.command("grid")(grid_command)
 eval_app.command("label")(label_command)
 eval_app.command("rate")(rate_command)
 eval_app.command("agreement")(agreement_command)
+eval_app.command("phoenix")(phoenix_command)
