@@ -42,6 +42,8 @@ RequireModel = Annotated[
 RunDirectory = Annotated[
     Path | None, typer.Option("--out", help="Folder (default: below ATLAS_EVALUATION_DIRECTORY)")
 ]
+RUN_NAME = "Folder of a run, or its name below ATLAS_EVALUATION_DIRECTORY"
+RunName = Annotated[str, typer.Argument(metavar="RUN", help=RUN_NAME)]
 Resumed = Annotated[
     Path | None, typer.Option("--resume", help="Folder to go on with: only what lacks is asked")
 ]

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.evaluation.options import RUN_NAME
+from atlas_search.cli.evaluation.run_folders import run_folder
 from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
@@ -19,14 +20,14 @@ TRIES = 6
 
 
 def phoenix_command(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs of the same labels")],
+    runs: Annotated[list[str], typer.Argument(help=f"{RUN_NAME}; several of the same labels")],
     name: Annotated[
         str, typer.Option(help="Of the dataset (default: that of the labels' file)")
     ] = "",
 ) -> None:
     """Upload labels as a dataset and each run as an experiment, and print where to compare them."""
     require("eval", "An evaluation")
-    show_in_phoenix([RunFolder(run) for run in runs], name)
+    show_in_phoenix([RunFolder(run_folder(run)) for run in runs], name)
 
 
 def show_in_phoenix(folders: Sequence[RunFolder], name: str = "") -> None:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from atlas_search.cli.evaluation.compare import RunName
 from atlas_search.cli.evaluation.local_page import Browser, Port, new_key, show_page
+from atlas_search.cli.evaluation.options import RunName
 from atlas_search.cli.evaluation.run_folders import run_folder
 from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.core.errors import SourceError
