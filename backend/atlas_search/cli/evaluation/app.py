@@ -2,9 +2,13 @@
 
 import typer
 
+from atlas_search.cli.evaluation.export import export_command
 from atlas_search.cli.evaluation.grid import grid_command
+from atlas_search.cli.evaluation.report import report_command
 from atlas_search.cli.evaluation.run import run_command
 
 eval_app = typer.Typer(help="How good a target is.", invoke_without_command=True)
 eval_app.callback()(run_command)
 eval_app.command("grid")(grid_command)
+eval_app.command("report")(report_command)
+eval_app.command("export")(export_command)

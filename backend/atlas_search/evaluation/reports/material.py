@@ -1,0 +1,86 @@
+"""The runs that a report tells of, as far as they came."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from atlas_search.evaluation.folder import RUN, RunFolder
+from atlas_search.evaluation.grid.grid import GRID, Grid
+from atlas_search.evaluation.metrics.catalogue import FAILED
+from atlas_search.evaluation.run import EvalRun, RunSpec
+from atlas_search.evaluation.scored import Scored
+
+
+@dataclass(frozen=True)
+class ReportedRun:
+    """A run with every question that has a reply.
+
+    `unasked` questions have none. `unjudged` ones have a reply and no figures: the process was
+    ended before it judged them.
+    """
+
+    name: str
+    run: EvalRun
+    unasked: int
+    unjudged: int
+
+    @property
+    def spec(self) -> RunSpec:
+        """What was asked of whom."""
+        return self.run.spec
+
+    @property
+    def scored(self) -> tuple[Scored, ...]:
+        """How each question went."""
+        return self.run.scored
+
+    @property
+    def k(self) -> int | None:
+        """How many passages were wanted; None if the run does not say it."""
+        said = self.spec.k or self.spec.options.get("search_k")
+        return int(said) if said else None
+
+
+def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
+    """The runs of these folders, and of the grids among them. Raises SourceError."""
+    folders = [found for path in paths for found in _folders(path)]
+    names = _names(folders)
+    return [_read(RunFolder(folder), name) for folder, name in zip(folders, names, strict=True)]
+
+
+def _folders(path: Path) -> Iterator[Path]:
+    if (path / GRID).is_file() and not (path / RUN).is_file():
+        runs = (path / run.folder for run in Grid(path).spec().runs)
+        yield from (run for run in runs if (run / RUN).is_file())
+    else:
+        yield path
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """Those of the folders, with their parents' where two have the same."""
+    names = [folder.absolute().name for folder in folders]
+    return [
+        name if names.count(name) == 1 else f"{folder.absolute().parent.name}/{name}"
+        for folder, name in zip(folders, names, strict=True)
+    ]
+
+
+def _read(folder: RunFolder, name: str) -> ReportedRun:
+    spec, labels, replies = folder.spec(), folder.labels(), folder.replies()
+    judged = {one.label.id: one for one in folder.load().scored if _is_of_its_reply(one)}
+    scored = tuple(
+        judged.get(label.id) or Scored(label, reply, {FAILED.name: float(bool(reply.error))})
+        for label in labels
+        if (reply := replies.get(label.id))
+    )
+    return ReportedRun(
+        name=name,
+        run=EvalRun(spec, scored),
+        unasked=len(labels) - len(scored),
+        unjudged=sum(one.label.id not in judged and not one.reply.error for one in scored),
+    )
+
+
+def _is_of_its_reply(one: Scored) -> bool:
+    """Whether the question was not asked again after its figures were written."""
+    return bool(one.figures.get(FAILED.name)) == bool(one.reply.error)
