@@ -89,14 +89,10 @@ def _plot(plot: Plot, faults: Faults) -> str:
 def _table(table: Table) -> str:
     """In a frame that scrolls by itself, by keys too."""
     caption = _text(table.caption)
-    heads = "".join(
-        f'<th scope="col"{_kind(place, table)}{_AUTO}>{_text(head)}</th>'
-        for place, head in enumerate(table.heads)
-    )
     rows = "\n".join(f"<tr>{''.join(_cells(row, table))}</tr>" for row in table.rows)
     whole = (
         f'<div class="frame" tabindex="0" role="region" aria-label="{caption}"><table>'
-        f"<caption>{caption}</caption><thead><tr>{heads}</tr></thead>\n"
+        f"<caption>{caption}</caption>{_head(table)}\n"
         f"<tbody>\n{rows}\n</tbody></table></div>\n"
     )
     if table.folded:
@@ -104,13 +100,31 @@ def _table(table: Table) -> str:
     return whole
 
 
+def _head(table: Table) -> str:
+    if not any(table.heads):
+        return ""
+    heads = "".join(
+        f'<th scope="col"{_kind(place, table)}{_AUTO}>{_text(head)}</th>'
+        for place, head in enumerate(table.heads)
+    )
+    return f"<thead><tr>{heads}</tr></thead>"
+
+
 def _cells(row: tuple[str, ...], table: Table) -> Iterator[str]:
     for place, cell in enumerate(row):
         kind = _kind(place, table)
-        if place == 0:
+        if place == 0 and table.texts:
             yield f'<th scope="row"{kind}{_AUTO}>{_text(cell)}</th>'
+        elif place >= table.texts:
+            yield f"<td{kind}>{_number(cell)}</td>"
         else:
-            yield f"<td{kind}{_AUTO}>{_text(cell)}</td>"
+            yield f"<td{_AUTO}>{_text(cell)}</td>"
+
+
+def _number(cell: str) -> str:
+    """A figure, and below it its interval."""
+    value, bracket, interval = _text(cell).partition(" [")
+    return f"{value}<small>[{interval}</small>" if bracket else value
 
 
 def _kind(place: int, table: Table) -> str:

@@ -1,7 +1,7 @@
 """What a report is made of, whatever it is written as. Every text is plain text."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Listing:
 class Table:
     """Cells in rows. The first `texts` columns are words, the others numbers.
 
-    A `folded` one is opened by who wants it.
+    A `folded` one is opened by who wants it. The heads of one with two columns that are a name and
+    its value are empty.
     """
 
     caption: str
@@ -31,6 +32,14 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     texts: int = 1
     folded: bool = False
+
+
+def of_runs(runs: int, table: Table) -> Table:
+    """`table`, whose first column names the run; without it where there is only one."""
+    if runs > 1:
+        return table
+    rows = tuple(row[1:] for row in table.rows)
+    return replace(table, heads=table.heads[1:], rows=rows, texts=table.texts - 1)
 
 
 @dataclass(frozen=True)

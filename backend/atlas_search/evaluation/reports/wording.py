@@ -40,7 +40,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 def title_of(figure: str) -> str:
     """How a figure is called."""
-    return TITLES.get(figure) or figure.replace("_", " ")
+    words = figure.replace("_", " ")
+    return TITLES.get(figure) or f"{words[:1].upper()}{words[1:]}"
 
 
 def known_metric(figure: str) -> Metric | None:

@@ -84,7 +84,8 @@ def svg_of(figure: "Figure", id_: str) -> str:
     svg = re.sub(
         r'(<svg[^>]*?) width="[^"]*" height="[^"]*"|(<svg[^>]*?) height="[^"]*"', r"\1\2", svg
     )
-    svg = re.sub(r' (?:width|height)="[^"]*"', "", svg, count=2)  # the page says how large
+    end = svg.index(">")
+    svg = re.sub(r' (?:width|height)="[^"]*"', "", svg[:end]) + svg[end:]  # the page says it
     svg = re.sub(r'\bid="', f'id="{id_}-', svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{id_}-", svg)
     for colour, variable in _VARIABLES.items():

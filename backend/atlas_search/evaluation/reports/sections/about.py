@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.blocks import Block, Section, Table, Words
 from atlas_search.evaluation.run import PROCESS
@@ -13,31 +14,53 @@ _SOURCES = {
     "none": "no metric of this run needs a judge",
 }
 
+_OF_ITS_OWN = ("Started", "Run", "Command")
+"""What differs from run to run, and says nothing."""
+
+_FOLDED = ("Options", "Models", "Versions", "Seed", "Run", "Command")
+
 
 def about(runs: Sequence[Analysis]) -> Section:
     """The mode of the runs: what all have in common, and what they differ in."""
-    facts = [_facts(run) for run in runs]
+    differ = _options_that_differ(runs)
+    facts = [_facts(run, differ) for run in runs]
     common = {
         name: value for name, value in facts[0].items() if all(f[name] == value for f in facts)
     }
-    table = Table("What was asked of whom", ("", "Value"), tuple(common.items()), texts=2)
-    blocks: list[Block] = [*_warnings(runs), table]
+    shown = tuple((name, value) for name, value in common.items() if name not in _FOLDED)
+    folded = tuple((name, value) for name, value in common.items() if name in _FOLDED)
+    blocks: list[Block] = [*_warnings(runs), Table("What was asked of whom", ("", ""), shown, 2)]
     if len(runs) > 1:
         blocks.append(_differences(runs, facts))
+    if folded:
+        blocks.append(Table("All that it takes to do it again", ("", ""), folded, 2, folded=True))
     return Section("What was evaluated", tuple(blocks))
 
 
 def _differences(runs: Sequence[Analysis], facts: Sequence[Mapping[str, str]]) -> Table:
-    names = [name for name in facts[0] if len({each[name] for each in facts}) > 1]
+    names = [
+        name
+        for name in facts[0]
+        if name not in _OF_ITS_OWN and len({each[name] for each in facts}) > 1
+    ]
     rows = tuple(
         (run.name, *(each[name] for name in names)) for run, each in zip(runs, facts, strict=True)
     )
     return Table("What differs", ("Run", *names), rows, texts=len(names) + 1)
 
 
-def _facts(run: Analysis) -> dict[str, str]:
+def _options_that_differ(runs: Sequence[Analysis]) -> list[str]:
+    every = [run.of.spec.options for run in runs]
+    names = dict.fromkeys(name for options in every for name in options)
+    return [name for name in names if any(o.get(name) != every[0].get(name) for o in every)]
+
+
+def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
+    """What is told of a run; of its options those that `differ` each by itself."""
     spec = run.of.spec
     corpora = ", ".join(spec.corpora)
+    alike = {name: value for name, value in spec.options.items() if name not in differ}
+    own = {name: str(spec.options.get(name, "-")) for name in differ if name != "search_k"}
     return {
         "Mode": "Search only: nothing is answered" if spec.search_only else "Questions answered",
         "Target": spec.target,
@@ -47,11 +70,13 @@ def _facts(run: Analysis) -> dict[str, str]:
         "Questions": _questions(run),
         "Passages (k)": str(run.of.k or "-"),
         "Written by": _writers(run),
-        "Options": _options(spec.options),
+        **own,
+        "Options": _options(alike),
         "Estimates by": _SOURCES[run.metrics_source],
         "Day": str(spec.today or spec.started.date()),
         "Seed": str(spec.seed),
         "Models": _options(spec.settings),
+        "Atlas": _atlas(spec.versions),
         "Versions": ", ".join(f"{name} {value}" for name, value in spec.versions.items()) or "-",
         "Started": f"{spec.started:%Y-%m-%d %H:%M} UTC",
         "Run": spec.id,
@@ -70,6 +95,10 @@ def _writers(run: Analysis) -> str:
     answers = [one.reply.answer for one in run.of.scored if one.reply.answer]
     wrote = dict.fromkeys(" ".join(answer.written_by).strip() for answer in answers)
     return ", ".join(name for name in wrote if name) or "-"
+
+
+def _atlas(versions: Mapping[str, str]) -> str:
+    return versions.get(DISTRIBUTION, "-")
 
 
 def _options(values: Mapping[str, object]) -> str:

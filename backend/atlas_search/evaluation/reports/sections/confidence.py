@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from atlas_search.evaluation.reports.analysis import Analysis
-from atlas_search.evaluation.reports.blocks import Block, Plot, Section, Table, Words
+from atlas_search.evaluation.reports.blocks import Block, Plot, Section, Table, Words, of_runs
 from atlas_search.evaluation.reports.plots.charts import MOST, bands, calibration
 from atlas_search.evaluation.reports.plots.series import Count, Point, Series
 from atlas_search.evaluation.reports.wording import number, title_of, with_interval
@@ -20,8 +20,8 @@ def decisions(runs: Sequence[Analysis]) -> Section:
         return Section("Decisions", (Words("Nothing was decided: no question was answered."),))
     names = [name for name in _DECISIONS if any(name in run.all for run in told)]
     cells = tuple((run.name, *(with_interval(run.all.get(name)) for name in names)) for run in told)
-    heads = ("Run", *(title_of(name).replace("_", " ").capitalize() for name in names))
-    figures = Table("Decisions that were right and wrong", heads, cells)
+    heads = ("Run", *map(title_of, names))
+    figures = of_runs(len(runs), Table("Decisions that were right and wrong", heads, cells))
     return Section("Decisions", (*(_confusion(run, len(runs)) for run in told), figures))
 
 
@@ -78,11 +78,14 @@ def _reliability(runs: Sequence[Analysis]) -> Block:
         "Share of right answers against the likelihood that they stated; on the dotted line both "
         f"are the same. Bars count the answers of each bin.{_first(told)} {said}.",
         lambda: calibration("reliability", series, counts),
-        Table(
-            "Reliability (intervals by Wilson's score)",
-            ("Run", "Likelihood", "Answers", "Mean likelihood", "Share right", "95% interval"),
-            cells,
-            texts=2,
+        of_runs(
+            len(runs),
+            Table(
+                "Answers by the likelihood that they stated (intervals by Wilson's score)",
+                ("Run", "Likelihood", "Answers", "Its mean", "Share right", "95% interval"),
+                cells,
+                texts=2,
+            ),
         ),
     )
 
@@ -107,10 +110,13 @@ def _coverage(runs: Sequence[Analysis]) -> Block:
         "Precision of the answers against the share of all questions that is answered, as the "
         f"least confident answers are given up.{_first(told)} Precision: {said}.",
         lambda: bands("coverage", series, "Coverage: share answered", "Precision: share right"),
-        Table(
-            "Precision at each coverage (intervals by Wilson's score)",
-            ("Run", "Coverage", "Precision", "95% interval"),
-            cells,
+        of_runs(
+            len(runs),
+            Table(
+                "Precision at each coverage (intervals by Wilson's score)",
+                ("Run", "Coverage", "Precision", "95% interval"),
+                cells,
+            ),
         ),
     )
 

@@ -9,7 +9,7 @@ from atlas_search.evaluation.reports.plots.series import Row
 from atlas_search.evaluation.reports.wording import number, title_of, with_interval
 from atlas_search.evaluation.scored import Figure
 
-_SHOWN = ("decided", "recall", "f1", "cites_gold", "sentence_groundedness")
+_SHOWN = ("decided", "recall", "f1", "cites_gold")
 _DRAWN = ("decided", "recall", "f1")
 _MAIN = ("f1", "decided", "recall")
 _ROWS = 14  # that a plot shows; the table has all

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.evaluation.reports.analysis import Analysis
-from atlas_search.evaluation.reports.blocks import Block, Section, Table, Words
+from atlas_search.evaluation.reports.blocks import Block, Section, Table, Words, of_runs
 from atlas_search.evaluation.reports.outcomes import cited_documents, found, gold_of, worst
 from atlas_search.evaluation.reports.wording import ids, number, share, shortened
 from atlas_search.evaluation.scored import Scored
@@ -30,7 +30,8 @@ def to_look_at(runs: Sequence[Analysis]) -> Section:
     if not rows:
         return Section("What to look at", (Words("No rule holds of any question."),))
     heads = ("Run", "Stage", "What happened", "Questions", "Which")
-    return Section("What to look at", (Table("By rule, most first", heads, rows, texts=5),))
+    table = Table("By rule, most first", heads, rows, texts=5)
+    return Section("What to look at", (of_runs(len(runs), table),))
 
 
 def worst_questions(runs: Sequence[Analysis]) -> Section:
@@ -58,11 +59,12 @@ def errors(runs: Sequence[Analysis]) -> Section:
     if not rows:
         return Section("Errors", (Words("Every question that was asked has a reply."),))
     heads = ("Run", "Error", "Questions", "Count")
-    return Section("Errors", (Table("Most frequent first", heads, rows, texts=3),))
+    table = Table("Most frequent first", heads, rows, texts=3)
+    return Section("Errors", (of_runs(len(runs), table),))
 
 
 def _question(one: Scored) -> Section:
-    facts = Table(f"Question {one.label.id}", ("", "Value"), tuple(_facts(one)), texts=2)
+    facts = Table(f"Question {one.label.id}", ("", ""), tuple(_facts(one)), texts=2)
     passages = tuple(
         _passage(rank, passage, one)
         for rank, passage in enumerate(one.reply.passages[:_PASSAGES], start=1)

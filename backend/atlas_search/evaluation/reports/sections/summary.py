@@ -82,9 +82,7 @@ def _row(name: str, figure: Figure, sources: Mapping[str, str]) -> tuple[str, ..
         says += " Lower is better."
     if name in sources:
         says += f" By: {sources[name]}."
-    title = title_of(name)
-    told = title if title == name else f"{title} ({name})"
-    return (told, says, number(figure.mean, 3), between(figure), str(figure.questions))
+    return (title_of(name), says, number(figure.mean, 3), between(figure), str(figure.questions))
 
 
 def _side_by_side(runs: Sequence[Analysis]) -> Table:

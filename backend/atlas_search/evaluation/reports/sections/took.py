@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from atlas_search.evaluation.reports.analysis import Analysis
-from atlas_search.evaluation.reports.blocks import Block, Section, Table
+from atlas_search.evaluation.reports.blocks import Block, Section, Table, of_runs
 from atlas_search.evaluation.reports.wording import number
 
 
@@ -14,7 +14,7 @@ def took(runs: Sequence[Analysis]) -> Section:
         "Prompt tokens", "Tokens written", "Tokens/s", "Cost per 100",
     )  # fmt: skip
     table = Table("Time, tokens and money", heads, tuple(_row(run) for run in runs))
-    blocks: list[Block] = [table]
+    blocks: list[Block] = [of_runs(len(runs), table)]
     stages = tuple(
         (run.name, stage, number(spread.p50, 1), number(spread.p95, 1), str(spread.count))
         for run in runs
@@ -22,7 +22,8 @@ def took(runs: Sequence[Analysis]) -> Section:
     )
     if stages:
         named = ("Run", "Stage", "p50 ms", "p95 ms", "Questions")
-        blocks.append(Table("Milliseconds of each stage", named, stages, texts=2))
+        each = Table("Milliseconds of each stage", named, stages, texts=2)
+        blocks.append(of_runs(len(runs), each))
     return Section("Operations", tuple(blocks))
 
 
