@@ -114,11 +114,16 @@ def _cells(row: tuple[str, ...], table: Table) -> Iterator[str]:
     for place, cell in enumerate(row):
         kind = _kind(place, table)
         if place == 0 and table.texts:
-            yield f'<th scope="row"{kind}{_AUTO}>{_text(cell)}</th>'
+            yield f'<th scope="row"{kind}{_AUTO}>{_breakable(cell)}</th>'
         elif place >= table.texts:
             yield f"<td{kind}>{_number(cell)}</td>"
         else:
-            yield f"<td{_AUTO}>{_text(cell)}</td>"
+            yield f"<td{_AUTO}>{_breakable(cell)}</td>"
+
+
+def _breakable(cell: str) -> str:
+    """A text whose names may go on in the next line at a `_`."""
+    return _text(cell).replace("_", "_<wbr>")
 
 
 def _number(cell: str) -> str:

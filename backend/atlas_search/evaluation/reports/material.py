@@ -1,6 +1,6 @@
 """The runs that a report tells of, as far as they came."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,17 +43,34 @@ class ReportedRun:
 
 def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
     """The runs of these folders, and of the grids among them. Raises SourceError."""
-    folders = [found for path in paths for found in _folders(path)]
-    names = _names(folders)
+    if len(paths) == 1 and _is_grid(paths[0]):
+        folders = _folders(paths[0])
+        names = _without_common_start([folder.name for folder in folders])
+    else:
+        folders = [found for path in paths for found in _folders(path)]
+        names = _names(folders)
     return [_read(RunFolder(folder), name) for folder, name in zip(folders, names, strict=True)]
 
 
-def _folders(path: Path) -> Iterator[Path]:
-    if (path / GRID).is_file() and not (path / RUN).is_file():
-        runs = (path / run.folder for run in Grid(path).spec().runs)
-        yield from (run for run in runs if (run / RUN).is_file())
-    else:
-        yield path
+def _is_grid(path: Path) -> bool:
+    return (path / GRID).is_file() and not (path / RUN).is_file()
+
+
+def _folders(path: Path) -> list[Path]:
+    if not _is_grid(path):
+        return [path]
+    runs = (path / run.folder for run in Grid(path).spec().runs)
+    return [run for run in runs if (run / RUN).is_file()]
+
+
+def _without_common_start(names: Sequence[str]) -> list[str]:
+    """What tells them apart: `target_k3-dev`, `target_k5-dev` without `target_`."""
+    same = ""
+    for part in names[0].split("_")[:-1] if len(names) > 1 else ():
+        if not all(name.startswith(f"{same}{part}_") for name in names):
+            break
+        same += f"{part}_"
+    return [name.removeprefix(same) for name in names]
 
 
 def _names(folders: Sequence[Path]) -> list[str]:

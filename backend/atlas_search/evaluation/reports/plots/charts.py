@@ -40,7 +40,8 @@ def lines(id_: str, panels: Sequence[Panel], x: str) -> str:
             for number, series in enumerate(panel.series[:MOST]):
                 _errorbar(ax, series, number, line=True)
             ax.set_title(panel.title, loc="left")
-            ax.set_xlabel(x)
+            if panel in panels[-2:]:
+                ax.set_xlabel(x)
             ax.set_xticks(sorted({each.x for series in panel.series for each in series.points}))
             _from_0_to_1(ax)
         return _finished(figure, axes[0], id_)

@@ -1,12 +1,13 @@
 """The figures by category, by corpus and by split, and how passages are spread over the corpora."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.blocks import Block, Plot, Section, Table, Words
 from atlas_search.evaluation.reports.plots.charts import MOST, rows
 from atlas_search.evaluation.reports.plots.series import Row
-from atlas_search.evaluation.reports.wording import number, title_of, with_interval
+from atlas_search.evaluation.reports.wording import number, present, title_of, with_interval
 from atlas_search.evaluation.scored import Figure
 
 _SHOWN = ("decided", "recall", "f1", "cites_gold")
@@ -34,10 +35,10 @@ def _of_kind(runs: Sequence[Analysis], kind: str, *, drawn: bool = True) -> tupl
     slices = _slices(runs, kind)
     if not slices:
         return (Words(f"No question has a {kind}."),)
-    table = _table(runs, kind, slices)
+    table, *others = _tables(runs, kind, slices)
     shown = _rows(runs, slices)
     if not drawn or not any(figure for row in shown for figure in row.figures):
-        return (table,)
+        return (table, *others)
     names = _series_names(runs)
     what = "figures" if len(runs) == 1 else title_of(_main(runs))
     x = "mean over the questions" if len(runs) == 1 else title_of(_main(runs))
@@ -49,7 +50,16 @@ def _of_kind(runs: Sequence[Analysis], kind: str, *, drawn: bool = True) -> tupl
         lambda: rows(f"by-{kind}", names, shown, x),
         table,
     )
-    return (plot,)
+    return (plot, *others)
+
+
+def _tables(runs: Sequence[Analysis], kind: str, slices: Sequence[str]) -> list[Table]:
+    if len(runs) == 1:
+        return [_table(runs[0], kind, slices)]
+    main = _main(runs)
+    names = [name for name in _SHOWN if name != main and any(name in run.all for run in runs)]
+    folded = (replace(_side_by_side(runs, kind, slices, name), folded=True) for name in names)
+    return [_side_by_side(runs, kind, slices, main), *folded]
 
 
 def _slices(runs: Sequence[Analysis], kind: str) -> list[str]:
@@ -57,22 +67,26 @@ def _slices(runs: Sequence[Analysis], kind: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name.startswith(f"{kind}.")]
 
 
-def _table(runs: Sequence[Analysis], kind: str, slices: Sequence[str]) -> Table:
-    names = [name for name in _SHOWN if any(name in run.all for run in runs)]
-    several = len(runs) > 1
+def _table(run: Analysis, kind: str, slices: Sequence[str]) -> Table:
+    names = present(_SHOWN, run.all)
     cells = tuple(
         (
             _own(name),
-            *([run.name] if several else []),
             str(len(run.slices[name])),
             *(with_interval(run.figures[name].get(figure)) for figure in names),
         )
         for name in slices
-        for run in runs
-        if name in run.slices
     )
-    heads = (kind.title(), *(["Run"] if several else []), "Questions", *map(title_of, names))
-    return Table(f"Figures by {kind}", heads, cells, texts=2 if several else 1)
+    return Table(f"Figures by {kind}", (kind.title(), "Questions", *map(title_of, names)), cells)
+
+
+def _side_by_side(runs: Sequence[Analysis], kind: str, slices: Sequence[str], name: str) -> Table:
+    """A figure of each run in each slice."""
+    cells = tuple(
+        (run.name, *(with_interval(run.figures.get(each, {}).get(name)) for each in slices))
+        for run in runs
+    )
+    return Table(f"{title_of(name)} by {kind}", ("Run", *map(_own, slices)), cells)
 
 
 def _rows(runs: Sequence[Analysis], slices: Sequence[str]) -> tuple[Row, ...]:

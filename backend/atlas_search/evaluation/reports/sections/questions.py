@@ -5,12 +5,19 @@ from collections.abc import Iterator, Sequence
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.blocks import Block, Section, Table, Words, of_runs
-from atlas_search.evaluation.reports.outcomes import cited_documents, found, gold_of, worst
+from atlas_search.evaluation.reports.outcomes import (
+    cited_documents,
+    closeness,
+    found,
+    gold_of,
+    worst,
+    wrongly_decided,
+)
 from atlas_search.evaluation.reports.wording import ids, number, share, shortened
 from atlas_search.evaluation.scored import Scored
 from atlas_search.output.search_document import RankedPassageOut
 
-_WORST, _WORST_OF_MANY = 10, 3
+_WORST = 10
 _PASSAGES = 5
 _ERRORS = 10
 
@@ -22,31 +29,80 @@ _RULE = (
 
 def to_look_at(runs: Sequence[Analysis]) -> Section:
     """The rules that hold of questions."""
+    table = _rules(runs[0]) if len(runs) == 1 else _rules_of_runs(runs)
+    told = table if table.rows else Words("No rule holds of any question.")
+    return Section("What to look at", (told,))
+
+
+def _rules(run: Analysis) -> Table:
     rows = tuple(
-        (run.name, each.stage, each.rule, share(len(each.questions), each.of), ids(each.questions))
-        for run in runs
+        (each.stage, each.rule, share(len(each.questions), each.of), ids(each.questions))
         for each in run.findings
     )
-    if not rows:
-        return Section("What to look at", (Words("No rule holds of any question."),))
-    heads = ("Run", "Stage", "What happened", "Questions", "Which")
-    table = Table("By rule, most first", heads, rows, texts=5)
-    return Section("What to look at", (of_runs(len(runs), table),))
+    heads = ("Stage", "What happened", "Questions", "Which")
+    return Table("By rule, most first", heads, rows, texts=4)
+
+
+def _rules_of_runs(runs: Sequence[Analysis]) -> Table:
+    """How many questions of each run."""
+    found = {
+        (each.stage, each.rule, run.name): f"{len(each.questions)} of {each.of}"
+        for run in runs
+        for each in run.findings
+    }
+    rules = dict.fromkeys((stage, rule) for stage, rule, _ in found)
+    rows = tuple((*rule, *(found.get((*rule, run.name), "0") for run in runs)) for rule in rules)
+    heads = ("Stage", "What happened", *(run.name for run in runs))
+    return Table("Questions by rule", heads, rows, texts=2)
 
 
 def worst_questions(runs: Sequence[Analysis]) -> Section:
-    """The worst of each run, with what was retrieved instead."""
-    most = _WORST if len(runs) == 1 else _WORST_OF_MANY
-    blocks: list[Block] = [Words(_RULE)]
+    """The worst, with what was retrieved instead; of several runs those that most get wrong."""
+    if len(runs) > 1:
+        return Section("Worst questions", (_of_most_runs(runs),))
+    told = worst(runs[0].of.scored)
+    if not told:
+        return Section("Worst questions", (Words("Nothing is wrong with a question."),))
+    of = f" The first {_WORST} of {len(told)}:" if len(told) > _WORST else ""
+    return Section("Worst questions", (Words(_RULE + of), *map(_question, told[:_WORST])))
+
+
+def _of_most_runs(runs: Sequence[Analysis]) -> Block:
+    asked: dict[str, list[Scored]] = {}
     for run in runs:
-        told = worst(run.of.scored)
-        of = f" of {run.name}" if len(runs) > 1 else ""
-        if not told:
-            blocks.append(Words(f"Nothing is wrong with a question{of}."))
-        elif len(told) > most:
-            blocks.append(Words(f"The first {most} of {len(told)} questions{of}."))
-        blocks.extend(_question(one) for one in told[:most])
-    return Section("Worst questions", tuple(blocks))
+        for one in run.of.scored:
+            if not one.reply.error:
+                asked.setdefault(one.label.id, []).append(one)
+
+    def order(id_: str) -> tuple[int, int, float, str]:
+        same = asked[id_]
+        return (-_wrong(same), -_missed(same), _mean_closeness(same), id_)
+
+    rows = tuple(
+        (
+            id_,
+            shortened(asked[id_][0].label.question, 200),
+            share(_wrong(asked[id_]), len(asked[id_])),
+            share(_missed(asked[id_]), len(asked[id_])),
+            number(_mean_closeness(asked[id_])),
+        )
+        for id_ in sorted(asked, key=order)[:_WORST]
+    )
+    heads = ("Id", "Question", "Runs that decided wrongly", "Runs that found nothing gold", "F1")
+    caption = "Questions that most runs get wrong; the report of a run has its passages"
+    return Table(caption, heads, rows, texts=2)
+
+
+def _wrong(same: Sequence[Scored]) -> int:
+    return sum(map(wrongly_decided, same))
+
+
+def _missed(same: Sequence[Scored]) -> int:
+    return sum(found(one) is False for one in same)
+
+
+def _mean_closeness(same: Sequence[Scored]) -> float:
+    return sum(map(closeness, same)) / len(same)
 
 
 def errors(runs: Sequence[Analysis]) -> Section:
