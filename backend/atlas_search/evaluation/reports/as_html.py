@@ -115,7 +115,7 @@ def _cells(row: tuple[str, ...], table: Table) -> Iterator[str]:
         kind = _kind(place, table)
         if place == 0 and table.texts:
             yield f'<th scope="row"{kind}{_AUTO}>{_breakable(cell)}</th>'
-        elif place >= table.texts:
+        elif table.is_number(place):
             yield f"<td{kind}>{_number(cell)}</td>"
         else:
             yield f"<td{_AUTO}>{_breakable(cell)}</td>"
@@ -133,7 +133,7 @@ def _number(cell: str) -> str:
 
 
 def _kind(place: int, table: Table) -> str:
-    return "" if place < table.texts else ' class="number"'
+    return ' class="number"' if table.is_number(place) else ""
 
 
 def _id(title: str) -> str:

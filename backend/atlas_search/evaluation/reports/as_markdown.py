@@ -46,7 +46,7 @@ def _block(block: Block) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     yield f"**{_line(table.caption)}**"
-    marks = ["---"] * table.texts + ["---:"] * (len(table.heads) - table.texts)
+    marks = ["---:" if table.is_number(place) else "---" for place in range(len(table.heads))]
     lines = [[_line(cell) for cell in row] for row in (table.heads, *table.rows)]
     head, *rows = [f"| {' | '.join(line)} |" for line in lines]
     yield "\n".join([head, f"| {' | '.join(marks)} |", *rows])

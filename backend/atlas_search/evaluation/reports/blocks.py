@@ -21,7 +21,8 @@ class Listing:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells in rows. The first `texts` columns are words, the others numbers.
+    """Cells in rows. The first `texts` columns are words, the others numbers, but for a last
+    `remark`.
 
     A `folded` one is opened by who wants it. The heads of one with two columns that are a name and
     its value are empty.
@@ -32,6 +33,11 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     texts: int = 1
     folded: bool = False
+    remark: bool = False
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column, from 0, holds numbers."""
+        return self.texts <= column < len(self.heads) - self.remark
 
 
 def of_runs(runs: int, table: Table) -> Table:

@@ -83,17 +83,20 @@ def _by_time(runs: Sequence[Analysis]) -> Block:
     timed = [run for run in runs if run.took.seconds and main in run.all]
     if not timed:
         return Words("No run has both a figure and times.")
-    series = tuple(Series(run.name, (point(_median(run), run.all[main]),)) for run in timed)
+    series = tuple(
+        Series(name, tuple(point(_median(run), run.all[main]) for run in members))
+        for name, members in _configurations(timed).items()
+    )
     rows = tuple(
         (run.name, number(_median(run)), number(_slowest(run)), with_interval(run.all[main]))
         for run in timed
     )
-    more = "" if len(timed) <= MOST else f" The plot shows the first {MOST} runs."
+    more = "" if len(series) <= MOST else f" The plot shows the first {MOST} configurations."
     told = "; ".join(f"{row[0]}: {row[3]} at {row[1]} s" for row in rows)
     heads = ("Run", "p50 s", "p95 s", title_of(main))
     return Plot(
         "Quality against time",
-        f"Points of {title_of(main)} against the median of seconds.{more} {told}.",
+        f"Points of {title_of(main)} against the median of seconds, one for each run.{more} {told}.",
         lambda: points("quality-time", series, "seconds (median)", title_of(main)),
         Table("Quality against time", heads, rows),
     )

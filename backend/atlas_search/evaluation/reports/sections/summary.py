@@ -71,8 +71,8 @@ def _named(run: Analysis) -> list[str]:
 
 def _figures(caption: str, run: Analysis, names: Sequence[str], *, folded: bool = False) -> Table:
     rows = tuple(_row(name, run.all[name], run.sources) for name in names)
-    heads = ("Figure", "Says", "Value", "95% interval", "n")
-    return Table(caption, heads, rows, texts=2, folded=folded)
+    heads = ("Figure", "Value", "95% interval", "n", "Says")
+    return Table(caption, heads, rows, folded=folded, remark=True)
 
 
 def _row(name: str, figure: Figure, sources: Mapping[str, str]) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def _row(name: str, figure: Figure, sources: Mapping[str, str]) -> tuple[str, ..
         says += " Lower is better."
     if name in sources:
         says += f" By: {sources[name]}."
-    return (title_of(name), says, number(figure.mean, 3), between(figure), str(figure.questions))
+    return (title_of(name), number(figure.mean, 3), between(figure), str(figure.questions), says)
 
 
 def _side_by_side(runs: Sequence[Analysis]) -> Table:
