@@ -96,7 +96,7 @@ def _by_time(runs: Sequence[Analysis]) -> Block:
     heads = ("Run", "p50 s", "p95 s", title_of(main))
     return Plot(
         "Quality against time",
-        f"Points of {title_of(main)} against the median of seconds, one for each run.{more} {told}.",
+        f"{title_of(main)} against the median of seconds, a point for each run.{more} {told}.",
         lambda: points("quality-time", series, "seconds (median)", title_of(main)),
         Table("Quality against time", heads, rows),
     )
