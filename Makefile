@@ -33,7 +33,7 @@ run: install store ## Install, build the demo if missing, start the server, and 
 	    --phoenix-install '$(INSTALL_PHOENIX)'
 
 test: install-test phoenix-venv browser check ## Run every check and test
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 test-hostile: install-test ## Attack a server with thousands of requests, and kill 100 builds
 	HOSTILE=1 $(BIN)/python -m pytest tests/hostile tests/test_kill.py $(PYTEST_ARGS)

@@ -29,6 +29,7 @@ from atlas_search.server.app import create_app
 from atlas_search.services import Services, open_services
 from atlas_search.stores.staging import StagedDocument
 from atlas_search.stores.store import EmbeddedStore
+from tests.known_schemas import known_schemas
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
 from tests.workers import Together, turn
@@ -58,6 +59,12 @@ def _own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     patch.chdir(tmp_path_factory.mktemp("working"))
     yield
     patch.undo()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _known_schemas() -> Iterator[None]:
+    with known_schemas():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -98,12 +105,13 @@ def _build_demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
 
 
 @pytest.fixture(scope="session")
-def settings(stores: Path, demo: BuildReport) -> Settings:
+def settings(stores: Path, demo: BuildReport, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     # without kept answers: one test would hand them to another
     return Settings(
         chroma_persist_directory=stores,
         chroma_collection_name="atlas_demo",
         query_cache_enabled=False,
+        atlas_state_directory=tmp_path_factory.mktemp("state"),
     )
 
 

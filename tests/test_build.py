@@ -227,26 +227,6 @@ def test_the_readable_manifest_holds_the_statistics(tmp_path: Path, demo: BuildR
     assert lines["PASSAGES"] == str(demo.manifest.passages)
 
 
-def test_the_script_builds_and_reports(source: Path, tmp_path: Path) -> None:
-    script = ROOT / "create" / "txt" / "create_txt_store.py"
-    stores = {"CHROMA_PERSIST_DIRECTORY": str(tmp_path / "stores")}
-    done = subprocess.run(
-        [sys.executable, script, source, "--collection", "build_test", "--every-file"],
-        capture_output=True,
-        text=True,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **stores},
-        check=False,
-    )
-    readable = ROOT / "create" / "txt" / "output" / "build_test.txt"
-    try:
-        assert done.returncode == 0, done.stderr
-        assert "farm/2019/Cow Report.txt" in done.stderr
-        assert readable.read_text().startswith("COLLECTION=build_test\n")
-        assert Manifest.read(tmp_path / "stores" / "build_test").documents == 3
-    finally:
-        readable.unlink(missing_ok=True)
-
-
 def test_the_script_fails_with_a_message(tmp_path: Path) -> None:
     script = ROOT / "create" / "txt" / "create_txt_store.py"
     done = subprocess.run(

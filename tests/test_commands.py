@@ -8,8 +8,10 @@ import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.cli.main import main
+from atlas_search.evaluation.questions import FEW, everyday
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
+from tests.conftest import SAMPLES
 from tests.servers import served
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
@@ -128,10 +130,23 @@ def test_a_run_that_would_go_otherwise_says_how(atlas: Command, bundle: Path) ->
     assert first["passage_id"] in out
 
 
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """The bundled labels with just so many off-topic ones that the bundled 353 do not join them."""
+    lines = (SAMPLES / "labels.jsonl").read_text().splitlines()
+    one = next(found for line in lines if (found := json.loads(line)).get("kind") == "off_topic")
+    more = [
+        json.dumps(one | {"id": f"more{number}", "split": "dev", "question": question})
+        for number, question in enumerate(everyday()[:FEW])
+    ]
+    path = tmp_path / "labels.jsonl"
+    path.write_text("\n".join([*lines, *more]))
+    return path
+
+
 def test_calibrating_without_writing_says_what_it_would_choose(
-    atlas: Command, services: Services
+    atlas: Command, services: Services, labels: Path
 ) -> None:
-    labels = Path(__file__).parent.parent / "create" / "samples" / "labels.jsonl"
     status, out, _ = atlas("calibrate", "--labels", labels, "--dry-run", "--json")
     found = json.loads(out)
     assert status == 0

@@ -140,6 +140,16 @@ def test_the_names_of_the_settings_are_the_servers(services: Services) -> None:
         assert client.get("/api/live", headers={"Host": host}).status_code == 421, host
 
 
+@pytest.mark.parametrize("address", ["192.168.1.5", "Atlas.Example.org", "[2001:DB8:0::7]"])
+@pytest.mark.parametrize("inside", ["127.0.0.1", "0.0.0.0"])
+def test_the_address_under_which_others_reach_it_is_the_servers(
+    services: Services, inside: str, address: str
+) -> None:
+    client = client_with(services, atlas_host=inside, atlas_address=address)
+    for host, status in ((f"{address}:8000", 200), ("evil.test", 421)):
+        assert client.get("/api/live", headers={"Host": host}).status_code == status, host
+
+
 @pytest.mark.parametrize("everywhere", ["0.0.0.0", "::"])
 def test_a_server_that_listens_everywhere_has_every_address_but_not_every_name(
     services: Services, everywhere: str

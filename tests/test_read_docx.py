@@ -1,78 +1,25 @@
 import zipfile
-from collections.abc import Callable, Mapping
 from datetime import datetime
 from io import BytesIO
-from pathlib import Path
 
 import docx
 import pytest
-from docx.document import Document
 from docx.enum.text import WD_BREAK
 from docx.oxml import OxmlElement, parse_xml
-from docx.oxml.ns import nsdecls
 
 from atlas_search.core.domain import Segment
-from atlas_search.readers import Draft
-from atlas_search.readers.docx.read import DocxReader
-from tests.drafts import only_draft, only_reason
-
-W = nsdecls("w")
-FOOTNOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
-
-
-def saved(write: Callable[[Document], object]) -> bytes:
-    document = docx.Document()
-    write(document)
-    document.save(stream := BytesIO())
-    return stream.getvalue()
-
-
-def changed(data: bytes, parts: Mapping[str, bytes]) -> bytes:
-    """The same file with some of its parts replaced or added, or left out if empty."""
-    with zipfile.ZipFile(BytesIO(data)) as before:
-        contents = {name: before.read(name) for name in before.namelist()} | parts
-    with zipfile.ZipFile(stream := BytesIO(), "w", zipfile.ZIP_DEFLATED) as after:
-        for name, content in contents.items():
-            if content:
-                after.writestr(name, content)
-    return stream.getvalue()
-
-
-def paragraphs(*inner: str) -> Callable[[Document], object]:
-    """Writes paragraphs that hold this WordprocessingML."""
-
-    def write(document: Document) -> None:
-        for xml in inner:
-            body(document).insert(-1, parse_xml(f"<w:p {W}>{xml}</w:p>"))
-
-    return write
-
-
-def body(document: Document) -> list:
-    return document.element.body
-
-
-def run(text: str) -> str:
-    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
-
-
-RENDERED = "<w:r><w:lastRenderedPageBreak/></w:r>"
-BREAK = '<w:r><w:br w:type="page"/></w:r>'
-
-
-def written(folder: Path, data: bytes) -> Path:
-    path = folder / "paper.docx"
-    path.write_bytes(data)
-    return path
-
-
-def draft(folder: Path, source: bytes | Callable[[Document], object]) -> Draft:
-    data = source if isinstance(source, bytes) else saved(source)
-    return only_draft(DocxReader().read(written(folder, data), ""))
-
-
-def reason(folder: Path, data: bytes) -> str:
-    return only_reason(DocxReader().read(written(folder, data), ""))
+from tests.word_files import (
+    BREAK,
+    FOOTNOTES,
+    RENDERED,
+    W,
+    body,
+    changed,
+    draft,
+    paragraphs,
+    run,
+    saved,
+)
 
 
 def test_paragraphs_and_tables_come_in_their_order(tmp_path):
@@ -337,77 +284,3 @@ def test_a_file_without_core_properties_has_no_metadata(tmp_path):
     end = links.index(b"/>", start) + 2
     found = draft(tmp_path, changed(data, {"_rels/.rels": links[:start] + links[end:]}))
     assert found.metadata == {}
-
-
-def test_a_file_without_text_is_skipped(tmp_path):
-    assert reason(tmp_path, saved(paragraphs(" "))) == "it holds no text"
-
-
-def test_a_document_without_body_is_skipped(tmp_path):
-    data = changed(
-        saved(paragraphs(run("Text."))), {"word/document.xml": f"<w:document {W}/>".encode()}
-    )
-    assert reason(tmp_path, data) == "it holds no text"
-
-
-def test_broken_core_properties_leave_the_text(tmp_path):
-    data = changed(saved(paragraphs(run("Text."))), {"docProps/core.xml": b"<other/>"})
-    assert draft(tmp_path, data).metadata == {}
-
-
-def test_an_empty_file_is_skipped(tmp_path):
-    assert reason(tmp_path, b"") == "the file is empty"
-
-
-def test_a_file_of_another_kind_is_skipped(tmp_path):
-    assert reason(tmp_path, b"%PDF-1.4") == "it is not a Word file, whatever its name says"
-
-
-def test_a_truncated_file_is_skipped(tmp_path):
-    data = saved(paragraphs(run("Text.")))
-    assert reason(tmp_path, data[: len(data) // 2]) == (
-        "it breaks off before its end or is damaged; get the whole file again"
-    )
-
-
-@pytest.mark.parametrize("part", ["word/document.xml", "[Content_Types].xml", "_rels/.rels"])
-def test_a_file_that_lacks_a_part_is_skipped(tmp_path, part):
-    data = changed(saved(paragraphs(run("Text."))), {part: b""})
-    assert reason(tmp_path, data).startswith("python-docx cannot open it (")
-
-
-def test_a_file_with_broken_xml_is_skipped(tmp_path):
-    data = changed(saved(paragraphs(run("Text."))), {"word/document.xml": b"<w:document>"})
-    assert reason(tmp_path, data).endswith("; open it in Word and save it as .docx anew")
-
-
-def test_an_entity_is_not_expanded(tmp_path):
-    secret = tmp_path / "secret.txt"
-    secret.write_text("secret")
-    xml = (
-        f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]><w:document {W}><w:body>'
-        "<w:p><w:r><w:t>Text.</w:t></w:r></w:p><w:p><w:r><w:t>&e;</w:t></w:r></w:p>"
-        "</w:body></w:document>"
-    )
-    data = changed(saved(paragraphs(run("Text."))), {"word/document.xml": xml.encode()})
-    assert draft(tmp_path, data).text == "Text."
-
-
-def test_a_zip_bomb_is_refused(tmp_path):
-    data = changed(saved(paragraphs(run("Text."))), {"word/media/x.bin": bytes(30_000_000)})
-    assert reason(tmp_path, data).startswith("it would unpack to 30,")
-
-
-def test_encryption_is_asked_to_be_removed(tmp_path):
-    data = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(504) + "EncryptedPackage".encode("utf-16-le")
-    assert reason(tmp_path, data) == "it is encrypted; remove the password in Word and save it anew"
-
-
-def test_the_old_format_is_asked_to_be_converted(tmp_path):
-    data = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(504)
-    assert "(.doc); save it as .docx" in reason(tmp_path, data)
-
-
-def test_a_missing_file_raises(tmp_path):
-    with pytest.raises(OSError, match="nowhere"):
-        list(DocxReader().read(tmp_path / "nowhere.docx", ""))

@@ -12,7 +12,7 @@ LONGEST = ("test_clone", "phoenix", "test_phoenix_beside", "test_server", "test_
 def together(nodeid: str) -> str:
     """The file of a test; for all tests that need the one Phoenix and its server, one name."""
     file = nodeid.partition("::")[0]
-    if "/page/" in file or file.endswith("/test_phoenix.py"):
+    if "/page/" in file or file.endswith(("/test_phoenix.py", "/test_real_phoenix.py")):
         return "phoenix"
     return file
 

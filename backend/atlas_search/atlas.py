@@ -240,8 +240,9 @@ class Atlas:
         self, request: SearchRequest, target: str | None = None, stop: Stop | None = None
     ) -> WholeResult:
         """The result of a checked request, with all candidates. Raises Cancelled if stopped."""
-        _, how = self.services.target(target)
-        return search(SearchRun(self.services.searcher, request, how, stop=stop or Stop()))
+        name, how = self.services.target(target)
+        run = SearchRun(self.services.searcher, request, how, name, stop=stop or Stop())
+        return search(run)
 
     def answer(
         self,

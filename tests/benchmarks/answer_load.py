@@ -14,6 +14,7 @@ import threading
 import time
 from dataclasses import dataclass
 from statistics import median, quantiles
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import httpx2
@@ -56,7 +57,11 @@ def main(
     streams: Annotated[int, typer.Option(help="At once")] = 64,
 ) -> None:
     """Measure and print."""
-    with Atlas.open(llm_concurrency=32) as atlas, openai_server() as server:
+    with (
+        TemporaryDirectory() as state,
+        Atlas.open(llm_concurrency=32, atlas_state_directory=state) as atlas,
+        openai_server() as server,
+    ):
         services, settings = atlas.services, atlas.services.settings
         calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
         own = with_model(services, chat_model("openai", server, calls), calls, kept=False)

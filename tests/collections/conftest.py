@@ -1,5 +1,6 @@
 """A folder of three tiny collections, and a server that serves them."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +18,20 @@ SEA = {"sea/fish.txt": "Fish give oil.\n", "sea/ships.txt": "Ships carry cloth.\
 WOOD = {"wood/trees.txt": "Trees give timber.\n"}
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """Those of a server of `farm`, with `sea` and `wood` beside it."""
+@pytest.fixture(scope="package")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The collections, to be copied: no test needs builds of its own."""
+    root = tmp_path_factory.mktemp("collections")
     for name, files in {"farm": FARM, "sea": SEA, "wood": WOOD}.items():
-        source = write_sources(tmp_path / "sources" / name, files)
-        build_tiny(source, tmp_path / "stores" / name, HashEmbedder())
+        source = write_sources(root / "sources" / name, files)
+        build_tiny(source, root / "stores" / name, HashEmbedder())
+    return root
+
+
+@pytest.fixture
+def settings(built: Path, tmp_path: Path) -> Settings:
+    """Those of a server of `farm`, with `sea` and `wood` beside it."""
+    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
     return settings_for(tmp_path, collections="farm, sea")
 
 

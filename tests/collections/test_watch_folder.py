@@ -1,10 +1,17 @@
 """`atlas watch` keeps a collection like a folder."""
 
 import contextlib
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
 from atlas_search.cli.watch import watch
+from atlas_search.providers.embedding import Embedder
+from tests.conftest import free_port
 from tests.hash_embedder import HashEmbedder
 from tests.servers import ATLAS, running, wait_for
 from tests.tiny import FARM, document_ids, write_sources
@@ -15,7 +22,9 @@ class EndOfTheDay(Exception):
     """Ends a watch."""
 
 
-def watched(folder: Path, store: Path, *steps: Callable[[], object]) -> list[str]:
+def watched(
+    folder: Path, store: Path, *steps: Callable[[], object], embedder: Embedder | None = None
+) -> list[str]:
     """What a watch says while one step after the other is done between two looks."""
     said: list[str] = []
     left = iter(steps)
@@ -27,7 +36,7 @@ def watched(folder: Path, store: Path, *steps: Callable[[], object]) -> list[str
         step()
 
     with contextlib.suppress(EndOfTheDay):
-        watch(folder, store, "", HashEmbedder(), 1.0, said.append, wait)
+        watch(folder, store, "", embedder or HashEmbedder(), 1.0, said.append, wait)
     return said
 
 
@@ -80,9 +89,54 @@ def test_what_goes_wrong_is_said_and_the_watch_goes_on(tmp_path: Path) -> None:
     assert "is not valid JSON" in said[4]
 
 
+class OfNetwork(HashEmbedder):
+    """Asks a server for its vectors; `seconds` bounds the wait."""
+
+    def __init__(self, address: tuple[str, int], seconds: float):
+        super().__init__()
+        self._address, self._seconds = address, seconds
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        with socket.create_connection(self._address, self._seconds) as connection:
+            try:
+                connection.recv(1)
+            except OSError as error:
+                raise RuntimeError("no vectors") from error  # as libraries wrap it
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize(
+    ("listens", "says"), [(False, "cannot be reached"), (True, "did not answer in time")]
+)
+def test_an_outage_is_a_sentence(tmp_path: Path, caplog, listens: bool, says: str) -> None:
+    folder = write_sources(tmp_path / "sources", FARM)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        if listens:
+            server.listen()
+        embedder = OfNetwork(server.getsockname(), 0.2)
+        said = watched(folder, tmp_path / "store", nothing, embedder=embedder)
+    assert says in said[1]
+    assert "Error" not in said[1]
+    assert "Errno" not in said[1]
+    assert not caplog.records
+
+
+def test_a_fault_of_the_program_is_logged_and_named(tmp_path: Path, caplog) -> None:
+    class Broken(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise KeyError("some text of a source")
+
+    folder = write_sources(tmp_path / "sources", FARM)
+    said = watched(folder, tmp_path / "store", nothing, embedder=Broken())
+    assert said[1:] == ["Not built: the build failed (KeyError); the log says more."]
+    assert [record.getMessage() for record in caplog.records] == ["The build failed."]
+
+
 def test_the_command_watches_until_it_is_interrupted(tmp_path: Path) -> None:
     with settings_without_model(tmp_path) as settings:
         folder = tmp_path / "source"
+        settings |= {"PHOENIX_COLLECTOR_ENDPOINT": f"http://127.0.0.1:{free_port()}"}
         command = ("watch", folder, "--collection", "farm", "--corpus", "all1", "--seconds", "0.2")
         with running(*ATLAS, *command, environment=settings, folder=tmp_path) as watching:
 
@@ -93,4 +147,7 @@ def test_the_command_watches_until_it_is_interrupted(tmp_path: Path) -> None:
             (folder / "goats.txt").write_text("Goats climb.")
             told("1 added")
             assert watching.stop() == 0
+            told("gets no spans")
+        lost = [line for line in watching.lines if "gets no spans" in line]
+        assert all(" WARNING atlas_search." in line for line in lost), lost
     assert "all1.goats" in document_ids(tmp_path / "stores" / "farm")

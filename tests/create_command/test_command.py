@@ -2,9 +2,9 @@
 
 import inspect
 import json
+import runpy
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -88,39 +88,29 @@ def test_every_type_is_listed_with_what_it_is_for() -> None:
         assert f"{kind} {first[:40]}" in " ".join(result.output.replace("│", " ").split())
 
 
-def test_every_type_is_a_script_too(tmp_path: Path) -> None:
-    def run(kind: str) -> tuple[int, str]:
-        script = ROOT / "create" / kind / f"create_{kind}_store.py"
-        done = subprocess.run(
-            [sys.executable, script, "--help"],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "COLUMNS": "300"},
-            check=False,
-        )
-        return done.returncode, " ".join((done.stdout + done.stderr).split())
-
-    with ThreadPoolExecutor(2) as executor:
-        results = dict(zip(COMMANDS, executor.map(run, COMMANDS), strict=True))
-    for kind, (code, said) in results.items():
-        assert code == 0, said
-        options = [*SHARED, *OWN[kind]]
-        assert [o for o in options if f"--{o.replace('_', '-')} " not in said] == []
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_every_type_is_a_script_too(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = ROOT / "create" / kind / f"create_{kind}_store.py"
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(sys, "argv", [str(script), "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(script), run_name="__main__")
+    said = " ".join(capsys.readouterr().out.split())
+    assert ended.value.code == 0
+    options = [*SHARED, *OWN[kind]]
+    assert [o for o in options if f"--{o.replace('_', '-')} " not in said] == []
 
 
 def test_a_table_is_built_with_the_real_model_and_reported(
-    tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, atlas: Atlas
+    tables: Path, tmp_path: Path, atlas: Atlas
 ) -> None:
-    monkeypatch.setattr("atlas_search.cli.create.checkout", lambda: ROOT)
-    readable = ROOT / "create" / "csv" / "output" / "command_test.txt"
+    readable = tmp_path / "create" / "csv" / "output" / "command_test.txt"
     arguments = ("csv", tables, "--collection", "command_test", "--corpus", "ships")
-    try:
-        code, said, told = atlas(*arguments, "--report", tmp_path / "report.json")
-        assert (code, said) == (0, "")
-        lines = dict(line.split("=", 1) for line in readable.read_text().splitlines())
-    finally:
-        readable.unlink(missing_ok=True)
+    code, said, told = atlas(*arguments, "--report", tmp_path / "report.json")
+    assert (code, said) == (0, "")
+    lines = dict(line.split("=", 1) for line in readable.read_text().splitlines())
     manifest = Manifest.read(tmp_path / "stores" / "command_test")
     for stage in ("Reading files", "Embedding passages", "Writing the vector index"):
         assert stage in told
@@ -156,27 +146,59 @@ def test_the_script_goes_on_where_the_command_was(
     """Also from another folder; the script has the real model, so it embeds all again."""
     assert atlas("txt", farm, "--collection", "script_test")[0] == 0
     script = ROOT / "create" / "txt" / "create_txt_store.py"
-    readable = ROOT / "create" / "txt" / "output" / "script_test.txt"
-    try:
-        done = subprocess.run(
-            [sys.executable, script, "source", "--collection", "script_test"],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={
-                "PATH": "/usr/bin:/bin",
-                "HOME": str(tmp_path),
-                "CHROMA_PERSIST_DIRECTORY": "stores",
-                "COLUMNS": "200",
-            },
-            check=False,
-        )
-    finally:
-        readable.unlink(missing_ok=True)
+    done = subprocess.run(
+        [sys.executable, script, "source", "--collection", "script_test", "--every-file"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(tmp_path),
+            "CHROMA_PERSIST_DIRECTORY": "stores",
+            "COLUMNS": "200",
+        },
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert "Documents: 0 added, 0 changed, 3 unchanged, 0 removed." in done.stderr
     assert "0 files read, 3 passages embedded" in done.stderr
+    assert "farm/cows.txt" in done.stderr
+    readable = tmp_path / "stores" / "script_test" / "txt.txt"
+    assert readable.read_text("utf-8").startswith("COLLECTION=script_test\n")
+    assert Manifest.read(tmp_path / "stores" / "script_test").documents == 3
     assert len(list((tmp_path / "stores").iterdir())) == 1
+
+
+def test_a_collection_outside_of_the_checkout_has_its_readable_manifest_beside_it(
+    farm: Path,
+    tmp_path: Path,
+    hashes: HashEmbedder,
+    atlas: Atlas,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checkout = tmp_path / "checkout"
+    monkeypatch.setattr("atlas_search.cli.create.checkout", lambda: checkout)
+    assert atlas("txt", farm, "--collection", "c")[0] == 0
+    readable = tmp_path / "stores" / "c" / "txt.txt"
+    assert "COLLECTION=c\n" in readable.read_text("utf-8")
+    assert not checkout.exists()
+
+
+def test_a_store_that_a_checkout_links_to_is_the_checkouts(
+    farm: Path,
+    tmp_path: Path,
+    hashes: HashEmbedder,
+    atlas: Atlas,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (checkout / "data").symlink_to(tmp_path / "large", target_is_directory=True)
+    (tmp_path / "large").mkdir()
+    monkeypatch.setattr("atlas_search.cli.create.checkout", lambda: checkout)
+    monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(checkout / "data"))
+    assert atlas("txt", farm, "--collection", "c")[0] == 0
+    assert (checkout / "create" / "txt" / "output" / "c.txt").exists()
 
 
 def test_the_same_command_again_changes_nothing(

@@ -84,8 +84,11 @@ def test_an_answer_is_grounded_if_every_sentence_is(share: float, whole: float) 
     assert (figures["sentence_groundedness"], figures["grounded"]) == (share, whole)
 
 
-def right(label: Label, text: str, *of: str, decision: Decision = "ANSWER") -> dict[str, float]:
-    measured = answers.measure(Case(label, reply(decision, text, cited=of), TOOLS))
+def right(
+    label: Label, text: str, *of: str, decision: Decision = "ANSWER", kept: str = "Seven days."
+) -> dict[str, float]:
+    came = reply(decision, text, cited=of, passages=[passage("a", kept)])
+    measured = answers.measure(Case(label, came, TOOLS))
     return {name: value for name, value in measured.items() if name == "right"}
 
 
@@ -94,6 +97,14 @@ def test_an_answer_is_right_if_it_holds_a_reference() -> None:
     assert right(KNOWN, "A week.", "a") == {"right": 0}
     assert right(UNKNOWN, "Seven days.") == {"right": 0}
     assert right(KNOWN, "", decision="ABSTAIN") == {}
+
+
+def test_of_a_paraphrase_an_answer_is_right_if_it_cites_gold() -> None:
+    assert right(KNOWN, "A week.", "a", kept="One week.") == {"right": 1}
+    assert right(KNOWN, "A week.", "x", kept="One week.") == {"right": 0}
+    spans = (Span("a", 500, 600),)
+    placed = Label("q1", "", "", "?", ("Seven days",), frozenset({"a"}), gold_spans=spans)
+    assert right(placed, "A week.", "a", kept="One week.") == {"right": 0}
 
 
 def test_without_a_reference_an_answer_is_right_if_it_cites_gold() -> None:
@@ -119,21 +130,30 @@ def test_an_answer_from_superseded_sources_alone_is_told() -> None:
     old = citation("a") | {"metadata": {"superseded_by": "b"}}
     new = citation("b")
 
-    def superseded(*given: dict[str, object]) -> float | None:
+    def superseded(*given: dict[str, object], category: str = "stale") -> float | None:
+        label = Label("q1", "", category, "?", gold_document_ids=frozenset({"a", "b"}))
         came = reply("ANSWER", "So.", citations=list(given))
-        return sources.measure(Case(KNOWN, came, TOOLS)).get("superseded")
+        return sources.measure(Case(label, came, TOOLS)).get("superseded")
 
-    assert superseded(old) == 1
-    assert superseded(old, new) == 0
-    assert superseded(new) == 0
-    assert superseded() is None
+    assert superseded(old) == superseded(old, category="conflicting") == 1
+    assert superseded(old, new) == superseded(new) == 0
+    assert superseded() is superseded(old, category="factual") is None
+
+
+def test_a_question_about_a_superseded_source_may_be_answered_from_it() -> None:
+    old = citation("a") | {"metadata": {"superseded_by": "b"}}
+    label = Label("q1", "", "stale", "?", gold_document_ids=frozenset({"a"}))
+    came = reply("ANSWER", "So.", citations=[old])
+    assert sources.measure(Case(label, came, TOOLS)) == {"superseded": 0}
 
 
 def test_contradictions_are_told_where_they_are_and_nowhere_else() -> None:
     side = {"passage_id": "p", "title": "t", "quote": "q"}
 
-    def conflicts(category: str, *, stated: bool, kind: str = "") -> dict[str, float]:
-        found = [{"detail": "d", "stated": stated, "first": side, "second": side}]
+    def conflicts(
+        category: str, *, stated: bool, kind: str = "", of: str = "number"
+    ) -> dict[str, float]:
+        found = [{"kind": of, "detail": "d", "stated": stated, "first": side, "second": side}]
         label = Label("q1", "", category, "?", ("x",), kind=kind)
         return sources.measure(Case(label, reply("ANSWER", "So.", conflicts=found), TOOLS))
 
@@ -141,4 +161,5 @@ def test_contradictions_are_told_where_they_are_and_nowhere_else() -> None:
     assert conflicts("", stated=False, kind="conflicting") == {"conflict_stated": 0}
     assert conflicts("factual", stated=True) == {"false_conflict": 1}
     assert conflicts("factual", stated=False) == {"false_conflict": 0}
+    assert conflicts("factual", stated=True, of="repealed") == {"false_conflict": 0}
     assert conflicts("stale", stated=True) == {}

@@ -1,6 +1,7 @@
 """How far confidence tells what is right, over many questions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -91,6 +92,14 @@ def test_answers_that_cannot_be_judged_are_left_out() -> None:
     unknown = Scored(LABEL, reply("ANSWER", "So."), {})
     failed = Scored(LABEL, Reply(label_id="q1", seconds=0.1, error="Down."), {"failed": 1.0})
     assert curve([*FOUR, unknown, failed]) == curve(FOUR)
+
+
+def test_a_judge_says_how_right_an_answer_is() -> None:
+    came = answered(0.9, 0)
+    judged = replace(came, figures={"right": 0, "answer_correctness": 0.8})
+    assert curve([judged]) == [Point(0.9, 1, 0)]
+    by_judge = replace(judged, sources={"answer_correctness": "judge"})
+    assert curve([by_judge]) == [Point(0.9, 1, 0.8)]
 
 
 def test_a_set_without_an_answer_has_none_of_them() -> None:

@@ -57,7 +57,7 @@ def test_a_server_gives_the_figures_of_this_process(
     address: str, here: ProcessSubject, tmp_path: Path
 ) -> None:
     there = subject_at(address)
-    there.check_labels(LABELS, Path("labels.jsonl"))
+    assert list(there.documents.documents()) == list(here.documents.documents())
     folders = [begun(tmp_path / name, side) for name, side in (("here", here), ("there", there))]
     for folder, side in zip(folders, (here, there), strict=True):
         assert carry_out(folder, side, parallel=4).complete
@@ -91,9 +91,9 @@ def test_what_a_server_does_not_have_is_told_before_a_question_is_asked(address:
         subject_at(address, "mine")
     with pytest.raises(AtlasError, match="nowhere"):
         subject_at(address, collection="nowhere")
-    foreign = replace(LABELS[0], gold_document_ids=frozenset({"farm.goats/..?#"}))
-    with pytest.raises(AtlasError, match=r"labels l\.jsonl are not for this collection"):
-        subject_at(address).check_labels([*LABELS, foreign], Path("l.jsonl"))
+    documents = subject_at(address).documents
+    assert documents.text_of("farm.sheep")
+    assert not documents.holds_passage("farm.goats/..?#")
     with pytest.raises(RequestError, match=r"http://h/ holds a user name or a password\.$"):
         RemoteServer("http://me:secret@h/", NO_KEY)
 
@@ -167,6 +167,18 @@ def test_a_server_that_stays_busy_is_given_up() -> None:
         with pytest.raises(AtlasError, match=r"answers 503: The model is away\."):
             RemoteServer(address, NO_KEY, sleep=lambda _: None).post("ask", {})
         assert len(asked) == ATTEMPTS
+
+
+def test_a_server_that_goes_away_is_waited_for_once(here: ProcessSubject, tmp_path: Path) -> None:
+    waits: list[float] = []
+    with troubled(lambda _: (200, {}, {})) as (address, _):
+        server = RemoteServer(address, NO_KEY, sleep=waits.append)
+        server.get("health")
+    subject = ServerSubject(server, here.facts, here.tracer, HashEmbedder())
+    outcome = carry_out(begun(tmp_path / "run", subject), subject)
+    assert len(outcome.failed) == len(LABELS)
+    assert all(error.startswith("No server answers") for error in outcome.failed)
+    assert len(waits) == ATTEMPTS - 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Votes reach Phoenix, however late it comes; no request waits for it, and nothing is lost."""
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +13,9 @@ from pydantic import SecretStr
 from atlas_search import Atlas
 from atlas_search.answer.answer import Answer
 from atlas_search.core.settings import Settings
+from atlas_search.server.feedback import delivery
 from atlas_search.server.feedback.feedback import Feedback
+from atlas_search.server.feedback.store import DAY
 from atlas_search.server.feedback.votes import Vote
 from tests.access.two_corpora import QUESTION
 from tests.conftest import free_port
@@ -21,6 +24,12 @@ from tests.servers import wait_for
 
 SPAN = "00f067aa0ba902b7"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds that the product waits become moments."""
+    monkeypatch.setattr(delivery, "SHORTEST_PAUSE", 0.05)
 
 
 @pytest.fixture
@@ -132,6 +141,30 @@ def test_documents_have_one_annotation_that_all_voters_share(
             ("relevance", SPAN, 1): "withdrawn",
             ("citation_support", SPAN, cited): "supports",
         }
+
+
+def test_a_withdrawn_vote_on_passages_alone_is_told_though_the_answer_is_old(
+    phoenix: PhoenixServer, traced: Answer, state: Path
+) -> None:
+    ids = [traced.result.passages[0].passage.id]
+    phoenix.know(SPAN, ids)
+    with sending(state, phoenix.address) as feedback:
+        feedback.note(traced, "")
+        vote(feedback, passages={ids[0]: "relevant"})
+        wait_until_sent(feedback)
+    feedback = Feedback(settings_of(state, phoenix.address))
+    now = time.time() + 89 * DAY
+    feedback._store._clock = lambda: now
+    vote(feedback, passages={})
+    now += 2 * DAY
+    feedback.note(replace(traced, request=replace(traced.request, qa_id="q2")), "")
+    feedback._noting.flush()
+    with sending(state, phoenix.address) as later:
+        later.outbox._clock = lambda: now
+        later._delivery.wake()
+        wait_until_sent_or_gone(later)
+    label = phoenix.documents["relevance", SPAN, 0]["result"]["label"]
+    assert label == "withdrawn"
 
 
 def wait_until_sent_or_gone(feedback: Feedback) -> None:

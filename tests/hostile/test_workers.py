@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -153,3 +155,13 @@ def test_passages_in_tokens_are_those_of_the_model_of_the_build(tmp_path: Path) 
 def test_every_deed_is_tried() -> None:
     tried = {*REASONS, "swallow", "recurse", "complain", "imported", "halve"}
     assert tried == set(DEEDS)
+
+
+def test_a_process_starts_without_what_only_the_build_needs() -> None:
+    code = (
+        "import sys\n"
+        "import atlas_search.build.isolation.worker\n"
+        "assert not {'numpy', 'pydantic', 'atlas_search.core.settings'} & set(sys.modules)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

@@ -1,5 +1,6 @@
 """What a server was handed can be built again from the files it keeps."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,17 @@ def test_damaged_documents_come_back_from_the_kept_files(
     assert code == 0, error
     assert document_ids(folder) == ["garden.bees"]
     assert Manifest.read(folder).origins["ingest"].size == 300
+
+
+def test_a_lost_collection_comes_back_from_the_kept_files(
+    tmp_path: Path, folder: Path, atlas: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INGEST_ROOT", str(tmp_path / "ingest"))
+    write_sources(tmp_path / "ingest" / "c", {"garden/bees.txt": "Bees give honey.\n"})
+    shutil.rmtree(folder)
+    code, _, error = atlas("ingest", "c")
+    assert code == 0, error
+    assert document_ids(folder) == ["garden.bees"]
 
 
 def test_without_kept_files_that_is_said(

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -11,41 +11,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from atlas_search.build.source_file import Rule as Rule
+from atlas_search.build.source_file import SourceFile as SourceFile
 from atlas_search.build.walk import LEADS_OUT, leads_out, printable, real_paths, walk
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import LANGUAGES
 
 FILE_NAME = "corpora.toml"
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What holds for the files of one corpus.
-
-    Without `corpus` each document's own metadata field `corpus_field` names it. `metadata` are
-    values for documents that do not say; `encoding` is what text files are in, empty for UTF-8.
-    `language` is the one its words are analysed in, empty if nobody says.
-    """
-
-    corpus: str = ""
-    corpus_field: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    encoding: str = ""
-    language: str = ""
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """A file to read.
-
-    `name` is how reports call it, `stem` what the ids of its documents begin with.
-    """
-
-    path: Path
-    name: str
-    stem: str
-    rule: Rule
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 
 from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
-from atlas_search.build.corpora import Rule, SourceFile
+from atlas_search.build.source_file import Rule, SourceFile
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.domain import Document, Metadata, embedded_text
 from atlas_search.core.errors import SourceError
@@ -20,9 +20,8 @@ from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
 from atlas_search.readers.fields import is_empty, name_of
 from atlas_search.readers.metadata import typed_metadata
 from atlas_search.readers.titles import clean_title, title_from
-from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.record_writer import PassageRow, Provenance
-from atlas_search.stores.staging import StagedDocument, StagedPassage
+from atlas_search.stores.staged import StagedDocument, StagedPassage, text_digest
 
 VERSION = 6
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
@@ -266,13 +265,14 @@ def _stem(file: SourceFile, key: str) -> str:
 
     `2019/Case name.txt` gives `2019.Case-name`.
     """
-    path = ".".join(_slug(part) for part in Path(file.stem).with_suffix("").parts)
+    path = ".".join(slug(part) for part in Path(file.stem).with_suffix("").parts)
     if not key:
         return path
-    return f"{path}.{key}" if _POSITION.fullmatch(key) else _slug(key)
+    return f"{path}.{key}" if _POSITION.fullmatch(key) else slug(key)
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """A name or an id as it is part of a document's id."""
     # letters of any script stay; a decomposed name is the same name
     slug = re.sub(r"[^\w-]+", "-", unicodedata.normalize("NFC", text)).strip("-") or "x"
     if len(slug) <= _LONGEST:

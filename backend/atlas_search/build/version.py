@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from atlas_search.build.write import (
 from atlas_search.core.disk import crowded, writing
 from atlas_search.core.domain import LONGEST_CONTEXT
 from atlas_search.core.errors import DamagedStore, MissingStore
+from atlas_search.core.moment import moment
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.embeddings import Embeddings
@@ -194,7 +194,7 @@ def _manifest(
         collection=contents.collection,
         version=name,
         content_digest=digest,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=moment(),
         corpora=counter.corpora(contents.labels, contents.plan.sources, embeddings.tokens),
         embedding=EmbeddingModel(**info),
         index=_index(),

@@ -231,13 +231,21 @@ def _publish(
 
 
 def _readable(kind: str, collection: str) -> Path:
-    """Where the readable manifest goes: `create/<type>/output` of the checkout, if this is one.
+    """Where the readable manifest goes: `create/<type>/output` of the checkout that the collection
+    lies in, else into the collection's folder.
 
-    A source type of another package has no folder there.
+    A source type of another package has no folder in a checkout.
     """
-    if (root := checkout()) and kind in READERS.built_in:
+    folder = load_settings(chroma_collection_name=collection).collection_folder
+    root = checkout()
+    if root and kind in READERS.built_in and _is_below(folder, root):
         return root / "create" / kind / "output" / f"{collection}.txt"
-    return load_settings(chroma_collection_name=collection).collection_folder / f"{kind}.txt"
+    return folder / f"{kind}.txt"
+
+
+def _is_below(folder: Path, root: Path) -> bool:
+    """Whether it is in `root` by its name, or by where a link leads."""
+    return folder.is_relative_to(root) or folder.resolve().is_relative_to(root)
 
 
 def _keywords(parameters: Any) -> list[inspect.Parameter]:

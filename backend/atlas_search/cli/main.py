@@ -1,6 +1,5 @@
 """The `atlas` command."""
 
-import logging
 import shlex
 import sys
 from collections.abc import Sequence
@@ -31,6 +30,7 @@ from atlas_search.cli.run import phoenix, phoenix_beside, serve
 from atlas_search.cli.source_types import CreateGroup
 from atlas_search.cli.stopping import end_process, stop_on_signal
 from atlas_search.cli.store import store_app
+from atlas_search.cli.traces import traces_app
 from atlas_search.cli.watch import watch_command
 from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
@@ -50,6 +50,7 @@ app.add_typer(store_app, name="store")
 app.add_typer(keys_app, name="keys")
 app.add_typer(feedback_app, name="feedback")
 app.add_typer(eval_app, name="eval")
+app.add_typer(traces_app, name="traces")
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
 app.command("export")(export_command)
@@ -229,9 +230,6 @@ def search_command(
 def _settings() -> Settings:
     settings = load_settings()
     set_up_logs(settings)
-    # one line a request and one a file would bury what matters
-    for chatty in ("httpx", "httpx2", "urllib3", "filelock"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
     return settings
 
 

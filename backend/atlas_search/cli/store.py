@@ -13,8 +13,6 @@ from rich.table import Table
 
 from atlas_search.build.backup.load import collection_of, import_collection
 from atlas_search.build.backup.write import export_collection
-from atlas_search.build.chunking import Chunking, chunking
-from atlas_search.build.kept_files import INGEST
 from atlas_search.build.maintain import NeedsSources, drop, repair, write_digests
 from atlas_search.build.remedy import remedy
 from atlas_search.cli.build_report import print_refused, print_report, progress_bars
@@ -23,6 +21,7 @@ from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.server.ingest.chunks import choose_chunks, ingest_origin
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import Finding, verify
@@ -126,24 +125,17 @@ def ingest_command(
     force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
 ) -> None:
     """Build again what a running server was handed, from the files it keeps in INGEST_ROOT."""
-    settings = _settings(collection)
+    settings = load_settings(**_named(collection))  # of one that is lost too
     folder = settings.collection_folder
     kept = settings.ingest_root / settings.chroma_collection_name
     if not kept.is_dir():
         raise SourceError(f"There is no {kept}: nothing is kept of it. Check INGEST_ROOT.")
+    cut, _ = choose_chunks(None, None, ingest_origin(settings))
     console = Console(stderr=True)
     with progress_bars(console) as progress:
-        report = build_kept(
-            kept, folder, open_embedder(settings), progress, cut=_cut(folder), force=force
-        )
+        report = build_kept(kept, folder, open_embedder(settings), progress, cut=cut, force=force)
     print_report(console, report, every_file=False)
     print_refused(console, report)
-
-
-def _cut(folder: Path) -> Chunking | None:
-    """How the ingested documents of a collection were cut; None if it says nothing of them."""
-    origin = Manifest.read(folder).origins.get(INGEST)
-    return chunking(size=origin.size, overlap=origin.overlap) if origin else None
 
 
 @store_app.command("export")
@@ -191,10 +183,15 @@ def _held(manifest: Manifest) -> str:
 
 def _settings(collection: str) -> Settings:
     """The settings for a collection that is there. Raises MissingStore."""
-    chosen = load_settings(chroma_collection_name=collection) if collection else load_settings()
+    chosen = load_settings(**_named(collection))
     if not chosen.collection_folder.is_dir():
         Manifest.read(chosen.collection_folder)  # says what is missing; locking would make a folder
     return chosen
+
+
+def _named(collection: str) -> dict[str, str]:
+    """The setting that names a collection; the configured one stays without a name."""
+    return {"chroma_collection_name": collection} if collection else {}
 
 
 def _print(findings: list[Finding]) -> None:

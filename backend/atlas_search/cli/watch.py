@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from socket import gaierror
 from typing import Annotated
 
 import typer
@@ -15,7 +16,9 @@ from atlas_search.build.build import BuildReport
 from atlas_search.cli.build_report import refused
 from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.core.corpus_id import check_id
+from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
+from atlas_search.core.logs import set_up_logs
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
 
@@ -23,6 +26,8 @@ log = logging.getLogger(__name__)
 
 State = dict[str, tuple[int, int, int]]
 """What can be seen of every file without reading it: its place, size and time of change."""
+
+_AGAIN = "Check the network and the settings; the next change of the folder is built with them."
 
 Say = Callable[[str], None]
 Wait = Callable[[float], object]
@@ -43,6 +48,7 @@ def watch_command(
     settings = settings_for(collection)
     if corpus:
         check_id(corpus, "--corpus")
+    set_up_logs(settings)
     stop_on_signal()
     with contextlib.suppress(KeyboardInterrupt):
         watch(folder, collection, corpus, open_embedder(settings), seconds, _print)
@@ -64,12 +70,13 @@ def watch(
     say(f"Watching {folder}. Ctrl-C ends.")
     for _ in changes(folder, seconds, wait):
         try:
-            say(_sentence(_build(folder, collection, corpus, embedder)))
+            with writing_anywhere():
+                said = _sentence(_build(folder, collection, corpus, embedder))
         except AtlasError as error:
-            say(f"Not built: {error}")
+            said = f"Not built: {error}"
         except Exception as error:
-            log.exception("The build failed.")
-            say(f"Not built: {type(error).__name__}: {error}")
+            said = f"Not built: {_reason(error)}"
+        say(said)
 
 
 def changes(folder: Path, seconds: float, wait: Wait) -> Iterator[None]:
@@ -122,6 +129,24 @@ def _sentence(report: BuildReport) -> str:
         f"{at} Version {report.manifest.version} is live in {report.seconds:.1f} s: "
         f"{report.changes}.{lacking}"
     )
+
+
+def _reason(error: Exception) -> str:
+    """What an error means that is not Atlas's own: one of a library, a plug-in or the program."""
+    chain = list(_causes(error))
+    if any(isinstance(each, TimeoutError) for each in chain):
+        return f"a service that the build needs did not answer in time. {_AGAIN}"
+    if any(isinstance(each, ConnectionError | gaierror) for each in chain):
+        return f"a service that the build needs cannot be reached, or hung up. {_AGAIN}"
+    log.error("The build failed.", exc_info=error)
+    return f"the build failed ({type(error).__name__}); the log says more."
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and those that it came from."""
+    while error:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _print(line: str) -> None:

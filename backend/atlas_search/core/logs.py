@@ -21,6 +21,9 @@ SHORTEST_SECRET = 6  # characters; a shorter one would be hidden within common w
 HIDDEN = "[hidden]"
 TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
+# one line a request and one a file would bury what matters
+_CHATTY = ("httpx", "httpx2", "urllib3", "filelock")
+
 _About = dict[str, str]
 _about: ContextVar[_About | None] = ContextVar("about", default=None)
 _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -101,6 +104,8 @@ def set_up_logs(settings: Settings) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(lines(secrets, content=settings.trace_content))
     logging.basicConfig(level=settings.atlas_log_level, handlers=[handler])
+    for chatty in _CHATTY:
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     if settings.atlas_log_format == "json":
         _log_what_ends_threads()
 

@@ -203,7 +203,7 @@ class Settings(BaseSettings):
     atlas_allowed_hosts: str = Field(
         "",
         description="Names, separated by commas, by which the server is called besides localhost, "
-        "ATLAS_HOST and the host of ATLAS_PUBLIC_URL",
+        "ATLAS_HOST, ATLAS_ADDRESS and the host of ATLAS_PUBLIC_URL",
     )
     atlas_allowed_origins: str = Field(
         "",

@@ -11,12 +11,11 @@ from atlas_search.output.search_document import RankedPassageOut, RetrievalOut, 
 
 
 class Reply(BaseModel):
-    """What came back for the question of the label `label_id`, `seconds` after it was asked.
-
-    It was asked so many times (`tries`): a server may be busy. The seconds are of the last.
+    """What came back for the question of the label `label_id`, after `seconds`.
 
     `answer` (with its passages) of a question that was asked, `found` of one that was only
-    searched for; neither where `error` says why nothing came back.
+    searched for; neither where `error` says why nothing came back. A busy server is asked several
+    times (`tries`): the seconds are those of the last.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from atlas_search.output.answer_document import AnswerDocument, CitationOut, SentenceOut
@@ -58,18 +58,28 @@ def table(answers: Sequence[AnswerDocument], base: Base) -> str:
     A text that a spreadsheet could run as a formula has one `'` put before it; so has one that
     would be such a text without the apostrophes it begins with.
     """
+    rows = (row for answer in answers for row in _rows(answer, base.of(answer.collection)))
+    return csv_text(tuple(COLUMNS), rows)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """A header and rows, in which no spreadsheet computes a cell."""
     written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, COLUMNS)
+    writer = csv.DictWriter(written, columns)
     writer.writeheader()
-    for answer in answers:
-        for row in _rows(answer, base.of(answer.collection)):
-            writer.writerow({column: inert(value) for column, value in row.items()})
+    for row in rows:
+        writer.writerow({column: inert(value) for column, value in row.items()})
     return written.getvalue()
 
 
 def inert(value: object) -> object:
     """`value` as no spreadsheet computes it."""
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def original(cell: str) -> str:
+    """The text of which `inert` made this cell."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
 def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:

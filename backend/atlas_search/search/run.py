@@ -23,7 +23,8 @@ from atlas_search.stores.tokens import IntArray
 @dataclass(frozen=True)
 class SearchRun:
     """What is asked, of what, and how. For one search; nothing of it changes but the clock, and
-    `seen`, the passages that were read already, by row: spans show some that are kept later.
+    `seen`, the passages that were read already, by row: spans show some that are kept later. The
+    name of the target is for a search without an answer: the root of an answer has it.
 
     Every stage checks `stop` before it begins, and long ones while they work.
     """
@@ -31,6 +32,7 @@ class SearchRun:
     searcher: Searcher
     request: SearchRequest
     target: Target
+    target_name: str = ""
     clock: Clock = field(default_factory=Clock)
     stop: Stop = field(default_factory=Stop)
     seen: dict[int, Passage] = field(default_factory=dict, repr=False)

@@ -73,6 +73,8 @@ def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
     )
     describe_collection(span, run.store.manifest)
     describe_counts(span, result)
+    if run.target_name:
+        span.set(target=run.target_name)
     if result.sub_questions:
         span.text(sub_questions=" | ".join(result.sub_questions))
     for warning in result.warnings:
@@ -112,14 +114,38 @@ def describe_counts(
     if cited is not None:
         stages["cited"] = {corpus: cited.get(corpus, 0) for corpus in result.per_corpus}
     for stage, counts in stages.items():
-        span.set(**{f"{stage}.{corpus}": count for corpus, count in counts.items()})
+        _count(span, stage, counts)
         span.set(**{f"imbalance.{stage}": imbalance(counts)})
+    _describe_depth(span, result)
+
+
+def _describe_depth(span: Span, result: SearchResult) -> None:
+    """What each leg gave of each corpus, and what could be found: whether all were searched to the
+    same depth, though some are smaller than that."""
+    available = {corpus.id: corpus.passages for corpus in result.scope.corpora}
+    dense = {corpus: of.dense for corpus, of in result.per_corpus.items()}
+    _count(span, "available", available)
+    _count(span, "dense", dense)
+    _count(span, "lexical", {corpus: of.lexical for corpus, of in result.per_corpus.items()})
+    span.set(**{"imbalance.depth": depth_imbalance(result.depth, available, dense)})
+
+
+def _count(span: Span, what: str, counts: Mapping[str, int]) -> None:
+    span.set(**{f"{what}.{corpus}": count for corpus, count in counts.items()})
 
 
 def imbalance(counts: Mapping[str, int]) -> float:
     """0 where every corpus gave as many, 1 where one gave none: 1 - least / most."""
     most = max(counts.values(), default=0)
     return round(1 - min(counts.values()) / most, 4) if most else 0.0
+
+
+def depth_imbalance(depth: int, available: Mapping[str, int], dense: Mapping[str, int]) -> float:
+    """0 where every corpus gave `depth` passages by meaning, or all that could be found of it; else
+    the greatest share of that which one lacks, at most 1."""
+    due = {corpus: min(depth, count) for corpus, count in available.items()}
+    shares = [dense.get(corpus, 0) / count for corpus, count in due.items() if count]
+    return round(1 - min(shares, default=1.0), 4)
 
 
 def _list_kept(span: Span, run: SearchRun, result: WholeResult) -> None:

@@ -1,11 +1,8 @@
 """Several collections served by one server, each opened when it is first asked for."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Protocol
 
 from flask import g, has_request_context, request
@@ -17,9 +14,11 @@ from atlas_search.core.settings import Settings
 from atlas_search.core.shown import shown
 from atlas_search.providers.embedding import Embedder
 from atlas_search.server.access.caller import present_caller
+from atlas_search.server.built_collections import BuiltCollections
+from atlas_search.server.open_collections import OpenCollections
 from atlas_search.server.serving import Serve, Serving
 from atlas_search.server.store_watch import UNGUARDED, Guard
-from atlas_search.stores.manifest import FILE_NAME, Manifest
+from atlas_search.stores.manifest import Manifest
 
 HEADER = "Atlas-Collection"
 EVERY = "*"
@@ -128,14 +127,6 @@ class OneCollection:
         return self.guarded
 
 
-@dataclass
-class _Place:
-    """Where one collection is opened; the lock keeps two requests from opening it twice."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    serving: Serving | None = None
-
-
 class ServedCollections:
     """The configured collection, always open, and those that COLLECTIONS names beside it.
 
@@ -146,8 +137,8 @@ class ServedCollections:
     def __init__(self, settings: Settings, embedder: Embedder | None = None):
         self._settings = settings
         self._first = Serving(settings, embedder)
-        self._others: OrderedDict[str, _Place] = OrderedDict()
-        self._lock = threading.Lock()
+        self._built = BuiltCollections(settings.chroma_persist_directory)
+        self._others = OpenCollections(self._open, settings.collections_open)
         self._follows = False
 
     def __call__(self, name: str = "") -> Atlas:
@@ -157,13 +148,7 @@ class ServedCollections:
             _check(name, self.names())
         if name in ("", self.default):
             return self._first()
-        with self._lock:
-            place = self._others.setdefault(name, _Place())
-            self._others.move_to_end(name)
-        with place.lock:
-            serving = place.serving = place.serving or self._open(name)
-        self._close_idle()
-        return serving()
+        return self._others.serve(name)()
 
     @property
     def default(self) -> str:
@@ -174,7 +159,7 @@ class ServedCollections:
         """See Collections."""
         wanted = {name.strip() for name in self._settings.collections.split(",")} - {""}
         if EVERY in wanted:
-            wanted |= set(_folders(self._settings.chroma_persist_directory))
+            wanted |= self._built.names()
         return [self.default, *sorted(wanted - {EVERY, self.default})]
 
     def problem(self, name: str = "") -> str:
@@ -182,8 +167,8 @@ class ServedCollections:
         name = name or chosen_collection() or self.default
         if name == self.default:
             return self._first.problem
-        place = self._others.get(name)
-        return place.serving.problem if place and place.serving else ""
+        serving = self._others.get(name)
+        return serving.problem if serving else ""
 
     def settings_of(self, name: str, *, new: bool = False) -> Settings:
         """See Collections."""
@@ -199,28 +184,22 @@ class ServedCollections:
 
     def refresh(self, name: str) -> None:
         """See Collections."""
-        place = self._others.get(name)
-        if name == self.default:
-            self._first.refresh()
-        elif place and place.serving:
-            place.serving.refresh()
+        if serving := self._first if name == self.default else self._others.get(name):
+            serving.refresh()
 
     def held(self) -> list[Manifest]:
         """See Collections. None counts as used by being asked for."""
-        with self._lock:
-            others = [place.serving for place in self._others.values() if place.serving]
-        return [serving().services.store.manifest for serving in (self._first, *others)]
+        every = (self._first, *self._others.all())
+        return [serving().services.store.manifest for serving in every]
 
     def is_open(self, name: str) -> bool:
         """See Collections."""
-        place = self._others.get(name)
-        return name == self.default or bool(place and place.serving)
+        return name == self.default or self._others.get(name) is not None
 
     def guard(self, name: str = "") -> Guard:
         """See Collections."""
         name = name or chosen_collection() or self.default
-        place = self._others.get(name)
-        serving = self._first if name == self.default else place and place.serving
+        serving = self._first if name == self.default else self._others.get(name)
         return serving.guard if serving else UNGUARDED
 
     def follow(self) -> None:
@@ -230,11 +209,7 @@ class ServedCollections:
 
     def close(self) -> None:
         """Stop looking, and release everything."""
-        with self._lock:
-            places = [self._others.popitem()[1] for _ in list(self._others)]
-        for place in places:
-            if place.serving:
-                place.serving.forget()
+        self._others.close()
         self._first.close()
 
     def _open(self, name: str) -> Serving:
@@ -245,21 +220,6 @@ class ServedCollections:
         if self._follows:
             serving.follow()
         return serving
-
-    def _close_idle(self) -> None:
-        with self._lock:
-            extra = len(self._others) - self._settings.collections_open
-            idle = [self._others.popitem(last=False)[1] for _ in range(extra)]
-        for place in idle:
-            with place.lock:
-                if place.serving:
-                    place.serving.forget()
-
-
-def _folders(root: Path) -> list[str]:
-    """The names of the built collections below `root`."""
-    found = root.iterdir() if root.is_dir() else ()
-    return [p.name for p in found if is_collection_name(p.name) and (p / FILE_NAME).is_file()]
 
 
 def visible(names: Iterable[str]) -> list[str]:

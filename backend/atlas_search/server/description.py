@@ -4,13 +4,12 @@ A route declares what it answers itself. What the gates before it answer, how a 
 who may use it is the same for every route, and is added here.
 """
 
-import re
 from http import HTTPStatus
 from typing import Any
 
 from flask_openapi3.openapi import OpenAPI
 
-from atlas_search.server.access.rules import RULES, Right, rule_key
+from atlas_search.server.access.rules import RULES, Right, described_route, rule_key
 from atlas_search.server.problems import PROBLEM_TYPE, Problem
 
 STATUSES = {
@@ -19,8 +18,8 @@ STATUSES = {
     403: "Not allowed to this caller, or to a page of another origin",
     404: "There is no such thing, or it is no longer kept",
     409: "The id or name is taken, the answer was stopped, or another build or server is at it",
-    413: "The body is too long",
-    415: "The body is not said to be JSON",
+    413: "The body is too long, or brings too many files",
+    415: "The body is not said to be JSON, or a form where files are sent",
     421: "The server is called by a name that is not its own",
     429: "As many answers as can wait are waiting, or the caller has taken what they may",
     500: "Something went wrong in the server; its log says what",
@@ -113,4 +112,4 @@ def _problem(status: int) -> Document:
     return said
 
 
-_RIGHTS = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route): right for route, right in RULES.items()}
+_RIGHTS = {described_route(route): right for route, right in RULES.items()}

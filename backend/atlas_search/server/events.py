@@ -12,6 +12,20 @@ POLL_SECONDS = 0.5  # how soon a client that went away is noticed while nothing 
 LAST = {"complete", "error"}
 
 
+class Silence:
+    """The time without an event: a stream must not be silent for long."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    def goes_on(self, seconds: float) -> Iterator[str]:
+        """A comment to send, if it has been so long now."""
+        self._seconds += seconds
+        if self._seconds >= HEARTBEAT_SECONDS:
+            self._seconds = 0.0
+            yield ": still here\n\n"
+
+
 def write_event(run: Run, event: Event) -> None:
     """Add a step of an answer to its events."""
     match event:
@@ -30,7 +44,7 @@ def write_event(run: Run, event: Event) -> None:
 
 def frames(run: Run, after: int, gone: Callable[[], bool]) -> Iterator[str]:
     """The events after number `after` as they come, until the last, or until the reader is gone."""
-    silent = 0.0
+    silence = Silence()
     with run.reading():
         while True:
             events = run.next(after, POLL_SECONDS)
@@ -39,12 +53,12 @@ def frames(run: Run, after: int, gone: Callable[[], bool]) -> Iterator[str]:
                 after = event.number
                 if event.name in LAST:
                     return
-            silent = 0.0 if events else silent + POLL_SECONDS
-            if not events and (run.ended or gone()):
+            if events:
+                silence = Silence()
+            elif run.ended or gone():
                 return
-            if silent >= HEARTBEAT_SECONDS:
-                silent = 0.0
-                yield ": still here\n\n"
+            else:
+                yield from silence.goes_on(POLL_SECONDS)
 
 
 def _write(run: Run, name: str, data: dict[str, object]) -> None:

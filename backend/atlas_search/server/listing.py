@@ -13,7 +13,7 @@ from atlas_search.search.conditions import conditions
 from atlas_search.server.schemas.requests import Filters, plain_filters
 from atlas_search.server.serving import Serve
 from atlas_search.services import known_corpora
-from atlas_search.stores.records import ListedDocument
+from atlas_search.stores.record_rows import ListedDocument
 from atlas_search.stores.store import Store
 from atlas_search.stores.tokens import IntArray
 

@@ -1,9 +1,7 @@
 """`GET /metrics` for Prometheus, and what is counted of requests, jobs and votes."""
 
-import re
 import time
 from collections.abc import Callable
-from functools import cache
 
 from flask import Response, g, request
 from flask_openapi3.blueprint import APIBlueprint
@@ -14,6 +12,7 @@ from atlas_search.core.errors import NotAllowed
 from atlas_search.core.metrics.labels import OTHER, Value
 from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.server.access.caller import present_caller
+from atlas_search.server.access.rules import described_route
 from atlas_search.server.ingest.documents import JobOut
 
 _METHODS = frozenset("GET HEAD POST PUT DELETE OPTIONS PATCH CONNECT TRACE".split())
@@ -57,7 +56,7 @@ def time_request(metrics: Metrics) -> Callable[[Response], Response]:
         begun = g.begun
         labels: dict[str, Value] = {
             "http.request.method": request.method if request.method in _METHODS else _OTHER_METHOD,
-            "http.route": _route(request.url_rule.rule) if request.url_rule else OTHER,
+            "http.route": described_route(request.url_rule.rule) if request.url_rule else OTHER,
             "http.response.status_code": response.status_code,
         }
 
@@ -69,12 +68,6 @@ def time_request(metrics: Metrics) -> Callable[[Response], Response]:
         return response
 
     return note
-
-
-@cache
-def _route(rule: str) -> str:
-    """A route as the description of the API writes it."""
-    return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule)
 
 
 def count_job(metrics: Metrics, job: JobOut, seconds: float) -> None:

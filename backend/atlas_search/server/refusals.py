@@ -19,6 +19,7 @@ from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.server.access.caller import NOBODY, Caller
 from atlas_search.server.access.rules import FREE, rule_key
 from atlas_search.server.problems import PROBLEM_TYPE, Problem
+from atlas_search.server.telemetry import shares_nothing
 
 MOST = 60  # in SECONDS; the queue that they share with whole traces has 2,048 places
 SECONDS = 60.0
@@ -61,7 +62,7 @@ class Refusals:
         A browser whose user wants nothing shared (Global Privacy Control) is heeded here too.
         """
         asked = Request(environ)
-        if asked.headers.get("Sec-GPC") == "1":
+        if shares_nothing(asked):
             return
         route = UNKNOWN
         with suppress(HTTPException):

@@ -1,11 +1,10 @@
 """`GET /api/stats`: what a collection holds, what it takes, and what the server did since."""
 
-from datetime import UTC, datetime
-
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
+from atlas_search.core.moment import moment
 from atlas_search.output.search_document import DatesOut
 from atlas_search.search.extent.corpora import CorpusExtent
 from atlas_search.search.extent.dates import joint_dates
@@ -91,7 +90,7 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
     blueprint = APIBlueprint(
         "statistics", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
     )
-    since = datetime.now(UTC).isoformat(timespec="seconds")
+    since = moment()
 
     @blueprint.get("/stats", summary="A collection in numbers", responses={200: StatsOut})
     def get_stats() -> dict[str, object]:

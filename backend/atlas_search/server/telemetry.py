@@ -4,11 +4,14 @@ import json
 
 from flask import request
 from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Request
 
 from atlas_search.core.tracing.silence import set_silent
 
-GPC = "Sec-GPC"
-"""The header of a browser whose user wants nothing shared: Global Privacy Control."""
+
+def shares_nothing(asked: Request) -> bool:
+    """Whether its browser says that its user wants nothing shared (Global Privacy Control)."""
+    return asked.headers.get("Sec-GPC") == "1"
 
 
 def heed_privacy() -> None:
@@ -16,7 +19,7 @@ def heed_privacy() -> None:
 
     It comes before all else, so that a request that is refused leaves no trace either.
     """
-    set_silent(wanted=request.headers.get(GPC) == "1" or _is_unwanted(_sent()))
+    set_silent(wanted=shares_nothing(request) or _is_unwanted(_sent()))
 
 
 def speak_again(_: BaseException | None) -> None:

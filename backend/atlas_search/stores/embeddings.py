@@ -4,7 +4,6 @@ Chroma finds neighbours; these files give the exact vector of any passage at onc
 build, of this or another text collection, take over what has been embedded.
 """
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Any, Self
@@ -13,14 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.staged import text_digest as text_digest
 from atlas_search.stores.tokens import IntArray
 
 VECTORS, DIGESTS, TOKENS = "vectors.npy", "digests.npy", "tokens.npy"
-
-
-def text_digest(text: str) -> bytes:
-    """SHA-256 of the text in UTF-8."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 class Embeddings:

@@ -17,15 +17,14 @@ from atlas_search.core.stop import Stop
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.filters import Filter
 from atlas_search.stores.manifest import Field, Manifest
-from atlas_search.stores.records import (
+from atlas_search.stores.record_rows import (
     DocumentOrigin,
     ListedDocument,
     Order,
     OriginCounts,
     ValueCount,
-    no_document,
-    no_passage,
 )
+from atlas_search.stores.records import no_document, no_passage
 from atlas_search.stores.store import Hits, Phrases, Scope, Store
 from atlas_search.stores.tokens import IntArray, Ragged, TokenTable
 

@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
@@ -15,45 +14,18 @@ from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import FUNCTIONS, Filter, where
+from atlas_search.stores.record_rows import (
+    DocumentOrigin,
+    ListedDocument,
+    Order,
+    OriginCounts,
+    ValueCount,
+)
 from atlas_search.stores.record_writer import BLOCK, Provenance, SourceRow
 
 CONNECTIONS = 8  # lent for a millisecond at a time
 CACHED_BLOCKS = 256  # of 16,384 characters: the texts of a few questions
 
-
-class ValueCount(NamedTuple):
-    """How many documents have a value of a field."""
-
-    field: str
-    value: str
-    documents: int
-
-
-class DocumentOrigin(NamedTuple):
-    """The corpus of a document, the source file and its kind, and how many others that gave."""
-
-    corpus: str
-    source: str
-    origin: str
-    others: int
-
-
-class ListedDocument(NamedTuple):
-    """A document without its text; `days` are the first and last of its date, empty if undated."""
-
-    id: str
-    corpus: str
-    title: str
-    source: str
-    origin: str
-    characters: int
-    passages: int
-    metadata: Metadata
-    days: tuple[str, str]
-
-
-Order = Literal["id", "title", "date", "-date"]
-"""Of listed documents; `-date` is the newest first. Undated ones come last, ties go by id."""
 
 _ORDERS: Mapping[Order, str] = {
     "id": "id",
@@ -61,13 +33,6 @@ _ORDERS: Mapping[Order, str] = {
     "date": "first_day IS NULL, first_day, last_day, id",
     "-date": "last_day IS NULL, last_day DESC, first_day DESC, id",
 }
-
-
-class OriginCounts(NamedTuple):
-    """How much came from one kind of source."""
-
-    documents: int
-    passages: int
 
 
 def no_passage(id_: str) -> NotFound:

@@ -7,7 +7,7 @@ from it is live.
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
+from atlas_search.stores.staged import StagedDocument as StagedDocument
+from atlas_search.stores.staged import StagedPassage as StagedPassage
 
 _DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"})
 
@@ -45,27 +47,6 @@ CREATE TABLE IF NOT EXISTS vectors (
     PRIMARY KEY (model, digest)
 ) WITHOUT ROWID;
 """
-
-
-@dataclass(frozen=True, slots=True)
-class StagedPassage:
-    """A passage that has been cut and analysed: `embedded` is the text its vector is made of,
-    `digest` that of this text; `words` and `parts` are those of its own text."""
-
-    row: PassageRow
-    embedded: str
-    digest: bytes
-    words: tuple[str, ...]
-    parts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StagedDocument:
-    """A document that has been read; its id is given when all documents are known."""
-
-    document: Document
-    provenance: Provenance
-    passages: tuple[StagedPassage, ...]
 
 
 class Embedded(NamedTuple):

@@ -20,14 +20,14 @@ from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.records import (
+from atlas_search.stores.record_rows import (
     DocumentOrigin,
     ListedDocument,
     Order,
     OriginCounts,
-    Records,
     ValueCount,
 )
+from atlas_search.stores.records import Records
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
 from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use

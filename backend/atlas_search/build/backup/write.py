@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ from atlas_search.build.backup.container import NewExport, Sink, new_export
 from atlas_search.build.live_version import Live
 from atlas_search.core.domain import Document, Passage
 from atlas_search.core.errors import DamagedStore
+from atlas_search.core.moment import moment
 from atlas_search.core.version import __version__
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.manifest import Manifest
@@ -160,7 +160,7 @@ def _describe(manifest: Manifest, sources: int, export: NewExport) -> form.Descr
         calibration=said["calibration"],
         version=manifest.version,
         created=manifest.created,
-        exported=datetime.now(UTC).isoformat(timespec="seconds"),
+        exported=moment(),
         exported_by=f"atlas {__version__}",
     )
 

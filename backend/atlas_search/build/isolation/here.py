@@ -3,9 +3,9 @@
 import time
 from collections.abc import Iterator
 
-from atlas_search.build.corpora import SourceFile
 from atlas_search.build.isolation.limits import End, Limits, TooLong, measured
 from atlas_search.build.prepare import Preparation, Prepared, prepare, size_of
+from atlas_search.build.source_file import SourceFile
 from atlas_search.core.errors import SourceError
 
 

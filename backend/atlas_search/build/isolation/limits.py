@@ -4,10 +4,13 @@ import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from atlas_search.build.prepare import Prepared, Remark, VectoredDocument
-from atlas_search.core.settings import Settings
-from atlas_search.stores.staging import StagedDocument
+from atlas_search.stores.staged import StagedDocument
+
+if TYPE_CHECKING:  # every process that reads would wait for it
+    from atlas_search.core.settings import Settings
 
 MOST_REMARKS = 10_000
 """On one file; a table without any text has millions of rows to complain of."""
@@ -56,7 +59,7 @@ class Limits:
         return hashlib.sha256(fingerprint + said.encode()).digest()
 
 
-def limits_from(settings: Settings) -> Limits:
+def limits_from(settings: "Settings") -> Limits:
     """The limits that the settings name."""
     named = settings.read_workers
     return Limits(

@@ -11,12 +11,12 @@ from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Self
 
-from atlas_search.build.corpora import SourceFile
 from atlas_search.build.isolation.here import read_here
 from atlas_search.build.isolation.limits import End, Limits
 from atlas_search.build.isolation.process import Process, Unfit, no_start, packed, why_it_ended
 from atlas_search.build.isolation.worker import END, LAST, SOME, SPANS, UNFIT, Job
 from atlas_search.build.prepare import Preparation, Prepared
+from atlas_search.build.source_file import SourceFile
 
 FILES_AHEAD = 32
 """Files that may be read before it is their turn to be staged: a build that is killed reads as

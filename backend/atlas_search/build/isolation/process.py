@@ -9,9 +9,9 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from typing import NamedTuple
 
-from atlas_search.build.corpora import SourceFile
 from atlas_search.build.isolation.limits import End, Limits
 from atlas_search.build.isolation.worker import NO_MEMORY, READY
+from atlas_search.build.source_file import SourceFile
 from atlas_search.core.errors import SourceError
 
 # not `multiprocessing`: that would run the caller's own script again in every process

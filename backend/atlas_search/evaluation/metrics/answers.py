@@ -1,6 +1,7 @@
 """How near an answer comes to the reference answers."""
 
 from atlas_search.evaluation.metrics.metric import Case, Metric
+from atlas_search.evaluation.metrics.places import held_gold
 from atlas_search.evaluation.metrics.texts import (
     contains_reference,
     exact_match,
@@ -28,7 +29,8 @@ METRICS = (
         "right",
         "answers",
         _OF_JUDGED,
-        "Share of answers that hold a reference; without one, that cite a gold document",
+        "Share of answers that hold a reference; if no passage does so word for word, that cite "
+        "a gold place, or document where no place is known",
     ),
 )
 
@@ -55,12 +57,17 @@ def _near(case: Case) -> dict[str, float]:
 
 
 def _right(case: Case) -> dict[str, float]:
-    label, answer = case.label, case.reply.answer
+    """Whether an answer is right, as far as labels tell.
+
+    A reference that a passage holds word for word could have been given. Any other is a paraphrase,
+    which no right answer need hold: there the answer is right if it cites what is gold.
+    """
+    label, answer, text = case.label, case.reply.answer, case.reply.text
     if answer is None or not case.reply.answered:
         return {}
-    if not label.answerable:
-        return {"right": 0.0}
-    if label.answers:
-        return {"right": float(contains_reference(case.reply.text, label.answers))}
-    cited = {citation.document_id for citation in answer.citations}
-    return {"right": float(bool(cited & label.relevance.keys()))} if label.relevance else {}
+    if not label.answerable or not (label.answers or label.located):
+        return {} if label.answerable else {"right": 0.0}
+    if contains_reference(text, label.answers):
+        return {"right": 1.0}
+    literal = any(contains_reference(one.text, label.answers) for one in case.reply.passages)
+    return {"right": float(not literal and any(held_gold(answer.citations, label)))}

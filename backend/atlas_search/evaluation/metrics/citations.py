@@ -1,7 +1,7 @@
 """What an answer cites."""
 
 from atlas_search.evaluation.metrics.metric import Case, Metric
-from atlas_search.evaluation.metrics.places import gold_places, held_places
+from atlas_search.evaluation.metrics.places import gold_of, held_gold
 from atlas_search.output.answer_document import AnswerDocument
 
 _ANSWERED = "questions that were answered"
@@ -62,15 +62,10 @@ def _of_gold(case: Case, answer: AnswerDocument) -> dict[str, float]:
 
     There an entailment model judges; here labels do.
     """
-    label = case.label
-    places = gold_places(label)
-    gold = places or frozenset(label.relevance)
-    if not (label.answerable and gold):
+    gold = gold_of(case.label)
+    if not (case.label.answerable and gold):
         return {}
-    held = [
-        held_places(citation, label) if places else gold & {citation.document_id}
-        for citation in answer.citations
-    ]
+    held = held_gold(answer.citations, case.label)
     figures = {"citation_recall": len(frozenset().union(*held)) / len(gold)}
     if case.reply.answered:
         figures["citation_precision"] = sum(map(bool, held)) / len(held) if held else 0.0

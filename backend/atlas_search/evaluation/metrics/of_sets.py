@@ -20,6 +20,7 @@ PRECISION = 0.9
 BINS = 10
 
 _OF = "questions whose answer can be judged, or that were declined"
+_CORRECT = "answer_correctness"
 _LIKELY = "answers with a likelihood that can be judged"
 
 METRICS = (
@@ -59,6 +60,10 @@ class Judged(Protocol):
     @property
     def figures(self) -> Mapping[str, float]:
         """By name."""
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Who gave a figure: `judge` or `heuristic`."""
 
 
 @dataclass(frozen=True)
@@ -108,17 +113,18 @@ def set_figures(scored: Sequence[Judged]) -> dict[str, Figure]:
 def outcomes(scored: Iterable[Judged]) -> Outcomes:
     """Those of questions that were declined, or whose answer is known to be right or wrong.
 
-    The confidence is the likelihood if every answer has one, else the evidence.
+    How right an answer is says a judge if one was asked, else its label (`right`). The confidence
+    is the likelihood if every answer has one, else the evidence.
     """
     known = [
         one
         for one in scored
-        if one.reply.answer is not None and (not one.reply.answered or "right" in one.figures)
+        if one.reply.answer is not None and (not one.reply.answered or _right(one) is not None)
     ]
     likely = all(_likelihood(one) is not None for one in known if one.reply.answered)
     return Outcomes(
         answered=np.array([one.reply.answered for one in known], dtype=float),
-        right=np.array([one.figures.get("right", 0.0) for one in known], dtype=float),
+        right=np.array([_right(one) or 0.0 for one in known], dtype=float),
         confidence=np.array(
             [(_likelihood(one) or 0.0) if likely else one.reply.evidence for one in known],
             dtype=float,
@@ -211,6 +217,12 @@ def _figure(of: SetFigure, found: Outcomes) -> Figure:
 
 def _with_likelihood(scored: Iterable[Judged]) -> list[Judged]:
     return [one for one in scored if one.reply.answered and _likelihood(one) is not None]
+
+
+def _right(one: Judged) -> float | None:
+    if one.sources.get(_CORRECT) == "judge":
+        return one.figures[_CORRECT]
+    return one.figures.get("right")
 
 
 def _likelihood(one: Judged) -> float | None:

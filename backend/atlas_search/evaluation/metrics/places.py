@@ -46,6 +46,18 @@ def held_places(found: InPassage, label: Label) -> frozenset[str | Span]:
     return frozenset((*({found.passage_id} & label.gold_passage_ids), *spans))
 
 
+def gold_of(label: Label) -> frozenset[str | Span]:
+    """The gold places; the gold documents where no place is known."""
+    return gold_places(label) or frozenset(label.relevance)
+
+
+def held_gold(found: Iterable[InPassage], label: Label) -> list[frozenset[str | Span]]:
+    """What each of some passages or citations holds of `gold_of`."""
+    if gold_places(label):
+        return [held_places(one, label) for one in found]
+    return [frozenset({one.document_id} & label.relevance.keys()) for one in found]
+
+
 def holds(place: Extent, span: Extent) -> bool:
     """Whether they share at least half of the shorter one."""
     if place.document_id != span.document_id:

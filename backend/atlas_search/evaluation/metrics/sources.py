@@ -19,8 +19,8 @@ METRICS = (
     Metric(
         "superseded",
         "sources",
-        f"{_ANSWERED} with citations",
-        "Share of answers that cite only sources with a `superseded_by`",
+        f"{_ANSWERED} with citations, whose category or kind is `stale` or `conflicting`",
+        "Share of answers that cite only sources with a `superseded_by`, and not all that is gold",
         "lower",
     ),
     Metric(
@@ -33,7 +33,7 @@ METRICS = (
         "false_conflict",
         "sources",
         f"{_ANSWERED} and whose category or kind is neither `conflicting` nor `stale`",
-        "Share of answers that state a contradiction",
+        "Share of answers that state a contradiction other than with what supersedes a source",
         "lower",
     ),
 )
@@ -45,10 +45,7 @@ def measure(case: Case) -> dict[str, float]:
     figures = _ages(case)
     if answer is None or not case.reply.answered:
         return figures
-    if answer.citations:
-        old = ("superseded_by" in citation.metadata for citation in answer.citations)
-        figures["superseded"] = float(all(old))
-    return figures | _conflicts(case.label, answer)
+    return figures | _superseded(case.label, answer) | _conflicts(case.label, answer)
 
 
 def _ages(case: Case) -> dict[str, float]:
@@ -62,10 +59,20 @@ def _ages(case: Case) -> dict[str, float]:
     }
 
 
+def _superseded(label: Label, answer: AnswerDocument) -> dict[str, float]:
+    """Elsewhere a question may be about what was: who decided an overruled case."""
+    if not (answer.citations and {label.category, label.kind} & {"stale", "conflicting"}):
+        return {}
+    old = all("superseded_by" in citation.metadata for citation in answer.citations)
+    cited = {citation.document_id for citation in answer.citations}
+    return {"superseded": float(old and bool(label.relevance.keys() - cited))}
+
+
 def _conflicts(label: Label, answer: AnswerDocument) -> dict[str, float]:
-    stated = float(any(conflict.stated for conflict in answer.conflicts))
+    stated = [conflict.kind for conflict in answer.conflicts if conflict.stated]
     said = {label.category, label.kind}
     if "conflicting" in said:
-        return {"conflict_stated": stated}
-    # what replaced a stale source contradicts it
-    return {} if "stale" in said else {"false_conflict": stated}
+        return {"conflict_stated": float(bool(stated))}
+    # that a source was superseded is true whatever is asked
+    false = any(kind != "repealed" for kind in stated)
+    return {} if "stale" in said else {"false_conflict": float(false)}

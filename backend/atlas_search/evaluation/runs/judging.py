@@ -8,6 +8,6 @@ from atlas_search.providers.embedding import Embedder
 
 
 def judging_tools(embedder: Embedder, corpora: Sequence[str], k: int) -> Tools:
-    """The usual ones, with figures at the depth of `k` passages too."""
-    usual = Tools(embedder, corpora=tuple(corpora))
-    return replace(usual, depths=tuple(sorted({*usual.depths, k})), limit=k)
+    """The usual ones, for questions that were to bring `k` passages, with figures at that depth."""
+    usual = Tools(embedder, corpora=tuple(corpora), limit=k)
+    return replace(usual, depths=tuple(sorted({*usual.depths, k})))

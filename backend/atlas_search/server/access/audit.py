@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from flask import Response, g, request
@@ -13,6 +12,7 @@ from werkzeug.exceptions import HTTPException
 
 from atlas_search.core.collection_name import LONGEST
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.moment import moment
 from atlas_search.core.settings import Settings
 from atlas_search.core.tracing.silence import silent
 from atlas_search.server.access.caller import NOBODY, Caller
@@ -68,7 +68,7 @@ def _entry(response: Response, default: str, *, with_question: bool) -> dict[str
     ingested: IngestBody | None = g.get("ingested")
     chosen = ingested.collection if ingested else _chosen()
     entry: dict[str, object] = {
-        "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "when": moment("milliseconds"),
         "key": caller.name or None,
         "key_id": caller.key.id if caller.key else None,
         "address": request.remote_addr,

@@ -71,12 +71,12 @@ class Origins:
 def origins(settings: Settings) -> Origins:
     """What the settings say."""
     public = urlsplit(settings.atlas_public_url)
-    own = (*_LOCAL, settings.atlas_host, public.hostname or "")
+    addresses = [each.strip("[]") for each in (settings.atlas_host, settings.atlas_address)]
+    own = (*_LOCAL, *addresses, public.hostname or "")
     hosts = (*own, *listed(settings.atlas_allowed_hosts))
     return Origins(
         hosts=frozenset(_name(host) for host in hosts if host),
-        every_address=_is_address(settings.atlas_host)
-        and ip_address(settings.atlas_host).is_unspecified,
+        every_address=any(_is_address(a) and ip_address(a).is_unspecified for a in addresses),
         public=f"{public.scheme}://{public.netloc}".lower(),
         allowed=frozenset(origin.lower() for origin in listed(settings.atlas_allowed_origins)),
     )

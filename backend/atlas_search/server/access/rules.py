@@ -1,5 +1,7 @@
 """What each route asks of its caller. A route without a rule is closed to everyone."""
 
+import re
+from functools import cache
 from typing import Literal
 
 Right = Literal["anyone", "reader", "administrator"]
@@ -82,6 +84,12 @@ WHOLE = frozenset(
     }
 )
 """Change, or tell of, every corpus: not for an administrator whose key sees some."""
+
+
+@cache
+def described_route(rule: str) -> str:
+    """A route as the description of the API writes it: `/api/jobs/{job_id}`."""
+    return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule)
 
 
 def rule_key(method: str, route: str) -> str:

@@ -119,13 +119,21 @@ def _documents(span: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 def _by_passage(
     answer: RatedAnswer, votes: Iterable[Standing]
 ) -> dict[tuple[str, str], list[bool]]:
+    """What each voter says of a passage, once: yes if they say so of one of its citations."""
     found: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for standing in votes:
-        for passage_id, relevance in standing.vote.passages.items():
-            found[RELEVANCE, passage_id].append(relevance == "relevant")
-        for number, backing in standing.vote.citations.items():
-            passage_id = answer.citations[number - 1].passage_id
-            found[SUPPORT, passage_id].append(backing == "supports")
+        for about, said in _by_one(answer, standing.vote).items():
+            found[about].append(any(said))
+    return found
+
+
+def _by_one(answer: RatedAnswer, vote: Vote) -> dict[tuple[str, str], list[bool]]:
+    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for passage_id, relevance in vote.passages.items():
+        found[RELEVANCE, passage_id].append(relevance == "relevant")
+    for number, backing in vote.citations.items():
+        passage_id = answer.citations[number - 1].passage_id
+        found[SUPPORT, passage_id].append(backing == "supports")
     return found
 
 

@@ -22,8 +22,7 @@ FILE = "feedback.sqlite"
 
 def open_store(settings: Settings) -> FeedbackStore:
     """The votes of the configured server; its file need not be there."""
-    file = FeedbackFile(settings.atlas_state_directory / FILE)
-    return FeedbackStore(file, settings.feedback_days)
+    return _store_in(_file(settings), settings)
 
 
 class Feedback:
@@ -32,8 +31,8 @@ class Feedback:
     def __init__(self, settings: Settings):
         self.collection = settings.chroma_collection_name
         self._content = settings.trace_content
-        file = FeedbackFile(settings.atlas_state_directory / FILE)
-        self._store = FeedbackStore(file, settings.feedback_days)
+        file = _file(settings)
+        self._store = _store_in(file, settings)
         self._noting = Noting(self._store)
         self.outbox = Outbox(file, settings.feedback_days)
         self._delivery: Delivery | None = None
@@ -93,3 +92,11 @@ class Feedback:
         self._noting.flush()
         if self._delivery:
             self._delivery.close()
+
+
+def _file(settings: Settings) -> FeedbackFile:
+    return FeedbackFile(settings.atlas_state_directory / FILE)
+
+
+def _store_in(file: FeedbackFile, settings: Settings) -> FeedbackStore:
+    return FeedbackStore(file, settings.feedback_days)

@@ -75,10 +75,12 @@ class FeedbackStore:
                 self._forget(connection, now)
 
     def _forget(self, connection: Connection, now: float) -> None:
+        oldest = now - self._days * DAY
+        # where passages have annotations, Phoenix is still to hear that they were withdrawn
         connection.execute(
-            f"DELETE FROM answers WHERE {_UNRATED} AND (kept < ? OR id <= "
-            "(SELECT MAX(id) FROM answers) - ?)",
-            (now - self._days * DAY, MOST_UNRATED),
+            f"DELETE FROM answers WHERE {_UNRATED} AND (placed = '[]' OR voted <= ?) "
+            "AND (kept < ? OR id <= (SELECT MAX(id) FROM answers) - ?)",
+            (oldest, oldest, MOST_UNRATED),
         )
 
     def rating(self, owner: str, qa_id: str, voter: str) -> Rating:

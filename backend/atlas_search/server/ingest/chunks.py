@@ -1,10 +1,21 @@
 """How ingested documents are cut: what was asked, within bounds, and what came of it."""
 
 from atlas_search.build.chunking import Chunking, chunking
+from atlas_search.build.kept_files import INGEST
+from atlas_search.core.errors import MissingStore
+from atlas_search.core.settings import Settings
 from atlas_search.server.ingest.documents import ChunksOut, ClampedOut
-from atlas_search.stores.manifest import Origin
+from atlas_search.stores.manifest import Manifest, Origin
 
 LEAST, MOST = 100, 4000  # characters of a passage
+
+
+def ingest_origin(settings: Settings) -> Origin | None:
+    """What the collection says of its ingested documents; None if it is lost, or has had none."""
+    try:
+        return Manifest.read(settings.collection_folder).origins.get(INGEST)
+    except MissingStore:
+        return None
 
 
 def choose_chunks(

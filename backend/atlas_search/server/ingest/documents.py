@@ -10,7 +10,7 @@ OPEN: frozenset[State] = frozenset({"queued", "running"})
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class IngestBody(BaseModel):

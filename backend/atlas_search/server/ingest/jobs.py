@@ -9,15 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound, Unavailable
+from atlas_search.core.moment import moment
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.server.ingest.arrival import check_clash
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, StageOut, State
@@ -28,8 +27,9 @@ from atlas_search.server.ingest.job_files import (
     kept_jobs,
     new_id,
 )
+from atlas_search.server.ingest.process import run_task
 from atlas_search.server.ingest.trace import job_trace
-from atlas_search.server.ingest.work import Task, run_task
+from atlas_search.server.ingest.work import Task
 
 log = logging.getLogger(__name__)
 KEPT = 200  # ended jobs of a collection that are remembered
@@ -44,7 +44,10 @@ Ended = Callable[[JobOut, float], None]
 
 @dataclass
 class _Job:
-    """A job: what is told of it, how often that changed, and whether it should end."""
+    """A job: what is told of it, how often that changed, and whether it should end.
+
+    What is told is replaced and never changed, so it is handed out without a copy.
+    """
 
     told: JobOut
     files: JobFiles
@@ -104,7 +107,7 @@ class Jobs:
                 told.collection, ThreadPoolExecutor(1, thread_name_prefix="ingest")
             )
             lane.submit(self._run, job)
-            return job.told.model_copy(deep=True)
+            return job.told
 
     def _check_names(self, told: JobOut) -> None:
         """Raise Conflict for a name that another request brings too, or if the server stops."""
@@ -128,7 +131,7 @@ class Jobs:
         """Every job, newest first."""
         self._open()
         with self._changed:
-            told = [job.told.model_copy(deep=True) for job in self._jobs.values()]
+            told = [job.told for job in self._jobs.values()]
         return sorted(told, key=lambda job: (job.created, job.id), reverse=True)
 
     def after(self, id_: str, revision: int, seconds: float) -> tuple[int, JobOut]:
@@ -142,7 +145,15 @@ class Jobs:
             if job is None:
                 raise NotFound(f"There is no job {id_!r}, or it is no longer remembered.")
             self._changed.wait_for(lambda: job.revision > revision, seconds)
-            return job.revision, job.told.model_copy(deep=True)
+            return job.revision, job.told
+
+    def over(self, id_: str, seconds: float) -> bool:
+        """Whether a job is over now, or is so within so many seconds."""
+        with self._changed:
+            job = self._jobs.get(id_)
+            return job is None or self._changed.wait_for(
+                lambda: job.told.state not in OPEN, seconds
+            )
 
     def at_work(self) -> tuple[int, int]:
         """How many jobs of this server run, and how many wait."""
@@ -172,7 +183,7 @@ class Jobs:
                 job.gone.set()
                 if job.told.state == "queued":
                     self._end(job, "cancelled", "It was cancelled before it began.")
-            told = job.told.model_copy(deep=True)
+            told = job.told
         return ends, told
 
     def close(self) -> None:
@@ -198,9 +209,8 @@ class Jobs:
             if not self._begin(job) or job.task is None:
                 return
             result = self._work(job, job.task)
+            self._publish(job)
             state = "done"
-            with suppress(AtlasError):  # the server says itself why it does not serve a version
-                self._published(job.told.collection)
         except Cancelled as error:
             state = "interrupted" if self._closing else "cancelled"
             problem = _INTERRUPTED if self._closing else str(error)
@@ -229,13 +239,22 @@ class Jobs:
             trace.describe(result)
             return result
 
+    def _publish(self, job: _Job) -> None:
+        """Let the new version be served. It is live, and followed, whatever fails here."""
+        try:
+            self._published(job.told.collection)
+        except AtlasError:
+            pass  # the server says itself why it does not serve a version
+        except Exception:
+            log.exception("The version of the job %s is served later.", job.told.id)
+
     def _begin(self, job: _Job) -> bool:
         """Whether it is this job's turn: it may have ended while it waited."""
         with self._changed:
             if job.told.state != "queued":
                 return False
             job.begun = time.monotonic()
-            self._tell(job, state="running", started=_now())
+            self._tell(job, state="running", started=moment("milliseconds"))
             self._keep(job)
             return True
 
@@ -253,7 +272,7 @@ class Jobs:
     def _end(self, job: _Job, state: State, problem: str, result: ResultOut | None = None) -> None:
         job.files.forget_brought()
         job.task = None
-        self._tell(job, state=state, ended=_now(), problem=problem, result=result)
+        self._tell(job, state=state, ended=moment("milliseconds"), problem=problem, result=result)
         self._ended(job.told, time.monotonic() - job.begun if job.begun else 0.0)
         self._keep(job)
         self._forget_old(job.told.collection)
@@ -304,7 +323,3 @@ class Jobs:
 
 
 _INTERRUPTED = "The server stopped before it was over. Nothing is lost: send it again."
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

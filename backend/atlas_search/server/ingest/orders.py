@@ -1,12 +1,12 @@
 """From what a request wants to a job: checked against the collection, its files taken in."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from atlas_search.build.kept_files import INGEST
 from atlas_search.core.corpus_id import check_id
-from atlas_search.core.errors import Conflict, MissingStore, RequestError, SourceError
+from atlas_search.core.errors import Conflict, RequestError, SourceError
+from atlas_search.core.moment import moment
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
@@ -20,11 +20,10 @@ from atlas_search.server.ingest.arrival import (
     take_in,
 )
 from atlas_search.server.ingest.below_root import files_below, path_below
-from atlas_search.server.ingest.chunks import choose_chunks
+from atlas_search.server.ingest.chunks import choose_chunks, ingest_origin
 from atlas_search.server.ingest.documents import IngestBody, JobOut
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.work import Task
-from atlas_search.stores.manifest import Manifest, Origin
 
 LONGEST_CORPUS = 128  # characters of its id, which is a folder's name too
 
@@ -42,7 +41,7 @@ def order_files(
     """
     settings = collections.settings_of(wish.collection, new=True)
     kept = settings.ingest_root / settings.chroma_collection_name
-    chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, _origin(settings))
+    chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, ingest_origin(settings))
     corpus = _corpus(wish.corpus)
     files = jobs.new(settings.chroma_collection_name)
     arrival = Arrival([], [])
@@ -72,7 +71,7 @@ def order_files(
         kind="ingest",
         collection=settings.chroma_collection_name,
         corpus=corpus,
-        created=_now(),
+        created=moment("milliseconds"),
         files=arrival.files,
         left_out=arrival.left_out,
         more_left_out=arrival.more_left_out,
@@ -110,17 +109,10 @@ def order_removal(
         kind="remove",
         collection=settings.chroma_collection_name,
         corpus=corpus,
-        created=_now(),
+        created=moment("milliseconds"),
     )
     kept = settings.ingest_root / settings.chroma_collection_name
     return told, Task(settings, kept, open_embedder, files.folder, removed=source)
-
-
-def _origin(settings: Settings) -> Origin | None:
-    try:
-        return Manifest.read(settings.collection_folder).origins.get(INGEST)
-    except MissingStore:
-        return None
 
 
 def _corpus(id_: str) -> str:
@@ -138,7 +130,3 @@ def _limits(settings: Settings) -> Limits:
         settings.ingest_max_request_mb * MEGABYTE,
         files_reader().suffixes,
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import IO
 
-from flask import Response, g, json, request, stream_with_context
+from flask import Response, g, request, stream_with_context
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ValidationError
@@ -13,7 +13,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.open import EmbedderFactory
 from atlas_search.server.bodies import FORM, JSON
 from atlas_search.server.collections import Collections
-from atlas_search.server.events import HEARTBEAT_SECONDS, POLL_SECONDS
+from atlas_search.server.events import POLL_SECONDS, Silence
 from atlas_search.server.ingest.arrival import MOST_FILES, Handed
 from atlas_search.server.ingest.documents import OPEN, IngestBody, JobOut, JobsOut
 from atlas_search.server.ingest.jobs import Jobs
@@ -178,17 +178,19 @@ def _accepted(job: JobOut) -> Response:
 
 
 def _frames(jobs: Jobs, id_: str, gone: Gone) -> Iterator[str]:
-    revision, silent = -1, 0.0
+    """The job as it is, and when it has changed, though not at each of its steps."""
+    revision, silence = -1, Silence()
     while not gone():
         before = revision
         revision, told = jobs.after(id_, revision, POLL_SECONDS)
-        if revision != before:
-            over = told.state not in OPEN
-            data = json.dumps(told.model_dump(mode="json"))
-            yield f"id: {revision}\nevent: {'done' if over else 'progress'}\ndata: {data}\n\n"
-            if over:
-                return
-        silent = 0.0 if revision != before else silent + POLL_SECONDS
-        if silent >= HEARTBEAT_SECONDS:
-            silent = 0.0
-            yield ": still here\n\n"
+        if revision == before:
+            yield from silence.goes_on(POLL_SECONDS)
+            continue
+        silence = Silence()
+        over = told.state not in OPEN
+        name = "done" if over else "progress"
+        yield f"id: {revision}\nevent: {name}\ndata: {told.model_dump_json()}\n\n"
+        if over:
+            return
+        # with a thousand files one event is a megabyte, and a build has a step for each batch
+        jobs.over(id_, POLL_SECONDS)

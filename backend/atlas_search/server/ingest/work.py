@@ -1,7 +1,6 @@
 """The work of one job, in a process of its own, so that the server keeps its memory and pace."""
 
 import logging
-import multiprocessing
 import os
 import signal
 import time
@@ -31,7 +30,6 @@ from atlas_search.stores.manifest import Manifest
 
 log = logging.getLogger(__name__)
 KINDNESS = 10  # of the process: questions go before
-LOOK_SECONDS = 0.2
 WAIT_SECONDS = 1.0  # between two attempts while another build runs
 
 Tell = Callable[[str, int, int], None]
@@ -57,62 +55,14 @@ class Task:
 
 
 @dataclass(frozen=True)
-class _Failure:
+class Failure:
     """Why there is no result; without a message the fault is one of the program."""
 
     message: str
 
 
-_Answer = ResultOut | _Failure
-_MAY_GO_LIVE = "May it go live?"
-
-
-def run_task(
-    task: Task,
-    tell: Tell,
-    may_go_live: Callable[[], bool],
-    gone: Callable[[], bool],
-    given_up: Callable[[], bool] = lambda: False,
-) -> ResultOut:
-    """Let a process do the task, and wait for it; `tell` hears of its progress.
-
-    Until `may_go_live` was asked and said yes nothing changes that anybody sees; while it has not,
-    the process is ended as soon as `gone`, and whatever it does as soon as it is `given_up`.
-    Raises Cancelled then, and AtlasError if it fails.
-    """
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(task, theirs), name="atlas-ingest", daemon=True)
-    process.start()
-    theirs.close()
-    committed = False
-    try:
-        while True:
-            if given_up() or (not committed and gone()):
-                raise Cancelled("It was cancelled.")
-            if not ours.poll(LOOK_SECONDS):
-                continue
-            message = ours.recv()
-            if message == _MAY_GO_LIVE:
-                committed = may_go_live()
-                ours.send(committed)
-            elif isinstance(message, ResultOut):
-                return message
-            elif isinstance(message, _Failure):
-                raise AtlasError(message.message)
-            else:
-                tell(*message)
-    except EOFError:
-        process.join()
-        raise AtlasError(
-            f"The process that built it ended with {process.exitcode}, perhaps for want of memory. "
-            "Nothing of it is live. Send it again, or in smaller parts."
-        ) from None
-    finally:
-        if given_up() or not committed:
-            process.terminate()
-        process.join()
-        ours.close()
+_Answer = ResultOut | Failure
+MAY_GO_LIVE = "May it go live?"
 
 
 def build_kept(
@@ -145,7 +95,8 @@ def build_kept(
     )
 
 
-def _work(task: Task, pipe: Connection) -> None:
+def work(task: Task, pipe: Connection) -> None:
+    """Do it in this process, and tell the other end of `pipe` what came of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.nice(KINDNESS)
@@ -153,13 +104,13 @@ def _work(task: Task, pipe: Connection) -> None:
     try:
         answer = do_task(task, pipe)
     except AtlasError as error:
-        answer = _Failure(str(error))
+        answer = Failure(str(error))
     except (BrokenPipeError, EOFError):
         return  # the server is gone
     except Exception as error:
         set_up_logs(task.settings)
         log.exception("A job failed.")
-        answer = _Failure(f"The build failed ({type(error).__name__}); the server's log says more.")
+        answer = Failure(f"The build failed ({type(error).__name__}); the server's log says more.")
     pipe.send(answer)
 
 
@@ -210,7 +161,7 @@ def _settling(task: Task, pipe: Connection) -> Iterator[Tell]:
         def tell(stage: str, done: int, total: int) -> None:
             nonlocal before
             if stage == LAST_STAGE and not done:
-                pipe.send(_MAY_GO_LIVE)
+                pipe.send(MAY_GO_LIVE)
                 if not pipe.recv():
                     raise Cancelled("It was cancelled.")
                 before = _version(folder)

@@ -1,0 +1,35 @@
+"""A file to read, and what holds for it. A process that reads needs no more of the sources."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What holds for the files of one corpus.
+
+    Without `corpus` each document's own metadata field `corpus_field` names it. `metadata` are
+    values for documents that do not say; `encoding` is what text files are in, empty for UTF-8.
+    `language` is the one its words are analysed in, empty if nobody says.
+    """
+
+    corpus: str = ""
+    corpus_field: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    encoding: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file to read.
+
+    `name` is how reports call it, `stem` what the ids of its documents begin with.
+    """
+
+    path: Path
+    name: str
+    stem: str
+    rule: Rule

@@ -1,0 +1,47 @@
+"""What records tell beside documents and passages: rows of lists and of counts."""
+
+from typing import Literal, NamedTuple
+
+from atlas_search.core.domain import Metadata
+
+
+class ValueCount(NamedTuple):
+    """How many documents have a value of a field."""
+
+    field: str
+    value: str
+    documents: int
+
+
+class DocumentOrigin(NamedTuple):
+    """The corpus of a document, the source file and its kind, and how many others that gave."""
+
+    corpus: str
+    source: str
+    origin: str
+    others: int
+
+
+class ListedDocument(NamedTuple):
+    """A document without its text; `days` are the first and last of its date, empty if undated."""
+
+    id: str
+    corpus: str
+    title: str
+    source: str
+    origin: str
+    characters: int
+    passages: int
+    metadata: Metadata
+    days: tuple[str, str]
+
+
+Order = Literal["id", "title", "date", "-date"]
+"""Of listed documents; `-date` is the newest first. Undated ones come last, ties go by id."""
+
+
+class OriginCounts(NamedTuple):
+    """How much came from one kind of source."""
+
+    documents: int
+    passages: int

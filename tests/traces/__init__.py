@@ -1,0 +1,1 @@
+"""`atlas traces`: reading, checking and comparing what Phoenix holds."""
