@@ -1,7 +1,8 @@
 """The runs that a report tells of, as far as they came."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 
 from atlas_search.evaluation.folder import RUN, RunFolder
@@ -84,7 +85,9 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
 def _read(folder: RunFolder, name: str) -> ReportedRun:
     spec, labels, replies = folder.spec(), folder.labels(), folder.replies()
-    judged = {one.label.id: one for one in folder.load().scored if _is_of_its_reply(one)}
+    judged = {
+        one.label.id: _with_numbers(one) for one in folder.load().scored if _is_of_its_reply(one)
+    }
     scored = tuple(
         judged.get(label.id) or Scored(label, reply, {FAILED.name: float(bool(reply.error))})
         for label in labels
@@ -96,6 +99,11 @@ def _read(folder: RunFolder, name: str) -> ReportedRun:
         unasked=len(labels) - len(scored),
         unjudged=sum(one.label.id not in judged and not one.reply.error for one in scored),
     )
+
+
+def _with_numbers(one: Scored) -> Scored:
+    """Without figures that are none: what is no number says nothing of a question."""
+    return replace(one, figures={n: value for n, value in one.figures.items() if isfinite(value)})
 
 
 def _is_of_its_reply(one: Scored) -> bool:
