@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+from atlas_search.core.disk import writing
 from atlas_search.evaluation.run import EvalRun
 from atlas_search.evaluation.scored import Scored
 
@@ -76,9 +77,12 @@ FORMATS: Mapping[str, Callable[[EvalRun], Files]] = {
 def write_export(run: EvalRun, format_: str, file: Path) -> list[Path]:
     """Write a run in one of FORMATS; the files that were written."""
     paths = []
+    with writing(file.parent):
+        file.parent.mkdir(parents=True, exist_ok=True)
     for ending, text in FORMATS[format_](run).items():
         path = file.with_name(file.name + ending)
-        path.write_text(text, encoding="utf-8")
+        with writing(file.parent):
+            path.write_text(text, encoding="utf-8")
         paths.append(path)
     return paths
 

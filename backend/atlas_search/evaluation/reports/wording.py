@@ -91,9 +91,9 @@ def visible(text: str) -> str:
 
 
 def ids(questions: Sequence[str], most: int = 8) -> str:
-    """The first ids of questions."""
+    """The first ids of questions or documents."""
     more = f" and {len(questions) - most:,} more" if len(questions) > most else ""
-    return ", ".join(questions[:most]) + more
+    return ", ".join(shortened(each, 80) for each in questions[:most]) + more
 
 
 def present(names: Sequence[str], figures: Mapping[str, Figure]) -> list[str]:

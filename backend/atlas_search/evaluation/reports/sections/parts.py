@@ -7,7 +7,13 @@ from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.blocks import Block, Plot, Section, Table, Words
 from atlas_search.evaluation.reports.plots.charts import MOST, rows
 from atlas_search.evaluation.reports.plots.series import Row
-from atlas_search.evaluation.reports.wording import number, present, title_of, with_interval
+from atlas_search.evaluation.reports.wording import (
+    number,
+    present,
+    shortened,
+    title_of,
+    with_interval,
+)
 from atlas_search.evaluation.scored import Figure
 
 _SHOWN = ("decided", "recall", "f1", "cites_gold")
@@ -162,7 +168,7 @@ def _shares(figures: Mapping[str, Figure]) -> dict[str, tuple[Figure | None, Fig
 
 
 def _own(name: str) -> str:
-    return name.partition(".")[2]
+    return shortened(name.partition(".")[2], 80)
 
 
 def _told(names: Sequence[str], row: Row) -> str:
