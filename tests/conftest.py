@@ -92,12 +92,13 @@ def demo(shared: Path, stores: Path, embedder: LocalEmbedder) -> BuildReport:
     kept = shared / "demo.pickle"
     with FileLock(shared / "demo.lock"):
         if not kept.exists():
-            kept.write_bytes(pickle.dumps(_build_demo(stores, embedder)))
+            kept.write_bytes(pickle.dumps(build_demo(stores, embedder)))
     found: BuildReport = pickle.loads(kept.read_bytes())
     return found
 
 
-def _build_demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
+def build_demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
+    """Build the bundled collection below `stores`."""
     reader = files_reader()
     sources = by_mapping(SAMPLES, MAPPING, reader.suffixes, "")
     options = BuildOptions("atlas_demo", "files")

@@ -70,9 +70,6 @@ def test_the_error_lists_five(tmp_path: Path, village: OpenCollection) -> None:
     with pytest.raises(AtlasError, match=r"'x0', 'x1', 'x2', 'x3', 'x4' and 4 more\. ") as raised:
         gold([f"x{number}" for number in range(9)], tmp_path, village)
     assert "--allow-unknown-gold" in str(raised.value)
-    path = lines(tmp_path / "labels.jsonl", {"question": QUESTION, "gold_docs": ["x", "mill"]})
-    with pytest.raises(AtlasError, match=r"'mill' \(a name of 2 documents\), 'x'"):
-        fit(path, village)
 
 
 def test_unknown_gold_can_be_allowed(tmp_path: Path, village: OpenCollection) -> None:

@@ -45,6 +45,7 @@ from atlas_search.evaluation.grid.table import (
     grid_rows,
     grid_tables,
 )
+from atlas_search.evaluation.labels.label_set import EVERY_SPLIT
 from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.runs.begin import Wanted
 from atlas_search.evaluation.runs.here import ProcessSubject
@@ -110,7 +111,7 @@ def grid_command(
                 )
                 for name in splits
             ]
-            questions = {each.split: each for each in asked}
+            questions = {each.split or EVERY_SPLIT: each for each in asked}
             begin_grid(grid, atlas, chosen, questions, wanted)
             cells = _carry_out(grid, atlas, require_llm=require_llm, parallel=parallel)
     rows = grid_rows(cells)

@@ -1,0 +1,1 @@
+"""Whether a run is good enough, and no worse than the one before."""

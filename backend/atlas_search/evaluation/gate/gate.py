@@ -1,0 +1,229 @@
+"""A run held to rules, and to a baseline."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from atlas_search.core.errors import SourceError
+from atlas_search.evaluation.comparison.differences import correct, is_worse
+from atlas_search.evaluation.comparison.figures import (
+    FAILED,
+    RunFigures,
+    better,
+    is_known,
+    is_of_sets,
+    known_figures,
+    question_figures,
+    run_figures,
+)
+from atlas_search.evaluation.comparison.pairs import (
+    NO_PAIRS,
+    Pairs,
+    paired_differences,
+    paired_values,
+    pairs,
+)
+from atlas_search.evaluation.comparison.slices import ALL, slices
+from atlas_search.evaluation.comparison.specs import Change, changed_basis, changed_options
+from atlas_search.evaluation.gate.baseline import Baseline
+from atlas_search.evaluation.gate.rules import Needs, Rule, Rules
+from atlas_search.evaluation.metrics.of_sets import set_figures
+from atlas_search.evaluation.run import EvalRun
+from atlas_search.evaluation.scored import Scored
+from atlas_search.evaluation.statistics.interval import SEED
+from atlas_search.evaluation.statistics.permutation import least_p_value, paired_p_values
+
+_ROUNDING = 1e-9  # a mean of 0.95 may be written 0.9499999999999999
+_IN_BOTH = ("max_drop", "significant")
+_NONE_FAILED = Rule(ALL, FAILED, Needs(max=0))
+
+
+@dataclass(frozen=True)
+class Check:
+    """A need of a rule and how it came out.
+
+    `value` is the mean of `questions`, or what was added to it against the baseline; both 0 where
+    no question has the figure, which fails. `p` is corrected for the number of rules that need
+    one, and 1 for others.
+    """
+
+    slice: str
+    figure: str
+    need: Literal["min", "max", "max_drop", "significant"]
+    value: float
+    needed: str
+    questions: int
+    p: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Every check; how the run and the baseline differ, empty without one."""
+
+    checks: tuple[Check, ...]
+    pairs: Pairs = NO_PAIRS
+    basis: tuple[Change, ...] = ()
+    options: tuple[Change, ...] = ()
+
+    @property
+    def failed(self) -> list[Check]:
+        """The checks that did not pass; the run passes if there are none."""
+        return [check for check in self.checks if not check.passed]
+
+
+@dataclass(frozen=True)
+class _Paired:
+    """Differences from the baseline, of questions with a figure in both; the mean of none is 0."""
+
+    rule: Rule
+    changes: list[float]
+
+    @property
+    def mean(self) -> float:
+        return sum(self.changes) / len(self.changes) if self.changes else 0.0
+
+
+def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: int = SEED) -> Gate:
+    """Hold a run to every need of every rule. Raises SourceError if they are not about such a run.
+
+    Where no rule is about `failed`, a reply to every question is needed.
+    """
+    figures = run_figures(run)
+    parts = slices(one.label for one in run.scored)
+    _check_whole(run)
+    _check_names(rules, figures, parts)
+    own = () if any(rule.figure == FAILED for rule in rules.rules) else (_NONE_FAILED,)
+    scored = {one.label.id: one for one in run.scored}
+    bounds = [
+        check
+        for rule in (*own, *rules.rules)
+        for check in _bounds(rule, [scored[id_] for id_ in parts[rule.slice]])
+    ]
+    against = [rule for rule in rules.rules if rule.needs.against]
+    if baseline is None:
+        _check_alone(against)
+        return Gate(tuple(bounds))
+    common = pairs(baseline.figures, figures)
+    paired = _paired(against, figures, baseline.figures, parts, set(common.common))
+    return Gate(
+        checks=(*bounds, *_drops(paired), *_significances(paired, rules.alpha, seed)),
+        pairs=common,
+        basis=tuple(changed_basis(baseline.spec, run.spec)),
+        options=tuple(changed_options(baseline.spec, run.spec)),
+    )
+
+
+def _check_alone(against: Sequence[Rule]) -> None:
+    if against:
+        raise SourceError(
+            f"{against[0].slice}: {against[0].figure} is held to another run: name it, "
+            "--against RUN."
+        )
+
+
+def _check_whole(run: EvalRun) -> None:
+    asked, wanted = len(run.scored), run.spec.labels.questions
+    if asked < wanted or not asked:
+        raise SourceError(
+            f"The run {run.spec.id} has figures of {asked} of its {wanted} questions: go on with "
+            "it first."
+        )
+
+
+def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence[str]]) -> None:
+    own = {name for one in figures.values() for name in one.figures}
+    for rule in rules.rules:
+        if rule.slice not in parts:
+            raise SourceError(f"No question is in {rule.slice}. Known: {', '.join(parts)}.")
+        if not (rule.figure in own or is_known(rule.figure)):
+            known = ", ".join(known_figures())
+            raise SourceError(f"{rule.slice}: {rule.figure} is no figure. Known: {known}.")
+        if rule.needs.against and better(rule.figure) == "none":
+            raise SourceError(
+                f"{rule.slice}: {rule.figure} is neither better high nor low, so it cannot drop: "
+                "give min or max."
+            )
+        if rule.needs.against and is_of_sets(rule.figure):
+            raise SourceError(
+                f"{rule.slice}: {rule.figure} is a figure of all questions together, so it cannot "
+                "be compared question by question: give min or max."
+            )
+
+
+def _bounds(rule: Rule, scored: Sequence[Scored]) -> Iterator[Check]:
+    mean, questions = _mean(rule.figure, scored)
+    low, high = rule.needs.min, rule.needs.max
+    if low is not None:
+        passed = questions > 0 and mean >= low - _ROUNDING
+        yield _check(rule, "min", mean, f">= {low:g}", questions, passed)
+    if high is not None:
+        passed = questions > 0 and mean <= high + _ROUNDING
+        yield _check(rule, "max", mean, f"<= {high:g}", questions, passed)
+
+
+def _mean(figure: str, scored: Sequence[Scored]) -> tuple[float, int]:
+    """The mean of a figure, or that of all together, and of how many questions; 0, 0 of none."""
+    if is_of_sets(figure):
+        found = set_figures(scored).get(figure)
+        return (found.mean, found.questions) if found else (0.0, 0)
+    known = (question_figures(one).figures.get(figure) for one in scored)
+    values = [value for value in known if value is not None]
+    return (sum(values) / len(values), len(values)) if values else (0.0, 0)
+
+
+def _paired(
+    rules: Sequence[Rule],
+    figures: RunFigures,
+    baseline: RunFigures,
+    parts: Mapping[str, Sequence[str]],
+    common: Collection[str],
+) -> list[_Paired]:
+    paired = []
+    for rule in rules:
+        ids = [id_ for id_ in parts[rule.slice] if id_ in common]
+        values = paired_values(baseline, figures, ids, rule.figure)
+        paired.append(_Paired(rule, paired_differences(values)))
+    return paired
+
+
+def _drops(paired: Sequence[_Paired]) -> list[Check]:
+    checks = []
+    for one in paired:
+        allowed = one.rule.needs.max_drop
+        if allowed is not None:
+            n = len(one.changes)
+            change = one.mean
+            worse = is_worse(one.rule.figure, change) and abs(change) > allowed + _ROUNDING
+            needed = f"worse by {allowed:g} at most"
+            checks.append(_check(one.rule, "max_drop", change, needed, n, bool(n) and not worse))
+    return checks
+
+
+def _significances(paired: Sequence[_Paired], alpha: float, seed: int) -> list[Check]:
+    """A rule of too few questions for any p value below alpha fails: it could never catch one."""
+    tested = [one for one in paired if one.rule.needs.significant]
+    tests = [one.changes for one in tested]
+    p_values = correct(tests, paired_p_values(tests, seed=seed), alpha)
+    checks = []
+    for one, p in zip(tested, p_values, strict=True):
+        n = len(one.changes)
+        enough = least_p_value(n) < alpha
+        worse = enough and is_worse(one.rule.figure, one.mean) and p < alpha
+        needed = f"not worse with p < {alpha:g}" if enough else "more questions for any p"
+        checks.append(_check(one.rule, "significant", one.mean, needed, n, enough and not worse, p))
+    return checks
+
+
+def _check(
+    rule: Rule,
+    need: Literal["min", "max", "max_drop", "significant"],
+    value: float,
+    needed: str,
+    questions: int,
+    passed: bool,
+    p: float = 1.0,
+) -> Check:
+    if not questions:
+        needed = "a question with this figure" + (" in both" if need in _IN_BOTH else "")
+    return Check(rule.slice, rule.figure, need, value, needed, questions, p, passed)

@@ -1,0 +1,276 @@
+"""A run is held to rules, and to the run before."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atlas_search.cli.main import main
+from atlas_search.core.errors import SourceError
+from atlas_search.evaluation.comparison.figures import is_known, run_figures
+from atlas_search.evaluation.gate.baseline import baseline_of, read_baseline, write_baseline
+from atlas_search.evaluation.gate.gate import Check, Gate, gate
+from atlas_search.evaluation.gate.rules import read_rules
+from atlas_search.evaluation.run import EvalRun
+from tests.evaluation.made_runs import LABELS, kept, made_run, slower, spec, unanswered
+from tests.places import ROOT
+
+IDS = [label.id for label in LABELS]
+GOOD = made_run()
+
+
+def rules(folder: Path, text: str):
+    path = folder / "rules.toml"
+    path.write_text(text)
+    return read_rules(path)
+
+
+def held(folder: Path, text: str, run: EvalRun, before: EvalRun | None = None) -> Gate:
+    return gate(run, rules(folder, text), baseline_of(before) if before else None)
+
+
+def failed(found: Gate) -> list[tuple[str, str, str]]:
+    return [(check.slice, check.figure, check.need) for check in found.failed]
+
+
+def only(found: Gate) -> Check:
+    (check,) = (check for check in found.checks if check.figure != "failed")
+    return check
+
+
+@pytest.mark.parametrize(
+    ("needs", "bad", "passed"),
+    [
+        ("min = 0.75", 6, True),  # 18 of 24
+        ("min = 0.75", 7, False),
+        ("max = 0.75", 6, True),
+        ("max = 0.75", 5, False),
+    ],
+)
+def test_a_mean_is_held_to_its_bounds(tmp_path: Path, needs: str, bad: int, passed: bool) -> None:
+    found = held(tmp_path, f"[all]\nrecall = {{ {needs} }}", made_run(bad=IDS[:bad]))
+    assert only(found).passed is passed
+    assert only(found).value == pytest.approx((24 - bad) / 24)
+    assert bool(found.failed) is not passed
+
+
+def test_a_slice_has_rules_of_its_own(tmp_path: Path) -> None:
+    text = "[corpus.coast]\nrecall={min=1}\n[category.paraphrase]\nrecall={min=1}"
+    assert failed(held(tmp_path, text, made_run(bad=["q21"]))) == [
+        ("corpus.coast", "recall", "min"),
+        ("category.paraphrase", "recall", "min"),
+    ]
+    assert failed(held(tmp_path, text, made_run(bad=["q0"]))) == []
+
+
+def test_a_drop_by_more_than_is_allowed_fails_and_a_rise_does_not(tmp_path: Path) -> None:
+    text = "[all]\nrecall = { max_drop = 0.125 }"  # three of 24
+    assert failed(held(tmp_path, text, made_run(bad=IDS[:3]), GOOD)) == []
+    assert failed(held(tmp_path, text, made_run(bad=IDS[:4]), GOOD)) == [
+        ("all", "recall", "max_drop")
+    ]
+    assert failed(held(tmp_path, text, GOOD, made_run(bad=IDS[:20]))) == []
+
+
+def test_a_drop_of_what_is_better_lower_is_a_rise(tmp_path: Path) -> None:
+    text = "[all]\nseconds = { max_drop = 0.2, significant = true }"
+    assert len(failed(held(tmp_path, text, slower(GOOD, 0.3), GOOD))) == 2
+    assert failed(held(tmp_path, text, slower(GOOD, -0.3), GOOD)) == []
+
+
+def test_a_small_drop_fails_if_it_is_no_chance(tmp_path: Path) -> None:
+    text = "[all]\nrecall = { significant = true }"
+    found = held(tmp_path, text, made_run(bad=IDS[:6]), GOOD)
+    assert failed(found) == [("all", "recall", "significant")]
+    assert only(found).p == pytest.approx(2 / 2**6)
+    assert failed(held(tmp_path, text, made_run(bad=IDS[:5]), GOOD)) == []  # 2 / 2^5
+    # ten became worse and six better: the mean fell, by no more than chance
+    assert failed(held(tmp_path, text, made_run(bad=IDS[:10]), made_run(bad=IDS[10:16]))) == []
+    assert failed(held(tmp_path, text, GOOD, made_run(bad=IDS[:20]))) == []
+
+
+def test_p_is_corrected_for_the_number_of_rules_that_need_one(tmp_path: Path) -> None:
+    # seven questions: p is 2 / 2^7 = 0.016, and four such rules make 0.0625 of it
+    names = ("recall", "mrr", "decided", "f1")
+    for count, caught in ((3, 3), (4, 0)):
+        text = "[all]\n" + "\n".join(f"{name} = {{significant = true}}" for name in names[:count])
+        assert len(failed(held(tmp_path, text, made_run(bad=IDS[:7]), GOOD))) == caught
+    assert len(failed(held(tmp_path, f"alpha = 0.1\n{text}", made_run(bad=IDS[:7]), GOOD))) == 4
+
+
+def test_a_rule_that_no_question_could_fail_fails(tmp_path: Path) -> None:
+    text = "[all]\nrejected = { min = 0, max_drop = 1, significant = true }"
+    found = held(tmp_path, text, GOOD, GOOD)
+    assert [check.need for check in found.failed] == ["min", "max_drop", "significant"]
+    assert {check.needed for check in found.failed} == {
+        "a question with this figure",
+        "a question with this figure in both",
+    }
+
+
+def test_a_rule_of_too_few_questions_for_any_p_value_fails(tmp_path: Path) -> None:
+    found = held(tmp_path, "[category.paraphrase]\nrecall={significant=true}", GOOD, GOOD)
+    assert failed(found) == [("category.paraphrase", "recall", "significant")]
+    assert (only(found).questions, only(found).needed) == (4, "more questions for any p")
+
+
+def test_without_a_rule_about_it_every_question_needs_a_reply(tmp_path: Path) -> None:
+    broken = unanswered(GOOD, {"q3": "refused"})
+    assert failed(held(tmp_path, "[all]\nrecall={min=1}", broken)) == [("all", "failed", "max")]
+    assert failed(held(tmp_path, "[all]\nfailed={max=0.1}", broken)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "holds no rule"),
+        ("[all]", "holds no rule"),
+        ("[all]\nrecall = {}", "recall needs one of min, max, max_drop or significant = true"),
+        ("[all]\nrecall = { least = 1 }", "`all.recall.least`"),
+        ("[all]\nrecall = { min = nan }", "`all.recall.min`"),
+        ("[all]\nrecall = { max_drop = -1 }", "`all.recall.max_drop`"),
+        ("[all]\nrecall = { min = 1 }\nrecall = { min = 0 }", "is not valid TOML"),
+        ("[split.test]\nrecall = { min = 1 }", "`split`"),
+        ("alpha = 1\n[all]\nrecall = { min = 1 }", "`alpha`"),
+        ("[all]\nrecal = { min = 1 }", "recal is no figure. Known: "),
+        ("[corpus.sea]\nrecall={min=1}", "No question is in corpus.sea. Known: all, corpus.coast"),
+        ("[all]\ncalibration_error = { max_drop = 0 }", "all questions together"),
+        ("[all]\nrecall = { max_drop = 0 }", "recall is held to another run: name it, --against"),
+    ],
+)
+def test_rules_that_are_not_about_a_run_are_errors(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(SourceError) as raised:
+        held(tmp_path, text, GOOD)
+    assert problem in str(raised.value)
+
+
+def test_a_figure_without_a_better_side_cannot_drop(tmp_path: Path) -> None:
+    odd = replace(GOOD, scored=tuple(replace(one, figures={"own": 1.0}) for one in GOOD.scored))
+    assert failed(held(tmp_path, "[all]\nown = { min = 1 }", odd)) == []
+    with pytest.raises(SourceError, match="own is neither better high nor low"):
+        held(tmp_path, "[all]\nown = { max_drop = 0 }", odd, odd)
+
+
+def test_a_figure_of_all_questions_together_is_held_to_its_bounds(tmp_path: Path) -> None:
+    text = "[all]\nprecision_coverage = { min = 0.99 }\ncoverage_at_90 = { max = 0.5 }"
+    found = held(tmp_path, text, GOOD)
+    assert failed(found) == [("all", "coverage_at_90", "max")]
+    assert {check.questions for check in found.checks} == {24}
+
+
+def test_a_run_that_was_not_finished_is_an_error(tmp_path: Path) -> None:
+    half = replace(made_run(labels=LABELS[:5]), spec=spec())
+    with pytest.raises(SourceError, match="before has figures of 5 of its 24 questions"):
+        held(tmp_path, "[all]\nrecall={min=1}", half)
+
+
+def test_a_baseline_is_one_small_file_with_the_figures_of_each_question(tmp_path: Path) -> None:
+    run, path = made_run(bad=IDS[:2]), tmp_path / "baseline.json"
+    write_baseline(run, path)
+    read = read_baseline(path)
+    assert read.spec == run.spec
+    assert list(read.figures) == IDS
+    for id_, one in run_figures(run).items():
+        expected = {name: value for name, value in one.figures.items() if name != "seconds"}
+        assert read.figures[id_].figures == pytest.approx(expected)
+        assert read.figures[id_].digest == one.digest
+    assert sum(line.startswith('"q') for line in path.read_text().splitlines()) == 1 + len(IDS)
+    first = path.read_bytes()
+    write_baseline(slower(run, 1), path)
+    assert path.read_bytes() == first
+
+
+def test_what_rounding_a_baseline_loses_is_no_difference(tmp_path: Path) -> None:
+    figures = {"recall": 2 / 3, "mrr": 1 / 7}
+    run = replace(GOOD, scored=tuple(replace(one, figures=figures) for one in GOOD.scored))
+    write_baseline(run, tmp_path / "baseline.json")
+    text = "[all]\nrecall={max_drop=0, significant=true}\nmrr={max_drop=0, significant=true}"
+    found = gate(run, rules(tmp_path, text), read_baseline(tmp_path / "baseline.json"))
+    assert found.failed == []
+    assert {check.value for check in found.checks if check.need == "max_drop"} == {0}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '{"form": 2}', '{"form": 1, "spec": {}, "figures": []}']
+)
+def test_another_file_is_no_baseline(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "baseline.json"
+    path.write_text(text)
+    with pytest.raises(SourceError, match="is no baseline of an evaluation"):
+        read_baseline(path)
+
+
+def test_a_baseline_with_a_figure_too_few_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "baseline.json"
+    write_baseline(GOOD, path)
+    document = json.loads(path.read_text())
+    document["questions"]["q5"][1].pop()
+    path.write_text(json.dumps(document))
+    with pytest.raises(SourceError, match=r"q5 has \d+ of \d+ figures"):
+        read_baseline(path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for run in (GOOD, made_run("after", bad=IDS[:9], options={"weight_bm25": 0})):
+        kept(run, tmp_path / "data" / "evaluations")
+    (tmp_path / "rules.toml").write_text("[all]\nrecall = { significant = true }\n")
+    return tmp_path
+
+
+def command(arguments: Sequence[str]) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["eval", *arguments])
+    return int(ended.value.code or 0)
+
+
+def test_the_exit_code_says_whether_a_run_passed(folder: Path, capsys) -> None:
+    assert command(["baseline", "before", "kept.json"]) == 0
+    assert command(["gate", "before", "--against", "kept.json", "--rules", "rules.toml"]) == 0
+    assert "None of 2 checks failed." in capsys.readouterr().out
+    assert command(["gate", "after", "--against", "kept.json", "--rules", "rules.toml"]) == 1
+    told = capsys.readouterr().out
+    assert "Option weight_bm25: 0.6 → 0" in told
+    assert "0.0039" in told
+    assert "FAILED" in told
+    assert command(["gate", "after", "--against", "before", "--rules", "rules.toml"]) == 1
+    assert "failed   max" not in capsys.readouterr().out
+    command(["gate", "after", "--against", "before", "--rules", "rules.toml", "--all"])
+    assert "passed" in capsys.readouterr().out
+
+
+def test_the_checks_are_json_too(folder: Path, capsys) -> None:
+    arguments = ["gate", "after", "--against", "before", "--rules", "rules.toml", "--json"]
+    assert command(arguments) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["passed"] is False
+    assert [check["figure"] for check in document["checks"]] == ["failed", "recall"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["gate", "before", "--rules", "none.toml"], "none.toml cannot be read"),
+        (["gate", "before", "--rules", "rules.toml"], "--against RUN"),
+        (["gate", "none", "--rules", "rules.toml"], "There is no run 'none'"),
+        (["gate", "before", "--against", "no", "--rules", "rules.toml"], "There is no run 'no'"),
+        (["gate", "before", "--against", "rules.toml", "--rules", "rules.toml"], "no baseline"),
+    ],
+)
+def test_what_cannot_be_read_has_an_exit_code_of_its_own(
+    folder: Path, capsys, arguments: list[str], problem: str
+) -> None:
+    assert command(arguments) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_the_rules_of_the_documentation_can_be_read(tmp_path: Path) -> None:
+    pages = "".join(path.read_text() for path in sorted((ROOT / "docs").glob("evaluation*.md")))
+    shown = re.findall(r"```toml\n(.*?)```", pages, re.DOTALL)
+    read = [rules(tmp_path, text) for text in shown if "[all]" in text]
+    assert read
+    assert all(is_known(rule.figure) for one in read for rule in one.rules)
