@@ -46,6 +46,7 @@ from atlas_search.evaluation.grid.table import (
     grid_tables,
 )
 from atlas_search.evaluation.labels.label_set import EVERY_SPLIT
+from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.runs.begin import Wanted
 from atlas_search.evaluation.runs.here import ProcessSubject
 from atlas_search.evaluation.runs.language_model import require_language_model
@@ -152,6 +153,7 @@ def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
 def _say_how_it_ended(grid: Grid, cells: Sequence[Cell]) -> None:
     """Where the runs are, and what they lack."""
     lines = [f"The grid is in {grid.path}: grid.csv, grid.md, and a folder for each run."]
+    lines += write_reports(grid.path).remarks
     remarks = ((cell.run.folder, " ".join(remarks_on(cell.outcome))) for cell in cells)
     lines += [f"{folder}: {remark}" for folder, remark in remarks if remark]
     if not _complete(cells):

@@ -36,6 +36,7 @@ from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.report import WIDTH, evaluation_table
+from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.run import PROCESS, EvalRun
 from atlas_search.evaluation.runs.begin import (
     Wanted,
@@ -135,6 +136,7 @@ def _print_figures(run: EvalRun, *, as_json: bool) -> None:
 def _say_how_it_ended(folder: RunFolder, outcome: Outcome) -> None:
     """Where the run is, and what it lacks."""
     lines = [f"The run is in {folder.path}.", *remarks_on(outcome)]
+    lines += write_reports(folder.path).remarks
     if not outcome.complete:
         lines.append(f"Go on: atlas eval --resume {shlex.quote(str(folder.path))}")
     print(*lines, sep="\n", file=sys.stderr)
