@@ -40,12 +40,16 @@ ANSWERED = Outcome("ANSWER", "answered", "The passages support an answer.")
 
 
 def evidence_of(result: SearchResult) -> float:
-    """How much the collection speaks to the question, in [0, 1].
+    """How much the collection speaks to the question, in [0, 1]."""
+    return mean_evidence(result.confidence.max, result.confidence.support)
 
-    The mean of the best similarity and the best score tells absent subjects from paraphrased
-    questions better than either alone.
+
+def mean_evidence(similarity: float, support: float) -> float:
+    """The same from the best similarity and the best score.
+
+    Their mean tells absent subjects from paraphrased questions better than either alone.
     """
-    return (result.confidence.max + result.confidence.support) / 2
+    return (similarity + support) / 2
 
 
 def before_writing(result: SearchResult, threshold: float) -> Outcome:

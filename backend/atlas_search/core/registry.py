@@ -22,6 +22,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "xml": ("lxml",),
     "mistral": ("mistralai", "pyrate_limiter"),
     "openai": ("openai",),
+    "eval": ("ir_measures", "matplotlib", "scipy"),
     "export": ("bibtexparser", "rispy"),
 }
 """The modules that an extra of the package brings."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
+from atlas_search.answer.decide import mean_evidence
 from atlas_search.core.domain import MARKER
 from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.search_document import RankedPassageOut, RetrievalOut, SearchOut
@@ -40,6 +41,12 @@ class Reply(BaseModel):
         """How they were found."""
         came = self.answer or self.found
         return came.retrieval if came else RetrievalOut()
+
+    @property
+    def evidence(self) -> float:
+        """How much the collection speaks to the question, in [0, 1], as decisions have it."""
+        confidence = self.retrieval.confidence
+        return mean_evidence(confidence.max, confidence.support)
 
     @property
     def timings_ms(self) -> Mapping[str, float]:

@@ -79,7 +79,8 @@ def run(
 def evaluate(atlas: Atlas, labels: Iterable[Label], target: str, today: date) -> list[Scored]:
     """Ask a collection that is open here every question, as on the day `today`."""
     services = atlas.services
-    tools = Tools(services.searcher.embedder, corpora=services.default_corpora)
+    _, how = services.target(target)
+    tools = Tools(services.searcher.embedder, corpora=services.default_corpora, limit=how.search_k)
     asker = ProcessAsker(atlas, target, today)
     return run(asker, labels, tools, services.tracer, services.composite_target(target))
 

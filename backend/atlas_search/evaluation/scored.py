@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.catalogue import figures_of
+from atlas_search.evaluation.metrics.catalogue import figures_of, metric_of
 from atlas_search.evaluation.metrics.metric import Case, Tools
+from atlas_search.evaluation.metrics.of_sets import set_figures
 from atlas_search.evaluation.reply import Reply
-from atlas_search.evaluation.statistics.interval import mean_interval
+from atlas_search.evaluation.statistics.figure import Figure as Figure
+from atlas_search.evaluation.statistics.interval import mean_intervals
 
 Source = Literal["judge", "heuristic"]
 
@@ -26,32 +28,30 @@ class Scored:
     sources: Mapping[str, Source] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A mean over `questions`, and between what it lies in 95 of 100 such sets of questions."""
-
-    mean: float
-    low: float
-    high: float
-    questions: int
-
-
 Summary = Mapping[str, Figure]
 """Figures by name, without those that no question has."""
 
 
 def score(label: Label, reply: Reply, tools: Tools) -> Scored:
     """Compare what came back with what is known."""
-    return Scored(label, reply, figures_of(Case(label, reply, tools)))
+    figures = figures_of(Case(label, reply, tools))
+    estimates = [name for name in figures if metric_of(name).group == "overlap"]
+    return Scored(label, reply, figures, dict.fromkeys(estimates, "heuristic"))
 
 
 def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
-    """The mean of every figure over the questions that have it."""
+    """The mean of every figure over the questions that have it, and what all tell together."""
+    every = list(scored)
     values: dict[str, list[float]] = {}
-    for one in scored:
+    for one in every:
         for name, figure in one.figures.items():
             values.setdefault(name, []).append(figure)
-    return {name: _figure(found) for name, found in values.items()}
+    ends = mean_intervals(values)
+    means = {
+        name: Figure(sum(found) / len(found), *ends[name], len(found))
+        for name, found in values.items()
+    }
+    return means | set_figures(every)
 
 
 def by_category(scored: Sequence[Scored]) -> dict[str, dict[str, Figure]]:
@@ -60,8 +60,3 @@ def by_category(scored: Sequence[Scored]) -> dict[str, dict[str, Figure]]:
     for one in scored:
         groups.setdefault(one.label.category, []).append(one)
     return {group: summarise(members) for group, members in groups.items()}
-
-
-def _figure(values: Sequence[float]) -> Figure:
-    low, high = mean_interval(values)
-    return Figure(sum(values) / len(values), low, high, len(values))

@@ -29,9 +29,13 @@ class RunTrace:
         return label_traces(**{RUN: self.id, LABEL: label.id, CATEGORY: label.category})
 
     def describe(self, composite_target: str, questions: int, figures: Mapping[str, float]) -> None:
-        """Say who was asked, and how it went."""
+        """Say who was asked, and how it went.
+
+        Figures of single corpora are left out: a span keeps 128 attributes, and drops others.
+        """
         self.root.set(composite_target=composite_target, **{"eval.questions": questions})
-        self.root.set(**{f"eval.{name}": value for name, value in figures.items()})
+        told = {name: value for name, value in figures.items() if "." not in name}
+        self.root.set(**{f"eval.{name}": value for name, value in told.items()})
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.places import bundled_folder
+from atlas_search.core.registry import require
 from atlas_search.evaluation.labels.fit import check_labels_fit
 from atlas_search.evaluation.labels.label import Split
 from atlas_search.evaluation.labels.load import load_labels
@@ -34,6 +35,7 @@ def run_command(
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
+    require("eval", "An evaluation")
     if context.invoked_subcommand:
         return
     with Atlas.open() as atlas:

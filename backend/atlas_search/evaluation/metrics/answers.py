@@ -1,6 +1,7 @@
 """How near an answer comes to the reference answers."""
 
 from atlas_search.evaluation.metrics.metric import Case, Metric
+from atlas_search.evaluation.metrics.places import held_gold
 from atlas_search.evaluation.metrics.texts import (
     contains_reference,
     exact_match,
@@ -9,6 +10,9 @@ from atlas_search.evaluation.metrics.texts import (
 )
 
 _OF = "answerable questions with a reference; without an answer 0"
+_OF_JUDGED = (
+    "questions that were answered, and are unanswerable or have a reference or gold documents"
+)
 _OF_ANSWERED = "answerable questions with a reference that were answered"
 
 METRICS = (
@@ -21,11 +25,22 @@ METRICS = (
         _OF_ANSWERED,
         "Cosine with the closest reference, in [-1, 1]",
     ),
+    Metric(
+        "right",
+        "answers",
+        _OF_JUDGED,
+        "Share of answers that hold a reference; if no passage does so word for word, that cite "
+        "a gold place, or document where no place is known",
+    ),
 )
 
 
 def measure(case: Case) -> dict[str, float]:
     """The figures of METRICS."""
+    return _near(case) | _right(case)
+
+
+def _near(case: Case) -> dict[str, float]:
     references, text = case.label.answers, case.reply.text
     if case.reply.answer is None or not (case.label.answerable and references):
         return {}
@@ -39,3 +54,20 @@ def measure(case: Case) -> dict[str, float]:
         "f1": token_f1(text, references),
         "contains": float(contains_reference(text, references)),
     }
+
+
+def _right(case: Case) -> dict[str, float]:
+    """Whether an answer is right, as far as labels tell.
+
+    A reference that a passage holds word for word could have been given. Any other is a paraphrase,
+    which no right answer need hold: there the answer is right if it cites what is gold.
+    """
+    label, answer, text = case.label, case.reply.answer, case.reply.text
+    if answer is None or not case.reply.answered:
+        return {}
+    if not label.answerable or not (label.answers or label.located):
+        return {} if label.answerable else {"right": 0.0}
+    if contains_reference(text, label.answers):
+        return {"right": 1.0}
+    literal = any(contains_reference(one.text, label.answers) for one in case.reply.passages)
+    return {"right": float(not literal and any(held_gold(answer.citations, label)))}

@@ -1,26 +1,63 @@
 """All metrics, and what computes them."""
 
+import re
 from collections.abc import Mapping
 
-from atlas_search.evaluation.metrics import answers, citations, decisions, retrieval
+from atlas_search.evaluation import index_audit
+from atlas_search.evaluation.metrics import (
+    answers,
+    balance,
+    citations,
+    decisions,
+    of_sets,
+    overlap,
+    passages,
+    periods,
+    retrieval,
+    sources,
+    spans,
+)
 from atlas_search.evaluation.metrics.metric import Case, Measure, Metric
 
 _KINDS: tuple[tuple[tuple[Metric, ...], Measure], ...] = (
     (retrieval.METRICS, retrieval.measure),
+    (passages.METRICS, passages.measure),
+    (spans.METRICS, spans.measure),
+    (balance.METRICS, balance.measure),
+    (periods.METRICS, periods.measure),
     (decisions.METRICS, decisions.measure),
     (answers.METRICS, answers.measure),
     (citations.METRICS, citations.measure),
+    (sources.METRICS, sources.measure),
+    (overlap.METRICS, overlap.measure),
 )
 
-METRICS: Mapping[str, Metric] = {metric.name: metric for metrics, _ in _KINDS for metric in metrics}
+FAILED = Metric(
+    "failed", "decisions", "all questions", "Share of which no reply came, but an error", "lower"
+)
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metrics in (*(own for own, _ in _KINDS), of_sets.METRICS, index_audit.METRICS, (FAILED,))
+    for metric in metrics
+}
+
+_NAME = re.compile(r"\w+[@.]?")
 
 
 def metric_of(figure: str) -> Metric:
     """The metric of a figure: that of `recall@` for `recall@5`. Raises KeyError."""
-    name, at, _ = figure.partition("@")
-    return METRICS[f"{name}{at}"]
+    name = _NAME.match(figure)
+    return METRICS[name.group() if name else figure]
 
 
 def figures_of(case: Case) -> dict[str, float]:
-    """Every figure that says something of a question, by name."""
-    return {name: figure for _, measure in _KINDS for name, figure in measure(case).items()}
+    """Every figure that says something of a question, by name.
+
+    Of a question that came to nothing only `failed`: an outage is not an empty result.
+    """
+    if case.reply.error:
+        return {FAILED.name: 1.0}
+    return {FAILED.name: 0.0} | {
+        name: figure for _, measure in _KINDS for name, figure in measure(case).items()
+    }

@@ -3,8 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
-from atlas_search.language.text import words
+from atlas_search.language.text import fold_words, words
 from atlas_search.providers.embedding import Embedder
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -18,8 +19,8 @@ def token_f1(answer: str, references: Sequence[str]) -> float:
 
 def contains_reference(answer: str, references: Sequence[str]) -> bool:
     """Whether the answer holds all the words of a reference, in order."""
-    padded = f" {' '.join(_bag(answer))} "
-    return any(f" {' '.join(_bag(reference))} " in padded for reference in references)
+    padded = _padded(answer)
+    return any(_padded(reference) in padded for reference in references)
 
 
 def exact_match(answer: str, references: Sequence[str]) -> bool:
@@ -44,6 +45,11 @@ def similarity(answer: str, references: Sequence[str], embedder: Embedder) -> fl
 def normalise(text: str) -> str:
     """Lower case, without punctuation, single spaces."""
     return " ".join(_NO_WORD.sub(" ", text.lower()).split())
+
+
+@lru_cache(maxsize=1 << 12)  # the same passages are found again and again
+def _padded(text: str) -> str:
+    return fold_words(text)
 
 
 def _without_articles(text: str) -> list[str]:
