@@ -11,7 +11,7 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.build.corpora import Rule, by_rule
 from atlas_search.cli.calibration import calibrate_command
-from atlas_search.cli.evaluation.run import LABELS
+from atlas_search.cli.evaluation.options import LABELS
 from atlas_search.core.errors import AtlasError, RequestError, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.evaluation.calibration import LOSE, balance, calibrate, choose, keep

@@ -271,6 +271,7 @@ def atlas_command(words: Sequence[str]) -> tuple[click.Command, list[str]]:
     """The command that words after `atlas` name, and what is left of them."""
     command: click.Command = get_command(app)
     left = list(words)
+    # `atlas eval` does something by itself
     while left and hasattr(command, "get_command") and not left[0].startswith("-"):
         name = left.pop(0)
         found = command.get_command(click.Context(command), name)

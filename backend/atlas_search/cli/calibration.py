@@ -1,16 +1,13 @@
 """`atlas calibrate`."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from atlas_search.atlas import Atlas
+from atlas_search.cli.asking_bar import asking_bar
 from atlas_search.evaluation.calibration import LOSE, calibrate, keep
 from atlas_search.evaluation.labels.fit import check_labels_fit
 from atlas_search.evaluation.labels.label import Split
@@ -53,7 +50,7 @@ def calibrate_command(
             _read_labelled(atlas, labels) if labels else make_questions(services.store, questions)
         )
         name, by = services.target(target)
-        with _progress() as told:
+        with asking_bar() as told:
             found = calibrate(atlas, asked, name, lose, datetime.now(UTC), told)
     manifest = services.store.manifest
     if not dry_run:
@@ -69,12 +66,3 @@ def _read_labelled(atlas: Atlas, path: Path) -> Questions:
     labels = load_labels(path, Split.DEV)
     check_labels_fit(atlas, labels, path)
     return labelled_questions(labels)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal's standard error."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Asking")
-        yield lambda done, total: progress.update(task, completed=done, total=total)

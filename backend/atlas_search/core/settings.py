@@ -298,6 +298,9 @@ class Settings(BaseSettings):
         description="Folder of what the server keeps of its callers: costs, shared answers, "
         "ratings",
     )
+    atlas_evaluation_directory: Path = Field(
+        Path("data/evaluations"), description="Folder of the runs of `atlas eval`"
+    )
     feedback_days: int = Field(
         90,
         ge=1,
@@ -313,7 +316,11 @@ class Settings(BaseSettings):
     )
 
     @field_validator(
-        "chroma_persist_directory", "ingest_root", "phoenix_working_dir", "atlas_state_directory"
+        "chroma_persist_directory",
+        "ingest_root",
+        "phoenix_working_dir",
+        "atlas_state_directory",
+        "atlas_evaluation_directory",
     )
     @classmethod
     def _absolute(cls, path: Path) -> Path:

@@ -5,13 +5,18 @@ back (a line as soon as it is there) and `scores.jsonl` the figures of each ques
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
+from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
-from atlas_search.core.errors import SourceError
+from atlas_search.core.disk import writing
+from atlas_search.core.errors import AtlasError, SourceError
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.run import EvalRun, RunSpec
@@ -36,27 +41,54 @@ _SCORES = TypeAdapter(_Scores)
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The folder of one run."""
+    """The folder of one run. Several threads may add to it."""
 
     path: Path
+    _lock: Lock = field(default_factory=Lock, compare=False, repr=False)
 
     def begin(self, spec: RunSpec, labels: Iterable[Label]) -> None:
-        """Write what is asked of whom, before anything is."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        text = "".join(f"{_LABEL.dump_json(label).decode()}\n" for label in labels)
-        (self.path / LABELS).write_text(text, encoding="utf-8")
-        (self.path / RUN).write_text(spec.model_dump_json(indent=2), encoding="utf-8")
+        """Write what is asked of whom, before anything is.
+
+        Raises AtlasError if the folder holds a run already.
+        """
+        if (self.path / RUN).exists():
+            raise AtlasError(
+                f"{self.path} holds a run already. Go on with it with `atlas eval --resume "
+                f"{self.path}`, or name another folder."
+            )
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / REPLIES).unlink(missing_ok=True)
+            self._write(LABELS, (_LABEL.dump_json(label).decode() for label in labels))
+            self._write(RUN, [spec.model_dump_json(indent=2)])  # last: with it, it is a run
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Only this process adds to it while the block runs; what another broke off is mended.
+
+        Raises AtlasError if another process does.
+        """
+        try:
+            lock = FileLock(self.path / ".lock").acquire(timeout=0)
+        except Timeout as error:
+            raise AtlasError(
+                f"Another process is at work on {self.path}. Wait for its end, or end it."
+            ) from error
+        with lock:
+            self._cut_half_line()
+            yield
 
     def add(self, reply: Reply) -> None:
         """Keep what came back for a question."""
-        with (self.path / REPLIES).open("a", encoding="utf-8") as file:
-            file.write(f"{reply.model_dump_json()}\n")
+        line = f"{reply.model_dump_json()}\n".encode()
+        with self._lock, writing(self.path), (self.path / REPLIES).open("ab") as file:
+            file.write(line)
 
     def finish(self, scored: Iterable[Scored]) -> None:
         """Write the figures of every question."""
         lines = (_Scores(one.label.id, dict(one.figures), dict(one.sources)) for one in scored)
-        text = "".join(f"{_SCORES.dump_json(line).decode()}\n" for line in lines)
-        (self.path / SCORES).write_text(text, encoding="utf-8")
+        with writing(self.path):
+            self._write(SCORES, (_SCORES.dump_json(line).decode() for line in lines))
 
     def spec(self) -> RunSpec:
         """What was asked of whom. Raises SourceError if this is no run."""
@@ -88,13 +120,29 @@ class RunFolder:
         )
         return EvalRun(self.spec(), tuple(scored))
 
+    def _write(self, name: str, lines: Iterable[str]) -> None:
+        """Replace a file as a whole: a reader finds the old one or the new one."""
+        path = self.path / name
+        half = path.with_suffix(".part")
+        half.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        os.replace(half, path)
+
     def _lines(self, name: str) -> Iterator[object]:
+        """The objects of a file; a line that is being written, or was broken off, is none yet."""
         path = self.path / name
         if not path.is_file():
             return
-        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
+        *whole, _ = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        for number, line in enumerate(whole, start=1):
             try:
                 if line:
                     yield json.loads(line)
             except ValueError as error:
                 raise SourceError(f"{path}:{number}: {error}") from error
+
+    def _cut_half_line(self) -> None:
+        """Take away a last line that was broken off: what is added next begins a line."""
+        path = self.path / REPLIES
+        content = path.read_bytes() if path.is_file() else b""
+        if content and not content.endswith(b"\n"):
+            os.truncate(path, content.rfind(b"\n") + 1)

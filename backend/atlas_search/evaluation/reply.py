@@ -11,7 +11,9 @@ from atlas_search.output.search_document import RankedPassageOut, RetrievalOut, 
 
 
 class Reply(BaseModel):
-    """What came back for the question of the label `label_id`, after `seconds`.
+    """What came back for the question of the label `label_id`, `seconds` after it was asked.
+
+    It was asked so many times (`tries`): a server may be busy. The seconds are of the last.
 
     `answer` (with its passages) of a question that was asked, `found` of one that was only
     searched for; neither where `error` says why nothing came back.
@@ -22,6 +24,7 @@ class Reply(BaseModel):
     label_id: str
     seconds: float
     error: str = ""
+    tries: int = 1
     answer: AnswerDocument | None = None
     found: SearchOut | None = None
 

@@ -1,31 +1,41 @@
 """A run: every question of a label set asked of one target, and scored."""
 
 import hashlib
+import json
 import platform
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.tracing.tracer import Tracer
-from atlas_search.evaluation.asker import Asker, ProcessAsker
+from atlas_search.evaluation.ask_all import ask_all
+from atlas_search.evaluation.asker import ProcessAsker, without_kept_answers
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.scored import Scored, score, summarise
 from atlas_search.evaluation.trace import run_trace
 
+PROCESS = "process"
+"""Where a run asks that has no address."""
+
+_LABEL = TypeAdapter(Label)
+
 
 class LabelsUsed(BaseModel):
-    """Which questions: the name of their file, the SHA-256 of its bytes, split, and how many."""
+    """Which questions: the name of their file, split, how many, and their digest.
+
+    Label sets that say the same have the same digest, in whatever order, form and file.
+    """
 
     name: str
-    sha256: str
+    sha256: str = Field(description="See `labels_digest`")
     split: str = Field(description="Empty: all")
     questions: int
 
@@ -49,8 +59,16 @@ class RunSpec(BaseModel):
     collection_version: str
     corpora: tuple[str, ...]
     search_only: bool = False
+    k: int | None = Field(None, description="Passages wanted; null: as many as the target says")
+    today: date | None = Field(None, description="The day that the age of sources is counted from")
     seed: int = 0
+    limit: int | None = Field(None, description="Questions drawn at random; null: all")
+    parallel: int = Field(1, description="Questions asked at once")
+    settings: dict[str, str] = Field(
+        default_factory=dict, description="What else the figures depend on: the embedding model"
+    )
     versions: dict[str, str] = Field(default_factory=dict)
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,34 +79,50 @@ class EvalRun:
     scored: tuple[Scored, ...]
 
 
-def run(
-    asker: Asker, labels: Iterable[Label], tools: Tools, tracer: Tracer, composite_target: str
+def evaluate(
+    atlas: Atlas, labels: Iterable[Label], target: str, today: date, *, parallel: int = 1
 ) -> list[Scored]:
-    """Ask every question; all their traces name the run."""
-    with run_trace(tracer) as trace:
-        scored = []
-        for label in labels:
-            with trace.question(label):
-                reply = asker.ask(label)
-            scored.append(score(label, reply, tools))
-        means = {name: figure.mean for name, figure in summarise(scored).items()}
-        trace.describe(composite_target, len(scored), means)
-        return scored
+    """Ask a collection that is open here every question, as on the day `today`.
 
-
-def evaluate(atlas: Atlas, labels: Iterable[Label], target: str, today: date) -> list[Scored]:
-    """Ask a collection that is open here every question, as on the day `today`."""
-    services = atlas.services
+    None is answered with what was kept of an earlier one. Nothing is written.
+    """
+    services, labels, id_ = atlas.services, list(labels), run_id()
     _, how = services.target(target)
     tools = Tools(services.searcher.embedder, corpora=services.default_corpora, limit=how.search_k)
-    asker = ProcessAsker(atlas, target, today)
-    return run(asker, labels, tools, services.tracer, services.composite_target(target))
+    asker = ProcessAsker(without_kept_answers(atlas), target, today, session=id_)
+    with run_trace(services.tracer, id_) as trace:
+        replies: list[Reply] = []
+        ask_all(asker, labels, trace, replies.append, parallel=parallel)
+        scored = score_all(labels, replies, tools)
+        trace.describe(services.composite_target(target), len(scored), means(scored))
+    return scored
 
 
-def labels_used(path: Path, split: str, questions: int) -> LabelsUsed:
-    """What is said of the labels of a file."""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return LabelsUsed(name=path.name, sha256=digest, split=split, questions=questions)
+def score_all(labels: Iterable[Label], replies: Iterable[Reply], tools: Tools) -> list[Scored]:
+    """The figures of every question that has a reply, in the order of the labels."""
+    came = {reply.label_id: reply for reply in replies}
+    return [score(label, came[label.id], tools) for label in labels if label.id in came]
+
+
+def means(scored: Sequence[Scored]) -> dict[str, float]:
+    """The mean of every figure."""
+    return {name: figure.mean for name, figure in summarise(scored).items()}
+
+
+def labels_used(path: Path, split: str, labels: Sequence[Label]) -> LabelsUsed:
+    """What is said of the labels of a file, those of a split if it is not empty."""
+    digest = labels_digest(labels)
+    return LabelsUsed(name=path.name, sha256=digest, split=split, questions=len(labels))
+
+
+def labels_digest(labels: Iterable[Label]) -> str:
+    """SHA-256 of all that the labels say: sorted, without what they leave out."""
+    said = [_LABEL.dump_python(label, mode="json", exclude_defaults=True) for label in labels]
+    for one in said:
+        for names in ("gold_document_ids", "gold_passage_ids"):  # sets: in no order
+            one[names] = sorted(one.get(names, ()))
+    lines = sorted(json.dumps(one, sort_keys=True) for one in said)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def run_id() -> str:
@@ -96,7 +130,7 @@ def run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
 
 
-def versions() -> Mapping[str, str]:
+def versions() -> dict[str, str]:
     """The versions of what a figure may depend on."""
     packages = ("atlas-research-search", "chromadb", "numpy", "torch", "transformers")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}

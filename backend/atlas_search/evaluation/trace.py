@@ -3,11 +3,9 @@
 Each question is a whole trace, so the run is found by `eval.run`, and not as their parent.
 """
 
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from atlas_search.core.tracing.labels import label_traces
 from atlas_search.core.tracing.span import Span
@@ -39,9 +37,8 @@ class RunTrace:
 
 
 @contextmanager
-def run_trace(tracer: Tracer) -> Iterator[RunTrace]:
-    """The trace of a run that begins now."""
-    id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+def run_trace(tracer: Tracer, run: str) -> Iterator[RunTrace]:
+    """The trace of a run with this id, which begins now or goes on."""
     with tracer.root("evaluation", "CHAIN") as root:
-        root.set(**{RUN: id_})
-        yield RunTrace(id_, root)
+        root.set(**{RUN: run})
+        yield RunTrace(run, root)

@@ -1,52 +1,138 @@
 """`atlas eval`: how good a target is."""
 
 import json
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from atlas_search.atlas import Atlas
-from atlas_search.core.places import bundled_folder
+from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.evaluation.options import (
+    LABELS,
+    AsJson,
+    CollectionChoice,
+    Day,
+    LabelFile,
+    Limit,
+    RequireModel,
+    Resumed,
+    RunDirectory,
+    SearchOnly,
+    Seed,
+    TargetChoice,
+    check_model_is_asked,
+    command_line,
+    day_of,
+    only_options,
+    read_questions,
+)
+from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.core.registry import require
-from atlas_search.evaluation.labels.fit import check_labels_fit
+from atlas_search.core.settings import load_settings
+from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Split
-from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.report import WIDTH, evaluation_table
-from atlas_search.evaluation.run import evaluate
+from atlas_search.evaluation.run import PROCESS, EvalRun
+from atlas_search.evaluation.runs.begin import (
+    Wanted,
+    begin_run,
+    check_same,
+)
+from atlas_search.evaluation.runs.carry_out import Outcome, carry_out
+from atlas_search.evaluation.runs.language_model import require_language_model
+from atlas_search.evaluation.runs.open import open_subject
 from atlas_search.evaluation.scored import Scored, by_category
 
-LABELS = bundled_folder("samples") / "labels.jsonl"
-
-LabelFile = Annotated[Path, typer.Option(help="Label set (JSONL)")]
-TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
+REMOTE_PARALLEL = 4
 
 
 def run_command(
     context: typer.Context,
     labels: LabelFile = LABELS,
-    split: Annotated[str, typer.Option(help="Which part of it")] = Split.TEST,
+    split: Annotated[str, typer.Option(help="Which part of it; `all`: all")] = Split.TEST,
     target: TargetChoice = None,
+    url: Annotated[
+        str, typer.Option(help="Address of a running server to ask, with ATLAS_API_KEY")
+    ] = "",
+    collection: CollectionChoice = "",
+    search_only: SearchOnly = False,
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, max=100, help="Passages (default: the target's)")
+    ] = None,
+    parallel: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="Questions at once (default: 1, of a server 4)"),
+    ] = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    today: Day = None,
+    require_llm: RequireModel = False,
+    out: RunDirectory = None,
+    resume: Resumed = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
     require("eval", "An evaluation")
     if context.invoked_subcommand:
         return
-    with Atlas.open() as atlas:
-        name, _ = atlas.services.target(target)
-        questions = load_labels(labels, split)
-        check_labels_fit(atlas, questions, labels)
-        scored = evaluate(atlas, questions, name, date.today())
-    if as_json:
-        print(json.dumps(_plain(scored), indent=2))
+    check_model_is_asked(require_llm=require_llm, search_only=search_only)
+    if resume:
+        only_options(context, "resume", "parallel", "require_llm", "as_json")
+        folder = RunFolder(resume)
+        outcome = _go_on(folder, parallel, require_llm=require_llm)
     else:
-        Console(width=WIDTH).print(evaluation_table(f"{name}, {split} split", scored))
+        wanted = Wanted(
+            today=day_of(today),
+            search_only=search_only,
+            k=k,
+            limit=limit,
+            seed=seed,
+            parallel=parallel or (REMOTE_PARALLEL if url else 1),
+            command=command_line(context),
+        )
+        folder = RunFolder(out or load_settings().atlas_evaluation_directory / wanted.id)
+        with open_subject(url or PROCESS, collection, target) as subject:
+            questions = read_questions(labels, split, wanted)
+            subject.check_labels(questions.labels, labels)
+            if require_llm:
+                require_language_model(subject)
+            begin_run(folder, subject, questions, wanted)
+            with asking_bar() as told:
+                outcome = carry_out(folder, subject, told=told)
+    _print_figures(outcome.run, as_json=as_json)
+    _say_how_it_ended(folder, outcome)
+    sys.exit(status_of(outcome, require_llm=require_llm))
+
+
+def _go_on(folder: RunFolder, parallel: int | None, *, require_llm: bool) -> Outcome:
+    spec = folder.spec()
+    with open_subject(spec.where, spec.collection, spec.target) as subject:
+        check_same(folder, subject)
+        if require_llm:
+            require_language_model(subject)
+        with asking_bar() as told:
+            return carry_out(folder, subject, parallel=parallel, told=told)
+
+
+def _print_figures(run: EvalRun, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(_plain(run.scored), indent=2))
+    elif run.scored:
+        split = f", {run.spec.labels.split} split" if run.spec.labels.split else ""
+        table = evaluation_table(f"{run.spec.target}{split}", run.scored)
+        Console(width=WIDTH).print(table)
+
+
+def _say_how_it_ended(folder: RunFolder, outcome: Outcome) -> None:
+    """Where the run is, and what it lacks."""
+    lines = [f"The run is in {folder.path}.", *remarks_on(outcome)]
+    if not outcome.complete:
+        lines.append(f"Go on: atlas eval --resume {shlex.quote(str(folder.path))}")
+    print(*lines, sep="\n", file=sys.stderr)
 
 
 def _plain(scored: Sequence[Scored]) -> dict[str, dict[str, dict[str, float]]]:

@@ -1,0 +1,157 @@
+"""`atlas eval grid`: the same questions asked of many configurations."""
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from atlas_search.atlas import Atlas, settings_for
+from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.evaluation.options import (
+    LABELS,
+    AsJson,
+    CollectionChoice,
+    Day,
+    LabelFile,
+    Limit,
+    RequireModel,
+    Resumed,
+    RunDirectory,
+    SearchOnly,
+    Seed,
+    check_model_is_asked,
+    command_line,
+    day_of,
+    only_options,
+    read_questions,
+)
+from atlas_search.cli.evaluation.outcome import remarks_on, status_of
+from atlas_search.cli.tables import print_whole
+from atlas_search.core.disk import writing
+from atlas_search.core.errors import RequestError
+from atlas_search.core.settings import listed
+from atlas_search.evaluation.grid.configuration import Axes
+from atlas_search.evaluation.grid.grid import Cell, Grid, begin_grid, carry_out_grid
+from atlas_search.evaluation.grid.table import (
+    Row,
+    grid_csv,
+    grid_document,
+    grid_markdown,
+    grid_rows,
+    grid_tables,
+)
+from atlas_search.evaluation.labels.label import Split
+from atlas_search.evaluation.runs.begin import Wanted
+from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.runs.language_model import require_language_model
+
+
+def grid_command(
+    context: typer.Context,
+    labels: LabelFile = LABELS,
+    split: Annotated[str, typer.Option(help="Parts of it, separated by commas")] = Split.TEST,
+    target: Annotated[str, typer.Option(help="Targets, separated by commas")] = "",
+    k: Annotated[str, typer.Option("--k", help="Numbers of passages, likewise")] = "",
+    model: Annotated[str, typer.Option(help="Language models, likewise")] = "",
+    reranker: Annotated[str, typer.Option(help="Rerankers, likewise")] = "",
+    balance: Annotated[str, typer.Option(help="Balances, likewise")] = "",
+    collection: CollectionChoice = "",
+    search_only: SearchOnly = False,
+    parallel: Annotated[int, typer.Option(min=1, max=64, help="Questions at once")] = 1,
+    limit: Limit = None,
+    seed: Seed = 0,
+    today: Day = None,
+    require_llm: RequireModel = False,
+    out: RunDirectory = None,
+    resume: Resumed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask every question of every combination, each a run of its own, and print one table."""
+    check_model_is_asked(require_llm=require_llm, search_only=search_only)
+    if resume:
+        only_options(context, "resume", "parallel", "require_llm", "as_json")
+        grid = Grid(resume)
+        first = grid.spec().runs[0].configuration
+        with grid.opened(grid.spec().collection, first) as atlas:
+            cells = _carry_out(grid, atlas, require_llm=require_llm, parallel=parallel)
+    else:
+        wanted = Wanted(
+            today=day_of(today),
+            search_only=search_only,
+            limit=limit,
+            seed=seed,
+            parallel=parallel,
+            command=command_line(context),
+        )
+        settings = settings_for(collection)
+        grid = Grid(out or settings.atlas_evaluation_directory / f"grid-{wanted.id}")
+        questions = {name: read_questions(labels, name, wanted) for name in listed(split)}
+        axes = Axes(
+            targets=listed(target) or [settings.test_target],
+            k=_numbers(k),
+            models=listed(model),
+            rerankers=listed(reranker),
+            balances=listed(balance),
+        )
+        chosen = grid.write_targets(axes, settings)
+        with grid.opened(collection, chosen[0]) as atlas:
+            for asked in questions.values():
+                ProcessSubject(atlas, chosen[0].name).check_labels(asked.labels, labels)
+            begin_grid(grid, atlas, chosen, questions, wanted)
+            cells = _carry_out(grid, atlas, require_llm=require_llm, parallel=parallel)
+    rows = grid_rows(cells)
+    _write_tables(grid, rows)
+    _print_tables(rows, as_json=as_json)
+    _say_how_it_ended(grid, cells)
+    sys.exit(_status(cells, require_llm=require_llm))
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(number) for number in listed(text)]
+    except ValueError as error:
+        raise RequestError(f"--k {text}: give whole numbers, separated by commas.") from error
+
+
+def _carry_out(grid: Grid, atlas: Atlas, *, require_llm: bool, parallel: int) -> list[Cell]:
+    if require_llm:
+        for configuration in dict.fromkeys(run.configuration for run in grid.spec().runs):
+            require_language_model(ProcessSubject(atlas, configuration.name))
+    return list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
+
+
+def _write_tables(grid: Grid, rows: Sequence[Row]) -> None:
+    with writing(grid.path):
+        (grid.path / "grid.csv").write_text(grid_csv(rows), encoding="utf-8")
+        (grid.path / "grid.md").write_text(grid_markdown(rows), encoding="utf-8")
+
+
+def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(grid_document(rows), indent=2))
+        return
+    console = Console()
+    for table in grid_tables(rows):
+        print_whole(console, table)
+
+
+def _say_how_it_ended(grid: Grid, cells: Sequence[Cell]) -> None:
+    """Where the runs are, and what they lack."""
+    lines = [f"The grid is in {grid.path}: grid.csv, grid.md, and a folder for each run."]
+    remarks = ((cell.run.folder, " ".join(remarks_on(cell.outcome))) for cell in cells)
+    lines += [f"{folder}: {remark}" for folder, remark in remarks if remark]
+    if not _complete(cells):
+        lines.append(f"Go on: atlas eval grid --resume {shlex.quote(str(grid.path))}")
+    print(*lines, sep="\n", file=sys.stderr)
+
+
+def _status(cells: Sequence[Cell], *, require_llm: bool) -> int:
+    return max(status_of(cell.outcome, require_llm=require_llm) for cell in cells)
+
+
+def _complete(cells: Sequence[Cell]) -> bool:
+    return all(cell.outcome.complete for cell in cells)

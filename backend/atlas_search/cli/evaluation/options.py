@@ -1,0 +1,103 @@
+"""Options that several commands below `atlas eval` have."""
+
+import shlex
+from datetime import date, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atlas_search.core.errors import RequestError
+from atlas_search.core.places import bundled_folder
+from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.runs.begin import Questions, Wanted, choose_questions
+
+LABELS = bundled_folder("samples") / "labels.jsonl"
+
+EVERY_SPLIT = "all"
+
+LabelFile = Annotated[Path, typer.Option(help="Label set (JSONL)")]
+TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
+CollectionChoice = Annotated[
+    str, typer.Option("--collection", help="Name of a collection (default: the configured one)")
+]
+SearchOnly = Annotated[bool, typer.Option("--search-only", help="Only search: nothing is answered")]
+Limit = Annotated[
+    int | None, typer.Option(min=1, help="Ask so many of the questions, drawn at random")
+]
+Seed = Annotated[int, typer.Option(help="Which of them are drawn")]
+Day = Annotated[
+    datetime | None,
+    typer.Option(
+        "--today",
+        formats=["%Y-%m-%d"],
+        help="The day that the age of sources is counted from (default: today)",
+    ),
+]
+
+RequireModel = Annotated[
+    bool, typer.Option("--require-llm", help="Fail unless the language model answers all")
+]
+RunDirectory = Annotated[
+    Path | None, typer.Option("--out", help="Folder (default: below ATLAS_EVALUATION_DIRECTORY)")
+]
+Resumed = Annotated[
+    Path | None, typer.Option("--resume", help="Folder to go on with: only what lacks is asked")
+]
+
+
+def day_of(chosen: datetime | None) -> date:
+    """The day that was chosen, or today."""
+    return chosen.date() if chosen else date.today()
+
+
+def read_questions(path: Path, split: str, wanted: Wanted) -> Questions:
+    """The questions to ask, of a split or of EVERY_SPLIT. Raises AtlasError."""
+    chosen = None if split in ("", EVERY_SPLIT) else split
+    labels = load_labels(path, chosen)
+    return choose_questions(path, chosen or "", labels, wanted.limit, wanted.seed)
+
+
+def check_model_is_asked(*, require_llm: bool, search_only: bool) -> None:
+    """Raise RequestError where a language model is required, and none will be asked."""
+    if require_llm and search_only:
+        raise RequestError("With --search-only no language model is asked. Leave out one.")
+
+
+def command_line(context: typer.Context) -> str:
+    """The command as it was typed. No option of an evaluation holds a secret."""
+    program = context.find_root().command_path
+    words = ["atlas", *context.command_path.removeprefix(program).split()]
+    for parameter in _typed(context):
+        value = context.params[parameter]
+        values = value if isinstance(value, list | tuple) else [value]
+        option = _option(context, parameter)
+        if value is True:
+            words.append(option)
+        else:
+            words += [word for each in values for word in (option, _word(each))]
+    return shlex.join(words)
+
+
+def only_options(context: typer.Context, *allowed: str) -> None:
+    """Raise RequestError if others than these were typed."""
+    for parameter in _typed(context):
+        if parameter not in allowed:
+            raise RequestError(
+                f"{_option(context, parameter)} says what is asked of whom, and a run that goes on "
+                "asks what it asked. Leave it out, or begin a new run."
+            )
+
+
+def _typed(context: typer.Context) -> list[str]:
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+
+
+def _option(context: typer.Context, parameter: str) -> str:
+    return next(each.opts[0] for each in context.command.params if each.name == parameter)
+
+
+def _word(value: object) -> str:
+    return value.date().isoformat() if isinstance(value, datetime) else str(value)

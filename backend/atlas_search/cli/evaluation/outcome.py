@@ -1,0 +1,24 @@
+"""What is said of a run that has come to its end, and the status of the command."""
+
+from atlas_search.evaluation.runs.carry_out import Outcome
+
+INTERRUPTED = 130  # as shells say of a command that Ctrl-C ended
+
+
+def remarks_on(outcome: Outcome) -> list[str]:
+    """What a run lacks, a sentence for each."""
+    remarks = []
+    if outcome.failed:
+        remarks.append(f"{len(outcome.failed)} questions failed, the first: {outcome.failed[0]}")
+    if outcome.fallbacks:
+        remarks.append(f"{outcome.fallbacks} answers are not the language model's (fallback).")
+    if outcome.missing:
+        remarks.append(f"{outcome.missing} questions were not asked.")
+    return remarks
+
+
+def status_of(outcome: Outcome, *, require_llm: bool) -> int:
+    """0 for a run that has all it was to have."""
+    if outcome.stopped:
+        return INTERRUPTED
+    return int(not outcome.complete or (require_llm and outcome.fallbacks > 0))

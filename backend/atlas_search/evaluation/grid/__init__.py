@@ -1,0 +1,1 @@
+"""Many configurations of a target over the same questions."""

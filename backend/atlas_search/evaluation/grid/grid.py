@@ -1,0 +1,163 @@
+"""A grid: a run of every configuration over every split, in one folder.
+
+`grid.json` says which runs there are, `targets` holds a target file for each configuration, and
+each run has a folder of its own. One collection is open for all, and each model is opened once.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.errors import AtlasError, SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.evaluation.ask_all import Told
+from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.grid.configuration import Axes, Configuration, configurations
+from atlas_search.evaluation.grid.target_files import write_targets
+from atlas_search.evaluation.run import run_id
+from atlas_search.evaluation.runs.begin import Questions, Wanted, begin_run, check_same
+from atlas_search.evaluation.runs.carry_out import Outcome, carry_out, missing
+from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.providers.embedding import Embedder
+from atlas_search.services import load_targets
+
+GRID, TARGETS = "grid.json", "targets"
+
+Bar = Callable[[str], AbstractContextManager[Told]]
+"""Shows how far a run is, by the name of its folder."""
+
+
+class GridRun(BaseModel):
+    """A configuration over a split; `folder` is the name of its run's below the grid's."""
+
+    model_config = ConfigDict(frozen=True)
+
+    folder: str
+    split: str
+    configuration: Configuration
+
+
+class GridSpec(BaseModel):
+    """Which runs a grid has, in the order of its table."""
+
+    model_config = ConfigDict(frozen=True)
+
+    started: datetime
+    collection: str
+    runs: tuple[GridRun, ...]
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A run of a grid, and what came of it."""
+
+    run: GridRun
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The folder of a grid."""
+
+    path: Path
+
+    def spec(self) -> GridSpec:
+        """Its runs. Raises SourceError if this is no grid."""
+        path = self.path / GRID
+        try:
+            return GridSpec.model_validate_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValidationError) as error:
+            raise SourceError(f"{self.path} is no grid: {path.name}: {error}") from error
+
+    def run_folder(self, run: GridRun) -> RunFolder:
+        """That of one of its runs."""
+        return RunFolder(self.path / run.folder)
+
+    def write_targets(self, axes: Axes, settings: Settings) -> list[Configuration]:
+        """Make a target of each configuration; all of them, in order.
+
+        Raises AtlasError if the folder holds a grid already, RequestError for what cannot be
+        combined.
+        """
+        if (self.path / GRID).exists():
+            raise AtlasError(
+                f"{self.path} holds a grid already. Go on with it with `atlas eval grid --resume "
+                f"{self.path}`, or name another folder."
+            )
+        found = configurations(axes, load_targets(settings))
+        targets = {configuration.name: target for configuration, target in found.items()}
+        write_targets(self.path / TARGETS, targets, settings.targets_directory)
+        return list(found)
+
+    @contextmanager
+    def opened(
+        self, collection: str, first: Configuration, embedder: Embedder | None = None
+    ) -> Iterator[Atlas]:
+        """A collection with the targets of the grid, the `first` by default."""
+        targets = (self.path / TARGETS).absolute()
+        with Atlas.open(
+            collection, embedder=embedder, targets_directory=targets, test_target=first.name
+        ) as atlas:
+            yield atlas
+
+
+def begin_grid(
+    grid: Grid,
+    atlas: Atlas,
+    chosen: Sequence[Configuration],
+    questions: Mapping[str, Questions],
+    wanted: Wanted,
+) -> GridSpec:
+    """Begin the run of every configuration over the questions of every split, by its name."""
+    runs = []
+    for split, asked in questions.items():
+        for configuration in chosen:
+            run = GridRun(
+                folder=f"{configuration.name}-{split}", split=split, configuration=configuration
+            )
+            subject = ProcessSubject(atlas, configuration.name)
+            begin_run(grid.run_folder(run), subject, asked, replace(wanted, id=run_id()))
+            runs.append(run)
+    spec = GridSpec(
+        started=datetime.now().astimezone(),
+        collection=atlas.services.settings.chroma_collection_name,
+        runs=tuple(runs),
+        command=wanted.command,
+    )
+    (grid.path / GRID).write_text(spec.model_dump_json(indent=2), encoding="utf-8")
+    return spec
+
+
+def carry_out_grid(
+    grid: Grid, atlas: Atlas, bar: Bar, *, parallel: int | None = None
+) -> Iterator[Cell]:
+    """Carry out one run after the other, or what they lack; an interrupt ends with its run.
+
+    Raises AtlasError if a run cannot go on.
+    """
+    for run in grid.spec().runs:
+        folder = grid.run_folder(run)
+        outcome = _finished(folder)
+        if not outcome:
+            subject = ProcessSubject(atlas, run.configuration.name)
+            check_same(folder, subject)
+            with bar(run.folder) as told:
+                outcome = carry_out(folder, subject, parallel=parallel, told=told)
+        yield Cell(run, outcome)
+        if outcome.stopped:
+            return
+
+
+def _finished(folder: RunFolder) -> Outcome | None:
+    """What came of a run that lacks nothing; None for any other."""
+    if missing(folder):
+        return None
+    run = folder.load()
+    whole = len(run.scored) == run.spec.labels.questions
+    return Outcome(run, missing=0, stopped=False) if whole else None

@@ -1,0 +1,1 @@
+"""A server that is asked by its address."""

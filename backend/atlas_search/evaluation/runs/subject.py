@@ -1,0 +1,55 @@
+"""Who is judged by a run: a target, here or on a server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.evaluation.asker import Asker
+from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.run import RunSpec
+from atlas_search.providers.chat import Health
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a target before it is asked; see RunSpec for the names.
+
+    `corpora` are those that questions without a choice of their own are asked of.
+    """
+
+    where: str
+    target: str
+    composite_target: str
+    options: Mapping[str, Any]
+    collection: str
+    collection_version: str
+    corpora: tuple[str, ...]
+    settings: Mapping[str, str]
+    versions: Mapping[str, str]
+
+
+class Subject(Protocol):
+    """A target that can be asked, and what its replies are judged with."""
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of it."""
+
+    @property
+    def tracer(self) -> Tracer:
+        """What opens the trace of the run."""
+
+    def asker(self, spec: RunSpec) -> Asker:
+        """Who asks it for a run."""
+
+    def tools(self, k: int | None) -> Tools:
+        """What its replies are judged with, of `k` passages where that is said."""
+
+    def language_model(self) -> Health:
+        """Whether the language model that it writes with can be used, asked for now."""
+
+    def check_labels(self, labels: Sequence[Label], path: Path) -> None:
+        """Raise AtlasError if labels of the file `path` are for another collection."""

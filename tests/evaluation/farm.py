@@ -1,0 +1,96 @@
+"""A tiny collection with questions about it, to run evaluations over."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.settings import Settings
+from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.run import RunSpec
+from atlas_search.evaluation.runs.begin import Wanted, begin_run, choose_questions
+from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.runs.subject import Subject
+from atlas_search.providers.embedding import Embedder
+from tests.conftest import TODAY
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import build_tiny, write_sources
+
+GIVEN = {
+    "sheep": "wool",
+    "cows": "milk",
+    "hens": "eggs",
+    "bees": "honey",
+    "geese": "down",
+    "oxen": "labour",
+}
+SOURCES = {
+    f"farm/{animal}.txt": f"{animal.title()} give {what}.\n" for animal, what in GIVEN.items()
+}
+LABELS = tuple(
+    Label(f"q{number}", split, "factual", f"What do {animal} give?", (what,), gold)
+    for number, (animal, what) in enumerate(GIVEN.items(), start=1)
+    for split, gold in [("dev" if number % 3 == 0 else "test", frozenset({f"farm.{animal}"}))]
+)
+TARGET = "k10_extractive"
+
+
+def build_farm(folder: Path, embedder: Embedder | None = None) -> Path:
+    """The collection `farm` in a folder of collections; its own folder."""
+    sources = write_sources(folder.parent / "farm-sources", SOURCES)
+    build_tiny(sources, folder / "farm", embedder or HashEmbedder())
+    return folder / "farm"
+
+
+@contextmanager
+def opened_farm(folder: Path, target: str = TARGET, **settings: object) -> Iterator[ProcessSubject]:
+    """A target of the collection in its folder, with hashes for vectors."""
+    with Atlas.open(folder, embedder=HashEmbedder(), **settings) as atlas:
+        yield ProcessSubject(atlas, target)
+
+
+def begun(
+    folder: Path, subject: Subject, labels: Sequence[Label] = LABELS, wanted: Wanted | None = None
+) -> RunFolder:
+    """The folder of a run of which nothing is asked yet."""
+    wanted = wanted or Wanted(TODAY)
+    questions = choose_questions(Path("labels.jsonl"), "", labels, wanted.limit, wanted.seed)
+    begin_run(RunFolder(folder), subject, questions, wanted)
+    return RunFolder(folder)
+
+
+def figures(folder: RunFolder) -> dict[str, dict[str, float]]:
+    """Those of each question."""
+    return {one.label.id: dict(one.figures) for one in folder.load().scored}
+
+
+def write_labels(path: Path, labels: Sequence[Label] = LABELS) -> Path:
+    """A label set as a file."""
+    lines = [
+        {
+            "id": label.id,
+            "split": label.split,
+            "category": label.category,
+            "question": label.question,
+            "answers": label.answers,
+            "gold_document_ids": sorted(label.gold_document_ids),
+        }
+        for label in labels
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def same_but_for_time(spec: RunSpec) -> dict[str, object]:
+    """What a run says of itself, without what differs each time."""
+    return spec.model_dump(exclude={"id", "started", "command"})
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Variables by which a command finds the collection in a folder of collections."""
+    names: dict[str, str] = {"CHROMA_PERSIST_DIRECTORY": str(folder)}
+    names["CHROMA_COLLECTION_NAME"] = "farm"
+    assert {name.lower() for name in names} <= set(Settings.model_fields)
+    return names

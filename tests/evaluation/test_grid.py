@@ -1,0 +1,209 @@
+"""`atlas eval grid`: many configurations, two models of a local server, one table."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from atlas_search.core.errors import RequestError
+from atlas_search.core.targets import Target, load_target
+from atlas_search.evaluation.grid.configuration import Axes, Configuration, configurations
+from atlas_search.evaluation.grid.target_files import target_file, write_targets
+from atlas_search.providers.embedding.local import LocalEmbedder
+from tests.chat_server import KEY, Reply, Request
+from tests.evaluation.commands import Command, command_runner
+from tests.evaluation.farm import LABELS, build_farm, write_labels
+from tests.openai_server import OpenAIServer, openai_server
+
+SMALL, LARGE = "gpt-4o-mini", "gpt-4o"
+TOKEN = re.compile(r"\[farm\.\w+ p1\]")
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> Path:
+    return build_farm(tmp_path_factory.mktemp("grid") / "stores", embedder).parent
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with openai_server() as running:
+        running.says(written)
+        yield running
+
+
+def written(request: Request) -> str:
+    """The larger model says what the best passage does, the smaller one less."""
+    (token, *_) = TOKEN.findall(request.prompt)
+    animal = token.partition(".")[2].split()[0]
+    what = re.search(rf"{animal} give (\w+)", request.prompt, re.IGNORECASE)
+    assert what
+    given = what[1] if request.body["model"] == LARGE else "plenty"
+    return f"{animal.title()} give {given} {token}."
+
+
+@pytest.fixture
+def evaluation(
+    stores: Path,
+    server: OpenAIServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Command:
+    (tmp_path / "targets").mkdir()
+    (tmp_path / "targets" / "mine.txt").write_text(
+        "LLM_PROVIDER=openai\nLLM_FALLBACK=extractive\nANSWER_THRESHOLD=0\nLLM_PRICE_OUTPUT=1000\n"
+    )
+    monkeypatch.setenv("TARGETS_DIRECTORY", str(tmp_path / "targets"))
+    monkeypatch.setenv("TEST_TARGET", "mine")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.address)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return command_runner(stores, capsys, monkeypatch)
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    return write_labels(tmp_path / "labels.jsonl")
+
+
+def test_k_by_model_by_split_is_one_command_and_one_table(
+    evaluation: Command, server: OpenAIServer, labels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "grid"
+    axes = ("--split", "dev,test", "--k", "3,5,8", "--model", f"{LARGE},{SMALL}")
+    status, printed, said = evaluation("grid", "--labels", labels, *axes, "--out", out)
+    assert status == 0, said
+    blocks = re.split(r"^ *(dev|test) *\n", printed, flags=re.MULTILINE)[1:]
+    assert blocks[0::2] == ["dev", "test"]
+    for split, block in zip(blocks[0::2], blocks[1::2], strict=True):
+        head, *rows = [line.split() for line in block.splitlines()]
+        assert head[:9] == "k model n F1 Sem SentG Gnd Recall@k MRR".split()
+        assert [row[:2] for row in rows] == [[k, m] for k in "358" for m in (LARGE, SMALL)]
+        assert {row[2] for row in rows} == {{"dev": "2", "test": "4"}[split]}
+        # "Sheep give wool" for "wool": precision 1/3, coverage 1
+        assert [row[3] for row in rows] == [f"{2 * (1 / 3) / (1 / 3 + 1):.2f}", "0.00"] * 3
+        assert {tuple(row[5:9]) for row in rows} == {("1.00",) * 4}
+        # 7 tokens an answer at 1000 a million
+        assert {row[-1] for row in rows} == {f"{100 * 7 * 1000 / 1e6:.2f}"}
+    assert len(server.requests) == len(LABELS) * 3 * 2
+    assert (out / "grid.md").read_text().count(f"| {LARGE} |") == 6
+    with (out / "grid.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 12
+    assert {(line["split"], line["k"], line["model"]) for line in lines} == {
+        (split, k, model) for split in ("dev", "test") for k in "358" for model in (LARGE, SMALL)
+    }
+    assert all(float(line["F1 low"]) <= float(line["F1"]) for line in lines)
+    assert all((out / line["run"] / "scores.jsonl").is_file() for line in lines)
+
+
+def test_a_grid_goes_on_with_what_it_lacks(
+    evaluation: Command, server: OpenAIServer, labels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "grid"
+    asked = ("--labels", labels, "--split", "all", "--k", "3,5", "--out", out)
+    assert evaluation("grid", *asked)[0] == 0
+    whole = (out / "grid.md").read_text()
+    replies = out / "mine_k5-all" / "replies.jsonl"
+    replies.write_text("".join(replies.read_text().splitlines(keepends=True)[:4]))
+    server.requests.clear()
+    status, printed, _ = evaluation("grid", "--resume", out, "--json")
+    assert status == 0
+    assert len(server.requests) == 2
+    assert [row["questions"] for row in json.loads(printed)] == [6, 6]
+    assert columns(out / "grid.md", 9) == [line.split("|")[1:9] for line in whole.splitlines()]
+    assert "holds a grid already" in evaluation("grid", *asked)[2]
+    assert "--k says what is asked" in evaluation("grid", "--resume", out, "--k", "3")[2]
+
+
+def columns(path: Path, count: int) -> list[list[str]]:
+    """The first cells of a table, without what takes another time each time."""
+    return [line.split("|")[1:count] for line in path.read_text().splitlines()]
+
+
+def test_each_configuration_is_a_target_that_can_be_asked_again(
+    evaluation: Command, labels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "grid"
+    axes = ("--k", "3", "--reranker", "fused,lexical", "--balance", "quota")
+    status, printed, said = evaluation(
+        "grid", "--labels", labels, "--split", "dev", *axes, "--search-only", "--out", out
+    )
+    assert status == 0, said
+    assert printed.splitlines()[1].split()[:3] == ["k", "model", "reranker"]
+    target = load_target(out / "targets", "mine_k3_lexical_quota", {})
+    assert (target.search_k, target.reranker, target.balance) == (3, "lexical", "quota")
+    assert target.llm_price_output == 1000
+    run = json.loads((out / "mine_k3_lexical_quota-dev" / "run.json").read_text())
+    assert Target.model_validate(run["options"]) == target
+    assert run["command"].startswith(f"atlas eval grid --labels {labels} --split dev")
+
+
+def test_what_the_language_model_must_do_and_does_not_is_an_error(
+    evaluation: Command, server: OpenAIServer, labels: Path, tmp_path: Path
+) -> None:
+    asked = ("--labels", labels, "--split", "dev", "--require-llm")
+    assert evaluation(*asked, "--out", tmp_path / "good")[0] == 0
+    refusing = Reply(400, {"error": {"message": "not today"}})
+    server.says(lambda _: refusing)
+    status, printed, said = evaluation(*asked, "--out", tmp_path / "refused")
+    assert status == 1
+    assert "2 answers are not the language model's" in said
+    assert "mine, dev split" in printed  # the report is there all the same
+    server.key, before = "another", len(server.requests)
+    status, _, said = evaluation(*asked, "--out", tmp_path / "nothing")
+    assert (status, len(server.requests)) == (1, before)
+    assert "The language model of mine cannot be used" in said
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_target_without_a_model_has_none_to_require_or_to_choose(
+    evaluation: Command, labels: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "targets" / "quotes.txt").write_text("LLM_PROVIDER=extractive\n")
+    asked = ("--labels", labels, "--split", "dev", "--target", "quotes")
+    assert "sources' own sentences" in evaluation(*asked, "--require-llm")[2]
+    assert "gpt-4o would not be asked" in evaluation("grid", *asked, "--model", "gpt-4o")[2]
+    assert "Leave out one" in evaluation(*asked, "--require-llm", "--search-only")[2]
+
+
+def test_configurations_are_the_product_of_the_axes() -> None:
+    targets = {"a": Target(llm_provider="openai"), "b": Target(llm_provider="openai")}
+    found = configurations(Axes(["b", "a"], k=[3, 5], models=["org/m:7b"]), targets)
+    assert [c.name for c in found] == [f"{t}_k{k}_org-m-7b" for t in "ba" for k in (3, 5)]
+    assert [target.search_k for target in found.values()] == [3, 5, 3, 5]
+    assert {target.llm_model for target in found.values()} == {"org/m:7b"}
+
+
+@pytest.mark.parametrize(
+    ("axes", "said"),
+    [
+        (Axes(["c"]), "no target c. Known targets: a"),
+        (Axes(["a"], k=[0]), "search_k=0"),
+        (Axes(["a"], balances=["fair"]), "balance='fair'"),
+        (Axes(["a"], models=["m/1", "m:1"]), "would have the same name: a_m-1"),
+    ],
+)
+def test_what_cannot_be_combined_is_told(axes: Axes, said: str) -> None:
+    with pytest.raises(RequestError, match=re.escape(said)):
+        configurations(axes, {"a": Target(llm_provider="openai")})
+
+
+def test_a_target_is_read_as_it_was_written(tmp_path: Path) -> None:
+    target = Target(
+        llm_model='it\'s a \\ #1 "model"',
+        fuzzy=True,
+        answer_threshold=0.25,
+        content_type_caps="pdf:1,html:3",
+        system_prompt="mine",
+    )
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    (prompts / "mine.prompt").write_text("Be brief.")
+    write_targets(tmp_path / "targets", {"t": target}, prompts)
+    assert load_target(tmp_path / "targets", "t", {}) == target
+    assert (tmp_path / "targets" / "mine.prompt").read_text() == "Be brief."
+    assert "ANSWER_LIKELIHOOD" not in target_file(target)
+    assert Configuration(target="t").of(target) == target

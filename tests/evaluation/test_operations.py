@@ -1,0 +1,90 @@
+"""What a run took, from replies made by hand."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec
+from atlas_search.evaluation.runs.operations import operations
+from atlas_search.evaluation.scored import Scored
+from tests.replies import reply
+
+SPEC = RunSpec(
+    id="r1",
+    started=datetime(2026, 1, 1, tzinfo=UTC),
+    labels=LabelsUsed(name="l.jsonl", sha256="", split="", questions=0),
+    target="t",
+    composite_target="t_m_c",
+    options={},
+    where="process",
+    collection="c",
+    collection_version="1",
+    corpora=("a",),
+)
+
+
+def run_of(*replies: Reply) -> EvalRun:
+    label = Label("q1", "test", "factual", "?")
+    return EvalRun(SPEC, tuple(Scored(label, one, {}) for one in replies))
+
+
+def took(seconds: float, **fields: object) -> Reply:
+    return reply("ANSWER", "Yes.", **fields).model_copy(update={"seconds": seconds})
+
+
+def usage(read: int, written: int, cost: float | None) -> dict[str, object]:
+    return {
+        "provider": "openai",
+        "model": "m",
+        "attempts": 1,
+        "prompt_tokens": read,
+        "completion_tokens": written,
+        "cost": cost,
+    }
+
+
+def test_seconds_and_stages_are_medians_and_95th_percentiles() -> None:
+    run = run_of(*(took(float(n), timings_ms={"embed": n * 10.0, "rank": 1.0}) for n in range(21)))
+    found = operations(run)
+    assert found.seconds
+    assert (found.seconds.p50, found.seconds.p95, found.seconds.mean) == (10, 19, 10)
+    assert list(found.stages_ms) == ["embed", "rank"]
+    embed = found.stages_ms["embed"]
+    assert (embed.p50, embed.p95, embed.count) == (100, 190, 21)
+
+
+def test_tokens_are_counted_and_costs_are_for_100_questions() -> None:
+    run = run_of(
+        took(2.0, usage=usage(100, 30, 0.002)),
+        took(3.0, usage=usage(200, 20, 0.004)),
+        took(9.0),  # declined without a model: it cost nothing
+    )
+    found = operations(run)
+    assert (found.prompt_tokens, found.completion_tokens) == (300, 50)
+    assert found.tokens_per_second == 50 / (2.0 + 3.0)
+    assert found.cost_per_100 == pytest.approx(100 * (0.002 + 0.004 + 0) / 3)
+
+
+def test_what_is_not_known_is_none() -> None:
+    found = operations(run_of(took(1.0)))
+    assert (found.tokens_per_second, found.cost_per_100) == (None, None)
+    nothing = operations(run_of())
+    assert (nothing.questions, nothing.seconds, nothing.stages_ms) == (0, None, {})
+
+
+def test_kept_answers_failures_retries_and_fallbacks_are_told() -> None:
+    fallback = {"code": "model_unavailable", "message": "away"}
+    run = run_of(
+        took(1.0, timings_ms={"embed": 10.0}, fallback=fallback),
+        took(0.1, timings_ms={"embed": 999.0}, usage=usage(9, 9, 1.0), cache_hit=True),
+        Reply(label_id="q1", seconds=60, error="away", tries=6),
+    )
+    found = operations(run)
+    assert (found.questions, found.failed, found.retried, found.fallbacks) == (3, 1, 1, 1)
+    assert found.cache_hits == 1 / 2
+    assert found.stages_ms["embed"].p95 == 10  # a kept answer took no stage now
+    assert found.seconds
+    assert found.seconds.count == 2
+    assert (found.completion_tokens, found.cost_per_100) == (0, None)

@@ -1,0 +1,199 @@
+"""A running server as the subject of a run: a real one, and one that is in trouble."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from atlas_search.core.errors import AtlasError, RequestError, UnknownTarget
+from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.evaluation.remote.server import ATTEMPTS, RemoteServer
+from atlas_search.evaluation.remote.subject import ServerSubject, server_facts
+from atlas_search.evaluation.runs.begin import Wanted
+from atlas_search.evaluation.runs.carry_out import carry_out
+from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.server.app import create_app
+from tests.conftest import TODAY
+from tests.evaluation.farm import LABELS, begun, build_farm, figures, opened_farm
+from tests.hash_embedder import HashEmbedder
+from tests.servers import served
+
+NO_KEY = SecretStr("")
+Answer = tuple[int, object, dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def farm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_farm(tmp_path_factory.mktemp("farm") / "stores")
+
+
+@pytest.fixture
+def here(farm: Path) -> Iterator[ProcessSubject]:
+    with opened_farm(farm) as opened:
+        yield opened
+
+
+@pytest.fixture
+def address(here: ProcessSubject) -> Iterator[str]:
+    app = create_app(lambda: here.atlas)
+    with served(app) as found:
+        yield found
+    app.extensions["runs"].close()
+
+
+def subject_at(address: str, target: str | None = None, collection: str = "") -> ServerSubject:
+    server = RemoteServer(address, NO_KEY, collection, sleep=lambda _: None)
+    tracer = Tracer("", "test", content=False)
+    return ServerSubject(server, server_facts(server, target), tracer, HashEmbedder())
+
+
+def test_a_server_gives_the_figures_of_this_process(
+    address: str, here: ProcessSubject, tmp_path: Path
+) -> None:
+    there = subject_at(address)
+    there.check_labels(LABELS, Path("labels.jsonl"))
+    folders = [begun(tmp_path / name, side) for name, side in (("here", here), ("there", there))]
+    for folder, side in zip(folders, (here, there), strict=True):
+        assert carry_out(folder, side, parallel=4).complete
+    assert figures(folders[1]) == figures(folders[0])
+    one, other = (folder.spec() for folder in folders)
+    assert (one.where, other.where) == ("process", address)
+    for name in ("options", "composite_target", "collection", "collection_version", "corpora"):
+        assert getattr(one, name) == getattr(other, name)
+    assert other.settings["embedding_model"] == "hash"
+    answers = [reply.answer for reply in folders[1].replies().values()]
+    assert {answer.session_id for answer in answers if answer} == {other.id}
+    assert all(answer.passages for answer in answers if answer)
+
+
+def test_a_server_can_only_be_searched_too(
+    address: str, here: ProcessSubject, tmp_path: Path
+) -> None:
+    wanted = Wanted(TODAY, search_only=True, k=3)
+    folders = [
+        begun(tmp_path / name, side, wanted=wanted)
+        for name, side in (("here", here), ("there", subject_at(address)))
+    ]
+    carry_out(folders[0], here)
+    carry_out(folders[1], subject_at(address))
+    assert figures(folders[1]) == figures(folders[0])
+    assert {len(reply.passages) for reply in folders[1].replies().values()} == {3}
+
+
+def test_what_a_server_does_not_have_is_told_before_a_question_is_asked(address: str) -> None:
+    with pytest.raises(UnknownTarget, match=r"no target mine\. Known targets: k10_extractive"):
+        subject_at(address, "mine")
+    with pytest.raises(AtlasError, match="nowhere"):
+        subject_at(address, collection="nowhere")
+    foreign = replace(LABELS[0], gold_document_ids=frozenset({"farm.goats/..?#"}))
+    with pytest.raises(AtlasError, match=r"labels l\.jsonl are not for this collection"):
+        subject_at(address).check_labels([*LABELS, foreign], Path("l.jsonl"))
+    with pytest.raises(RequestError, match=r"http://h/ holds a user name or a password\.$"):
+        RemoteServer("http://me:secret@h/", NO_KEY)
+
+
+def test_a_server_that_is_not_there_is_told(address: str) -> None:
+    gone = f"{address.rpartition(':')[0]}:9"
+    with pytest.raises(AtlasError, match=f"No server answers at {gone}"):
+        subject_at(gone)
+
+
+@contextmanager
+def troubled(answers: Callable[[str], Answer]) -> Iterator[tuple[str, list[str]]]:
+    """A server that answers to each path as told, and the paths it was asked for."""
+    asked: list[str] = []
+
+    class _Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            asked.append(f"{self.path} {self.headers['Authorization']}")
+            status, document, headers = answers(self.path)
+            body = json.dumps(document).encode()
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: the test looks at what was asked."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    thread = threading.Thread(target=http.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{http.server_port}", asked
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()
+
+
+def one_after_the_other(*answers: Answer) -> Callable[[str], Answer]:
+    left = list(answers)
+    return lambda _: left.pop(0) if len(left) > 1 else left[0]
+
+
+def test_a_server_that_is_not_healthy_is_not_asked() -> None:
+    sick = {"status": "degraded", "problem": "The disk is gone."}
+    with troubled(lambda _: (200, sick, {})) as (address, asked):
+        with pytest.raises(AtlasError, match=r"is not healthy: The disk is gone\."):
+            subject_at(address)
+        assert asked == ["/api/health None"]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_is_asked_again_when_it_says(status: int) -> None:
+    busy: Answer = (status, {"detail": "busy"}, {"Retry-After": "7"})
+    waits: list[float] = []
+    with troubled(one_after_the_other(busy, busy, (200, {"all": "well"}, {}))) as (address, asked):
+        sent = RemoteServer(address, SecretStr("k1"), sleep=waits.append).post("ask", {})
+    assert (sent.document, sent.tries) == ({"all": "well"}, 3)
+    assert waits == [7, 7]
+    assert asked == ["/api/ask Bearer k1"] * 3
+
+
+def test_a_server_that_stays_busy_is_given_up() -> None:
+    busy: Answer = (503, {"detail": "The model is away."}, {})
+    with troubled(lambda _: busy) as (address, asked):
+        with pytest.raises(AtlasError, match=r"answers 503: The model is away\."):
+            RemoteServer(address, NO_KEY, sleep=lambda _: None).post("ask", {})
+        assert len(asked) == ATTEMPTS
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((401, {"detail": "No key."}, {}), r"No key\. The key is taken from ATLAS_API_KEY"),
+        ((422, {"detail": "k is wrong."}, {}), "answers 422: k is wrong"),
+        ((200, ["no", "object"], {}), "is not Atlas"),
+    ],
+)
+def test_what_asking_again_would_not_mend_is_asked_once(answer: Answer, said: str) -> None:
+    with troubled(lambda _: answer) as (address, asked):
+        with pytest.raises(AtlasError, match=said):
+            RemoteServer(address, NO_KEY).post("ask", {})
+        assert len(asked) == 1
+
+
+def test_a_server_that_breaks_costs_a_run_only_the_questions_it_fails(
+    here: ProcessSubject, tmp_path: Path
+) -> None:
+    """Whatever comes back: refusals, what is no answer, nothing."""
+    facts = replace(here.facts, where="http://broken")
+    came: Sequence[Answer] = [(400, {"detail": "no"}, {}), (200, {"un": "like"}, {})]
+    with troubled(one_after_the_other(*came)) as (address, _):
+        server = RemoteServer(address, NO_KEY, sleep=lambda _: None)
+        subject = ServerSubject(server, facts, here.tracer, HashEmbedder())
+        outcome = carry_out(begun(tmp_path / "run", subject), subject)
+    assert [error.split(":")[0] for error in outcome.failed[1:]] == ["ValidationError"] * 5
+    assert outcome.failed[0] == f"{address} answers 400: no"
+    assert not outcome.complete
