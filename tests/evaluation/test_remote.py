@@ -169,6 +169,18 @@ def test_a_server_that_stays_busy_is_given_up() -> None:
         assert len(asked) == ATTEMPTS
 
 
+def test_a_server_that_goes_away_is_waited_for_once(here: ProcessSubject, tmp_path: Path) -> None:
+    waits: list[float] = []
+    with troubled(lambda _: (200, {}, {})) as (address, _):
+        server = RemoteServer(address, NO_KEY, sleep=waits.append)
+        server.get("health")
+    subject = ServerSubject(server, here.facts, here.tracer, HashEmbedder())
+    outcome = carry_out(begun(tmp_path / "run", subject), subject)
+    assert len(outcome.failed) == len(LABELS)
+    assert all(error.startswith("No server answers") for error in outcome.failed)
+    assert len(waits) == ATTEMPTS - 1
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

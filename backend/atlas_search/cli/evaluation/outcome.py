@@ -1,6 +1,7 @@
 """What is said of a run that has come to its end, and the status of the command."""
 
 from atlas_search.evaluation.runs.carry_out import Outcome
+from atlas_search.evaluation.runs.operations import operations
 
 INTERRUPTED = 130  # as shells say of a command that Ctrl-C ended
 
@@ -14,6 +15,8 @@ def remarks_on(outcome: Outcome) -> list[str]:
         remarks.append(f"{outcome.fallbacks} answers are not the language model's (fallback).")
     if outcome.missing:
         remarks.append(f"{outcome.missing} questions were not asked.")
+    if kept := operations(outcome.run).cache_hits:
+        remarks.append(f"{kept:.0%} of the answers were kept ones: their seconds say little.")
     return remarks
 
 

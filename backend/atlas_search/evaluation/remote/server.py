@@ -18,6 +18,7 @@ from atlas_search.providers.http import (
     Answered,
     Fault,
     Garbled,
+    Lost,
     http_faults,
     passes,
     readable_environment,
@@ -47,7 +48,9 @@ class Sent:
 class RemoteServer:
     """A server at `address`, asked about one of its collections; empty: the one it serves first.
 
-    Safe to use from several threads. Raises RequestError for an address that cannot be one.
+    Safe to use from several threads. One that never answered, or was waited for in vain, is not
+    waited for: a run over a server that ended would else take half a minute for each question.
+    Raises RequestError for an address that cannot be one.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class RemoteServer:
         self.address = address.rstrip("/")
         self.collection = collection
         self._sleep = sleep
+        self._there = False  # as far as is known
         secret = key.get_secret_value()
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         named = {COLLECTION_HEADER: collection} if collection else {}
@@ -91,7 +95,7 @@ class RemoteServer:
 
     def _send(self, method: str, route: str, body: Mapping[str, object] | None) -> Sent:
         retrying = Retrying(
-            retry=retry_if_exception(passes),
+            retry=retry_if_exception(self._may_pass),
             wait=wait_as_asked(FIRST_BACKOFF, LONGEST_BACKOFF),
             stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(PATIENCE),
             sleep=self._sleep,
@@ -100,6 +104,7 @@ class RemoteServer:
         try:
             document, seconds = retrying(self._try, method, route, body)
         except Fault as fault:
+            self._there = not isinstance(fault, Lost)
             raise self._explain(fault) from fault
         return Sent(document, seconds, retrying.statistics["attempt_number"])
 
@@ -109,6 +114,7 @@ class RemoteServer:
         started = time.perf_counter()
         with http_faults():
             response = self._client.request(method, f"{self.address}/api/{route}", json=body)
+        self._there = True
         if not response.is_success:
             raise Answered(response.status_code, response.text, retry_after(response.headers))
         try:
@@ -118,6 +124,9 @@ class RemoteServer:
         if not isinstance(document, dict):
             raise Garbled("no JSON object")
         return document, time.perf_counter() - started
+
+    def _may_pass(self, fault: BaseException) -> bool:
+        return passes(fault) and (self._there or not isinstance(fault, Lost))
 
     def _explain(self, fault: Fault) -> AtlasError:
         match fault:

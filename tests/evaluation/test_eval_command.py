@@ -1,0 +1,140 @@
+"""`atlas eval` as it is typed: a folder for every run, a server by its address, an interrupt."""
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atlas_search.atlas import Atlas
+from atlas_search.evaluation.folder import REPLIES, RunFolder
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.server.app import create_app
+from tests.evaluation.commands import Command, command_runner
+from tests.evaluation.farm import LABELS, build_farm, figures, write_labels
+from tests.servers import ATLAS, running, served, wait_for
+
+MANY = 2000
+"""Questions that an interrupt surely comes before the end of."""
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> Path:
+    return build_farm(tmp_path_factory.mktemp("command") / "stores", embedder).parent
+
+
+@pytest.fixture
+def evaluation(
+    stores: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Command:
+    monkeypatch.setenv("ATLAS_EVALUATION_DIRECTORY", str(tmp_path / "evaluations"))
+    return command_runner(stores, capsys, monkeypatch)
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    return write_labels(tmp_path / "labels.jsonl")
+
+
+def test_every_run_has_a_folder_and_is_told_where(
+    evaluation: Command, labels: Path, tmp_path: Path
+) -> None:
+    status, printed, said = evaluation("--labels", labels, "--today", "2026-01-01", "--json")
+    assert status == 0, said
+    (folder,) = (tmp_path / "evaluations").iterdir()
+    assert said == f"The run is in {folder}.\n"
+    run = RunFolder(folder).load()
+    assert folder.name == run.spec.id
+    assert run.spec.command == f"atlas eval --labels {labels} --today 2026-01-01 --json"
+    assert str(run.spec.today) == "2026-01-01"
+    assert run.spec.settings["embedding_model"].endswith("all-MiniLM-L6-v2")
+    assert [one.label.id for one in run.scored] == ["q1", "q2", "q4", "q5"]
+    assert json.loads(printed)["all"]["recall"]["mean"] == 1
+
+
+def test_a_sample_is_the_same_for_the_same_seed(
+    evaluation: Command, labels: Path, tmp_path: Path
+) -> None:
+    asked = ("--labels", labels, "--split", "all", "--limit", 3, "--seed", 7)
+    for name in ("one", "other"):
+        assert evaluation(*asked, "--search-only", "--k", 2, "--out", tmp_path / name)[0] == 0
+    one, other = (RunFolder(tmp_path / name).load() for name in ("one", "other"))
+    assert [each.label for each in one.scored] == [each.label for each in other.scored]
+    assert (one.spec.limit, one.spec.seed, len(one.scored)) == (3, 7, 3)
+    assert {len(each.reply.passages) for each in one.scored} == {2}
+
+
+def test_a_run_goes_on_with_what_it_lacks_and_asks_nothing_else(
+    evaluation: Command, labels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    assert evaluation("--labels", labels, "--out", out)[0] == 0
+    whole = figures(RunFolder(out))
+    lines = (out / REPLIES).read_text().splitlines(keepends=True)
+    (out / REPLIES).write_text("".join(lines[:1]) + lines[1][:100])
+    status, printed, said = evaluation("--resume", out, "--parallel", 2)
+    assert (status, said) == (0, f"The run is in {out}.\n")
+    assert printed.splitlines()[0].strip() == "k10_extractive, test split"
+    assert figures(RunFolder(out)) == whole
+    assert len((out / REPLIES).read_text().splitlines()) == 4
+    assert "--k says what is asked of whom" in evaluation("--resume", out, "--k", 3)[2]
+    assert "holds a run already" in evaluation("--labels", labels, "--out", out)[2]
+    assert "is no run of an evaluation" in evaluation("--resume", tmp_path)[2]
+
+
+def test_a_server_is_asked_by_its_address(
+    evaluation: Command, labels: Path, tmp_path: Path, stores: Path, embedder: LocalEmbedder
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    with Atlas.open(stores / "farm", embedder=embedder) as atlas:
+        app = create_app(lambda: atlas)
+        with served(app) as address:
+            for url, out in (("", here), (address, there)):
+                status, _, said = evaluation("--labels", labels, "--url", url, "--out", out)
+                assert status == 0, said
+            (there / REPLIES).unlink()
+            assert evaluation("--resume", there)[0] == 0
+        app.extensions["runs"].close()
+    assert figures(RunFolder(there)) == figures(RunFolder(here))
+    assert RunFolder(there).spec().where == address
+    assert RunFolder(there).spec().parallel == 4
+    status, _, said = evaluation("--resume", there)
+    assert (status, f"No server answers at {address}" in said) == (1, True)
+
+
+def test_labels_of_another_collection_leave_no_run(evaluation: Command, tmp_path: Path) -> None:
+    foreign = replace(LABELS[0], gold_document_ids=frozenset({"sea.whale"}))
+    labels = write_labels(tmp_path / "foreign.jsonl", [foreign])
+    status, _, said = evaluation("--labels", labels, "--out", tmp_path / "run")
+    assert (status, "are not for this collection" in said) == (1, True)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_an_interrupt_leaves_figures_and_says_how_to_go_on(
+    evaluation: Command, stores: Path, tmp_path: Path, parallel: int
+) -> None:
+    many = [replace(LABELS[n % 6], id=f"q{n}", split="test") for n in range(MANY)]
+    labels = write_labels(tmp_path / "many.jsonl", many)
+    out = tmp_path / "run"
+    environment = {"CHROMA_PERSIST_DIRECTORY": str(stores), "CHROMA_COLLECTION_NAME": "farm"}
+    command = (*ATLAS, "eval", "--labels", labels, "--out", out, "--parallel", str(parallel))
+    with running(*command, environment=environment, folder=tmp_path) as process:
+        wait_for(lambda: len(came(out)) > 3 or None, 120, "some replies")
+        os.kill(process.process.pid, signal.SIGINT)
+        assert process.process.wait(60) == 130
+        wait_for(lambda: any("--resume" in line for line in process.lines) or None, 30, "its end")
+    assert f"Go on: atlas eval --resume {out}" in process.lines
+    run = RunFolder(out).load()
+    assert 3 < len(run.scored) == len(came(out)) < MANY
+    assert f"{MANY - len(run.scored)} questions were not asked." in process.lines
+
+
+def came(out: Path) -> list[str]:
+    replies = out / REPLIES
+    return replies.read_text().splitlines() if replies.exists() else []
