@@ -9,20 +9,22 @@ import pytest
 from atlas_search.cli.evaluation.judge import vote_of
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import JUDGE, JUDGEMENTS, SCORES, RunFolder
+from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.runs.carry_out import carry_out
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.evaluation.runs.here import ProcessSubject
 from atlas_search.server.feedback.feedback import open_store
 from atlas_search.server.feedback.rated import RatedAnswer
 from atlas_search.server.feedback.store import Rating
 from atlas_search.server.feedback.votes import Vote
 from tests.chat_server import KEY
 from tests.evaluation.commands import Command, command_runner
-from tests.evaluation.farm import begun, build_farm, opened_farm
-from tests.evaluation.judging import GOOD, Script, guess, mark, verdicts
-from tests.mistral_server import MistralServer, mistral_server
+from tests.evaluation.farm import LABELS, begun, build_farm, opened_farm
+from tests.evaluation.judging import GOOD, Script, mark
+from tests.mistral_server import mistral_server
 from tests.openai_server import MODEL, OpenAIServer, openai_server
+from tests.replies import passage, reply
 
-QUESTIONS = 6
+QUESTIONS = len(LABELS)
 OPENAI = ("--judge-provider", "openai")
 METRICS = {
     "context_precision",
@@ -38,12 +40,29 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_farm(tmp_path_factory.mktemp("judge") / "stores").parent
 
 
+@pytest.fixture(scope="module")
+def subject(stores: Path) -> Iterator[ProcessSubject]:
+    with opened_farm(stores / "farm") as opened:
+        yield opened
+
+
 @pytest.fixture
-def run(stores: Path, tmp_path: Path) -> RunFolder:
-    """A run that is finished, estimates and all."""
-    with opened_farm(stores / "farm") as subject:
-        folder = begun(tmp_path / "evaluations" / "run", subject)
-        assert carry_out(folder, subject).complete
+def run(subject: ProcessSubject, tmp_path: Path) -> RunFolder:
+    """A run that is finished, with estimates: every question has a right answer."""
+    folder = begun(tmp_path / "evaluations" / "run", subject)
+    for label in LABELS:
+        (document,) = label.gold_document_ids
+        (what,) = label.answers
+        came = reply(
+            "ANSWER",
+            f"They give {what} [{document} p1].",
+            label_id=label.id,
+            passages=[passage(document, f"They give {what}."), passage("farm.other")],
+            question=label.question,
+            session_id=folder.spec().id,
+        )
+        folder.add(came)
+    assert carry_out(folder, subject).complete  # nothing is left to ask
     return folder
 
 
@@ -53,7 +72,6 @@ def command(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    embedder: LocalEmbedder,
 ) -> Command:
     monkeypatch.setenv("ATLAS_EVALUATION_DIRECTORY", str(tmp_path / "evaluations"))
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
@@ -68,16 +86,8 @@ def openai(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
     with openai_server() as running:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", running.address)
-        script(running)
+        Script(running, **GOOD)
         yield running
-
-
-def script(server: OpenAIServer | MistralServer) -> Script:
-    """A judge that speaks of as many passages as there are."""
-    told = Script(server, **GOOD)
-    told.say("useful", verdicts(*["yes"] + ["no"] * (QUESTIONS - 1)))
-    told.say("guess", guess("What do they give?"))
-    return told
 
 
 def test_a_finished_run_is_judged_and_a_second_time_asks_nothing(
@@ -115,10 +125,10 @@ def test_the_model_of_a_target_judges(
     command: Command, run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with mistral_server() as server:
-        script(server)
+        Script(server, **GOOD)
         monkeypatch.setenv("MISTRAL_API_KEY", KEY)
         monkeypatch.setenv("MISTRAL_SERVER_URL", server.address)
-        status, printed, said = command("run", "--judge-target", "k10_mistral")
+        status, printed, said = command("run", "--judge-target", "k5_mistral")
     assert status == 0, said
     assert "metrics_source: judge, by mistral/mistral" in said
     assert {"Figure", "faithfulness", "answer_correctness"} <= set(printed.split())
@@ -174,11 +184,10 @@ def test_who_cannot_judge_is_told_and_nothing_changes(
 
 
 def test_a_run_that_goes_on_is_estimated_again(
-    command: Command, run: RunFolder, openai: OpenAIServer, stores: Path
+    command: Command, run: RunFolder, openai: OpenAIServer, subject: ProcessSubject
 ) -> None:
     assert command("run", *OPENAI)[0] == 0
-    with opened_farm(stores / "farm") as subject:
-        carry_out(run, subject)
+    carry_out(run, subject)
     assert run.load().metrics_source == "heuristic"
     assert not (run.path / JUDGE).exists()
 
@@ -195,7 +204,7 @@ def test_the_agreement_with_votes_of_readers_is_told(
         store.change(
             "", answer.qa_id, "ann", lambda *_, t=thumb: Vote(thumb=t, scores={"accuracy": 3})
         )
-    Script(openai, **{**GOOD, "mark": mark(2)}).say("mark", *[mark(2)] * 3, mark(9))
+    Script(openai, **GOOD).say("mark", *[mark(2)] * 3, mark(9))
     status, _, said = command("run", *OPENAI, "--parallel", "1")
     assert status == 0
     # the judge says no to the first alone, as the reader does
@@ -215,14 +224,15 @@ def test_a_vote_is_read_as_approval() -> None:
     }
 
 
-def rated_answer(reply: object, collection: str) -> RatedAnswer:
+def rated_answer(came: Reply, collection: str) -> RatedAnswer:
     """An answer of a run as a server keeps it, without its texts."""
-    answer = reply.answer  # type: ignore[attr-defined]
+    answer = came.answer
+    assert answer
     return RatedAnswer(
         qa_id=answer.qa_id,
         owner="",
         session_id=answer.session_id,
-        created=str(answer.created),
+        created="2026-01-01T00:00:00+00:00",
         trace_id="",
         span_id="",
         target=answer.target,
