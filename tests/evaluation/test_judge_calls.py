@@ -139,8 +139,9 @@ def test_a_limit_needs_prices(server: OpenAIServer, tmp_path: Path) -> None:
 def test_no_call_is_made_that_could_pass_the_limit(
     server: OpenAIServer, script: Script, tmp_path: Path, parallel: int
 ) -> None:
-    limit = 0.02
-    with judge_of(server, tmp_path, max_cost=limit) as panel:
+    limit = 0.06
+    prices = Target(llm_price_input=100, llm_price_output=1)
+    with judge_of(server, tmp_path, prices=prices, max_cost=limit) as panel:
         judged = judge_many(panel, 12, parallel)
         report = report_of(panel, judged)
     assert report.metrics_source == "mixed"

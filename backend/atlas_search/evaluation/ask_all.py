@@ -1,7 +1,8 @@
 """All questions of a run, one after the other or several at once."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from contextvars import copy_context
 from typing import TypeVar
 
@@ -39,8 +40,9 @@ def ask_all(
         with trace.question(label):
             keep(asker.ask(label))
 
-    for done, _ in enumerate(in_threads(ask, labels, parallel), start=1):
-        told(done, len(labels))
+    with closing(in_threads(ask, labels, parallel)) as each:
+        for done, _ in enumerate(each, start=1):
+            told(done, len(labels))
 
 
 def in_threads(
@@ -48,11 +50,11 @@ def in_threads(
     items: Iterable[Item],
     parallel: int,
     hurry: Callable[[], object] = lambda: None,
-) -> Iterator[None]:
+) -> Generator[None, None, None]:
     """Do the work for all items, `parallel` at once; gives None as each is done.
 
-    What is under way at an interrupt or an error is told to `hurry` and waited for, no other is
-    begun.
+    What is under way at an interrupt or an error, or when it is closed, is told to `hurry` and
+    waited for; no other is begun.
     """
     if parallel == 1:
         yield from map(work, items)

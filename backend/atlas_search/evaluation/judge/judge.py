@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -71,8 +72,9 @@ def judge_questions(
 
     found: dict[int, JudgedQuestion] = {}
     hurry = partial(panel.model.stop.set, "The judging was stopped.")
-    for done, _ in enumerate(in_threads(judge, range(len(scored)), parallel, hurry), start=1):
-        told(done, len(scored))
+    with closing(in_threads(judge, range(len(scored)), parallel, hurry)) as each:
+        for done, _ in enumerate(each, start=1):
+            told(done, len(scored))
     return [found[place] for place in range(len(scored))]
 
 
