@@ -7,6 +7,7 @@ from atlas_search.cli.evaluation.compare import compare_command
 from atlas_search.cli.evaluation.export import export_command
 from atlas_search.cli.evaluation.gate import baseline_command, gate_command
 from atlas_search.cli.evaluation.grid import grid_command
+from atlas_search.cli.evaluation.judge import judge_command
 from atlas_search.cli.evaluation.label import label_command
 from atlas_search.cli.evaluation.phoenix import phoenix_command
 from atlas_search.cli.evaluation.rate import rate_command
@@ -25,3 +26,4 @@ eval_app.command("agreement")(agreement_command)
 eval_app.command("phoenix")(phoenix_command)
 eval_app.command("report")(report_command)
 eval_app.command("export")(export_command)
+eval_app.command("judge")(judge_command)
