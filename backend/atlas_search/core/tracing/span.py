@@ -2,8 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
+from typing import NamedTuple
 
 from openinference.semconv.trace import (
     DocumentAttributes,
@@ -14,14 +16,15 @@ from openinference.semconv.trace import (
 from opentelemetry import trace
 
 from atlas_search.core.domain import Passage
+from atlas_search.core.tracing.late import Late
 
 AttributeValue = str | int | float | bool | Sequence[str]
 
 FULL_TEXTS = 20  # documents of a list with their text; the rest have id, score and facts
+DOCUMENT_BYTES = 200  # of a document in a list besides its text
 
 
-@dataclass(frozen=True, slots=True)
-class TracedDocument:
+class TracedDocument(NamedTuple):
     """A passage in a span; only the first FULL_TEXTS of a list need their `passage`.
 
     `facts` are told of it even where content is not: which leg found it, what kind `score` is of.
@@ -49,6 +52,7 @@ class Span:
         self._span = span
         self.content = content
         self.recorded = recorded
+        self.late: list[Late] = []
 
     @property
     def trace_id(self) -> str:
@@ -86,6 +90,19 @@ class Span:
         """List what a retriever returned, best first."""
         self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, documents)
 
+    def list_hits(
+        self, ids: Sequence[str], scores: Sequence[float], passages: Sequence[Passage]
+    ) -> None:
+        """List what a retriever returned, best first; `passages` are the first of them.
+
+        Rows of many hits are made when the span is sent.
+        """
+
+        def rows() -> Iterable[TracedDocument]:
+            return map(TracedDocument._make, zip_longest(ids, scores, passages, [None]))
+
+        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, rows, len(ids), passages)
+
     def list_reranked(
         self,
         query: str,
@@ -116,19 +133,39 @@ class Span:
         self._span.set_attribute(mime_name, kind.value)
 
     def _documents(self, prefix: str, documents: Sequence[TracedDocument]) -> None:
-        attributes: dict[str, AttributeValue] = {}
-        for index, traced in enumerate(documents):
-            document = f"{prefix}.{index}"
-            id_ = traced.id if self.content else digest(traced.id)
-            attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = id_
-            attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(traced.score)
-            facts = dict(traced.facts or {})
-            passage = traced.passage
-            if self.content and passage and index < FULL_TEXTS:
-                attributes[f"{document}.{DocumentAttributes.DOCUMENT_CONTENT}"] = passage.text
-                about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
-                facts = about | facts
-            if facts:
-                told = json.dumps(facts, default=float)
-                attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = told
-        self._span.set_attributes(attributes)
+        shown = [each.passage for each in documents[:FULL_TEXTS] if each.passage]
+        self._list(prefix, lambda: documents, len(documents), shown)
+
+    def _list(
+        self,
+        prefix: str,
+        documents: Callable[[], Iterable[TracedDocument]],
+        count: int,
+        shown: Sequence[Passage],
+    ) -> None:
+        """Lists are long: they are spelt out when the span is sent."""
+        if self.recorded:
+            size = count * DOCUMENT_BYTES
+            if self.content:
+                size += sum(len(passage.text) for passage in shown)
+            self.late.append(Late(size, partial(_list_of, prefix, documents, self.content)))
+
+
+def _list_of(
+    prefix: str, documents: Callable[[], Iterable[TracedDocument]], content: bool
+) -> dict[str, AttributeValue]:
+    """Documents as OpenInference has them in attributes, best first."""
+    attributes: dict[str, AttributeValue] = {}
+    for index, (id_, score, passage, told) in enumerate(documents()):
+        document = f"{prefix}.{index}"
+        attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = id_ if content else digest(id_)
+        attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(score)
+        facts = told or {}
+        if content and passage and index < FULL_TEXTS:
+            attributes[f"{document}.{DocumentAttributes.DOCUMENT_CONTENT}"] = passage.text
+            about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
+            facts = {**about, **facts}
+        if facts:
+            metadata = json.dumps(facts, default=float)
+            attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = metadata
+    return attributes

@@ -1,0 +1,128 @@
+"""What tracing costs a search: `python -m tests.benchmarks.tracing`.
+
+Over the configured collection (the bundled demo, unless the settings say otherwise), or the one in
+the folder `--store`. Four processes search side by side: without tracing, with a server of traces
+that takes them, with none at its address, and with one that hangs. Each question is put to all of
+them, one after another, in another order each time, so that what else the machine does slows all
+of them alike. Printed are the times of a search, the difference and the ratio to those without
+tracing, and the median ratio to the same question without.
+"""
+
+import multiprocessing
+import random
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Annotated
+
+import typer
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.settings import load_settings
+from tests.benchmarks.search_speed import made_questions
+from tests.collector import collecting
+from tests.conftest import free_port
+
+OFF = "off"
+WARMING = 2  # rounds that are not counted
+
+_processes = multiprocessing.get_context("spawn")
+
+
+def main(
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of a built collection; else the configured one")
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="Of 40 questions each")] = 20,
+) -> None:
+    """Measure and print."""
+    folder = (store or load_settings().collection_folder).resolve()
+    with Atlas.open(folder) as atlas:
+        questions = made_questions(atlas.services.searcher)
+    with servers() as addresses, searchers(folder, addresses) as ways:
+        times: dict[str, list[float]] = {name: [] for name in ways}
+        for number in range(WARMING + rounds):
+            for question in questions:
+                for name in random.sample(list(ways), len(ways)):
+                    taken = ask(ways[name], question)
+                    if number >= WARMING:
+                        times[name].append(taken)
+    show(times)
+
+
+@contextmanager
+def servers() -> Iterator[dict[str, str]]:
+    """The addresses that traces are sent to; the servers are processes of their own."""
+    with _process(serve, 200) as taking, _process(serve, "hang") as hanging:
+        away = f"http://127.0.0.1:{free_port()}"
+        yield {OFF: "", "on": taking.recv(), "away": away, "hanging": hanging.recv()}
+
+
+@contextmanager
+def searchers(folder: Path, addresses: Mapping[str, str]) -> Iterator[dict[str, Connection]]:
+    """A process for each address, and the connection that questions go through."""
+    (name, address), *others = addresses.items()
+    with _process(search, folder, address) as connection:
+        connection.recv()  # it is ready
+        if not others:
+            yield {name: connection}
+            return
+        with searchers(folder, dict(others)) as ways:
+            yield {name: connection, **ways}
+
+
+def serve(connection: Connection, always: int | str) -> None:
+    """Take traces, or fail as told, until the connection ends."""
+    with collecting(always) as collector:  # type: ignore[arg-type]
+        connection.send(collector.address)
+        while not connection.poll(1):
+            collector.spans.clear()
+
+
+def search(connection: Connection, folder: Path, address: str) -> None:
+    """Search for the questions that come, and send back what each took, in milliseconds."""
+    with Atlas.open(folder, phoenix_collector_endpoint=address) as at:
+        connection.send("ready")
+        while question := connection.recv():
+            begun = time.perf_counter()
+            at.search(question)
+            connection.send((time.perf_counter() - begun) * 1000)
+
+
+def ask(connection: Connection, question: str) -> float:
+    """What the search took in that process."""
+    connection.send(question)
+    return float(connection.recv())
+
+
+def show(times: Mapping[str, list[float]]) -> None:
+    """One line for each way; the ratio is the median over the same questions, side by side."""
+    off = times[OFF]
+    print(f"{len(off)} searches each")
+    for name, taken in times.items():
+        beside = median(one / plain for one, plain in zip(taken, off, strict=True))
+        more, times_off = median(taken) - median(off), median(taken) / median(off)
+        print(
+            f"{name:8} p50 {median(taken):5.1f} ms, p95 {quantiles(taken, n=20)[18]:5.1f} ms; "
+            f"p50 {more:+.1f} ms, {times_off:.3f} times; side by side {beside:.3f} times"
+        )
+
+
+@contextmanager
+def _process(work: object, *given: object) -> Iterator[Connection]:
+    """A process that does some work with our connection to it; it ends with the block."""
+    ours, theirs = _processes.Pipe()
+    process = _processes.Process(target=work, args=(theirs, *given))  # type: ignore[arg-type]
+    process.start()
+    try:
+        yield ours
+    finally:
+        ours.send("")
+        process.join()
+
+
+if __name__ == "__main__":
+    typer.run(main)
