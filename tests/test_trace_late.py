@@ -32,6 +32,15 @@ def test_a_list_is_made_when_the_span_is_read_and_its_size_known_before() -> Non
     assert told["openinference.span.kind"] == "RETRIEVER"
 
 
+def test_of_nothing_found_nothing_is_listed(caplog: pytest.LogCaptureFixture) -> None:
+    exported = InMemorySpanExporter()
+    with recording(exported) as tracer, tracer.root("found", "RETRIEVER") as span:
+        span.list_hits([], [], [])
+    (ended,) = exported.get_finished_spans()
+    assert said(ended) == {"openinference.span.kind": "RETRIEVER"}
+    assert caplog.messages == []
+
+
 def test_a_span_that_nobody_will_see_keeps_no_list() -> None:
     tracer = Tracer("", "none", content=True)
     with tracer.root("found", "RETRIEVER") as span:
@@ -80,6 +89,20 @@ def test_spans_are_spelt_out_once_though_they_are_sent_again(
         assert len(collector.requests) == 4
     assert arrived.attributes["made"] == "yes"
     assert made == ["once"]
+
+
+def test_half_a_character_takes_nothing_else_with_it() -> None:
+    with collecting() as collector:
+        tracer = Tracer(collector.address, "none", content=True, delay=0.05)
+        with tracer.root("found", "RETRIEVER") as span:
+            span.list_hits(["a", "half: \ud800", "c"], [0.9, 0.5, 0.1], GIVEN)
+        (arrived,) = collector.wait(1)
+        tracer.close()
+    told = {n.removeprefix("retrieval.documents."): v for n, v in arrived.attributes.items()}
+    assert (told["0.document.id"], told["2.document.id"]) == ("a", "c")
+    assert "1.document.id" not in told
+    assert told["1.document.score"] == 0.5
+    assert told["0.document.content"] == GIVEN[0].text
 
 
 def test_every_taker_gets_the_list() -> None:

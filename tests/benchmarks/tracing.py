@@ -5,7 +5,8 @@ the folder `--store`. Four processes search side by side: without tracing, with 
 that takes them, with none at its address, and with one that hangs. Each question is put to all of
 them, one after another, in another order each time, so that what else the machine does slows all
 of them alike. Printed are the times of a search, the difference and the ratio to those without
-tracing, and the median ratio to the same question without.
+tracing, the median ratio to the same question without, and the processor time of the process, the
+sending in the background included.
 """
 
 import multiprocessing
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -43,14 +44,22 @@ def main(
     with Atlas.open(folder) as atlas:
         questions = made_questions(atlas.services.searcher)
     with servers() as addresses, searchers(folder, addresses) as ways:
-        times: dict[str, list[float]] = {name: [] for name in ways}
+        times: dict[str, list[Taken]] = {name: [] for name in ways}
         for number in range(WARMING + rounds):
             for question in questions:
                 for name in random.sample(list(ways), len(ways)):
-                    taken = ask(ways[name], question)
+                    ways[name].send(question)
+                    taken = ways[name].recv()
                     if number >= WARMING:
                         times[name].append(taken)
     show(times)
+
+
+class Taken(NamedTuple):
+    """What a search took, and the seconds of processor that the process had used by then."""
+
+    milliseconds: float
+    processor: float
 
 
 @contextmanager
@@ -83,31 +92,28 @@ def serve(connection: Connection, always: int | str) -> None:
 
 
 def search(connection: Connection, folder: Path, address: str) -> None:
-    """Search for the questions that come, and send back what each took, in milliseconds."""
+    """Search for the questions that come, and send back what each took."""
     with Atlas.open(folder, phoenix_collector_endpoint=address) as at:
         connection.send("ready")
         while question := connection.recv():
             begun = time.perf_counter()
             at.search(question)
-            connection.send((time.perf_counter() - begun) * 1000)
+            connection.send(Taken((time.perf_counter() - begun) * 1000, time.process_time()))
 
 
-def ask(connection: Connection, question: str) -> float:
-    """What the search took in that process."""
-    connection.send(question)
-    return float(connection.recv())
-
-
-def show(times: Mapping[str, list[float]]) -> None:
-    """One line for each way; the ratio is the median over the same questions, side by side."""
-    off = times[OFF]
+def show(times: Mapping[str, list[Taken]]) -> None:
+    """One line for each way; the ratio side by side is the median over the same questions."""
+    off = [taken.milliseconds for taken in times[OFF]]
     print(f"{len(off)} searches each")
-    for name, taken in times.items():
+    for name, of in times.items():
+        taken = [each.milliseconds for each in of]
         beside = median(one / plain for one, plain in zip(taken, off, strict=True))
-        more, times_off = median(taken) - median(off), median(taken) / median(off)
+        more, ratio = median(taken) - median(off), median(taken) / median(off)
+        processor = (of[-1].processor - of[0].processor) * 1000 / (len(of) - 1)
         print(
             f"{name:8} p50 {median(taken):5.1f} ms, p95 {quantiles(taken, n=20)[18]:5.1f} ms; "
-            f"p50 {more:+.1f} ms, {times_off:.3f} times; side by side {beside:.3f} times"
+            f"p50 {more:+.1f} ms, {ratio:.3f} times; side by side {beside:.3f} times; "
+            f"processor {processor:.1f} ms"
         )
 
 

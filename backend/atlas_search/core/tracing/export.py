@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.trace import ReadableSpan
 
 from atlas_search.core.otlp import Destination
+from atlas_search.core.tracing.encode import encode
 from atlas_search.core.tracing.queue import SpanQueue
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Delivery:
 def _encode(spans: Sequence[ReadableSpan]) -> tuple[bytes, str]:
     """What is sent of them; if one cannot be encoded, which halving finds, nothing and why."""
     try:
-        return encode_spans(spans).SerializeToString(), ""
+        return encode(spans), ""
     except Exception as error:
         return b"", f"they cannot be encoded ({type(error).__name__})"
 

@@ -21,7 +21,8 @@ class Late(NamedTuple):
 
 
 class LateSpan(ReadableSpan):
-    """An ended span whose late attributes are made anew whenever they are read."""
+    """An ended span whose late attributes are made anew whenever they are read; `plain` is
+    without them."""
 
     def __init__(self, span: ReadableSpan, late: Sequence[Late]):
         super().__init__(
@@ -37,13 +38,17 @@ class LateSpan(ReadableSpan):
             end_time=span.end_time,
             instrumentation_scope=span.instrumentation_scope,
         )
-        self._span = span
+        self.plain = span
         self._late = late
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """All of them. Of late ones that cannot be made the log has a line."""
-        made = dict(self._span.attributes or {})
+        """All of them."""
+        return {**(self.plain.attributes or {}), **self.made()}
+
+    def made(self) -> dict[str, Any]:
+        """The late ones alone. Of those that cannot be made the log has a line."""
+        made: dict[str, Any] = {}
         for late in self._late:
             try:
                 made |= late.make()
@@ -54,12 +59,12 @@ class LateSpan(ReadableSpan):
     @property
     def dropped_attributes(self) -> int:
         """See ReadableSpan."""
-        return self._span.dropped_attributes
+        return self.plain.dropped_attributes
 
     @property
     def size(self) -> int:
         """About how many bytes it takes. Nothing is made for it."""
-        return size_of(self._span) + sum(late.size for late in self._late)
+        return size_of(self.plain) + sum(late.size for late in self._late)
 
 
 class Ends(SpanProcessor):

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, repeat
 from typing import NamedTuple
 
 from openinference.semconv.trace import (
@@ -99,7 +99,7 @@ class Span:
         """
 
         def rows() -> Iterable[TracedDocument]:
-            return map(TracedDocument._make, zip_longest(ids, scores, passages, [None]))
+            return map(TracedDocument, ids, scores, chain(passages, repeat(None)))
 
         self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, rows, len(ids), passages)
 
