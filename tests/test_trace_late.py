@@ -4,14 +4,17 @@ import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from atlas_search.atlas import Atlas
 from atlas_search.core.tracing import export
 from atlas_search.core.tracing.late import Late, size_of
-from atlas_search.core.tracing.span import DOCUMENT_BYTES, TracedDocument
+from atlas_search.core.tracing.silence import silence
+from atlas_search.core.tracing.span import DOCUMENT_BYTES, AttributeValue, Span, TracedDocument
 from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.services import Services
 from tests.citing import GIVEN
 from tests.collector import collecting
 from tests.recorded_spans import said
-from tests.spans.recorded import recording
+from tests.spans.recorded import recording, trace_with
 
 FIRST = "retrieval.documents.0.document"
 
@@ -115,3 +118,22 @@ def test_every_taker_gets_the_list() -> None:
         (ended,) = exported.get_finished_spans()
         assert said(ended)[f"{FIRST}.id"] == "a"
         assert ended.dropped_attributes == 0
+
+
+@pytest.mark.parametrize("wanted", ["untraced", "silent", "unsampled"])
+def test_of_what_nobody_sees_nothing_is_described(services: Services, wanted: str) -> None:
+    told: list[str] = []
+
+    class Watched(Span):
+        def set(self, **attributes: AttributeValue) -> None:
+            told.extend(attributes)
+
+    with collecting() as collector, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("atlas_search.core.tracing.tracer.Span", Watched)
+        address = "" if wanted == "untraced" else collector.address
+        tracer = Tracer(address, "x", content=True, sampling=0.0 if wanted == "unsampled" else 1.0)
+        traced = trace_with(services, tracer)
+        with silence(wanted=wanted == "silent"):
+            Atlas(traced).ask("Can a local authority sue for libel?")
+        tracer.close()
+    assert {"decision", "corpus_filter", "target", "score_is", "index_ef"} & {*told} == set()

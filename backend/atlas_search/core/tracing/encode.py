@@ -1,7 +1,7 @@
 """Spans as bytes of OTLP."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as SentSpan
@@ -25,7 +25,7 @@ def encode(spans: Sequence[ReadableSpan]) -> bytes:
             for sent in scope.spans:
                 if sent.span_id in late:
                     _add(sent, late[sent.span_id].made())
-    return cast("bytes", request.SerializeToString())
+    return bytes(request.SerializeToString())
 
 
 def _add(sent: SentSpan, attributes: Mapping[str, Any]) -> None:
@@ -39,4 +39,4 @@ def _add(sent: SentSpan, attributes: Mapping[str, Any]) -> None:
 
 
 def _id(span: ReadableSpan) -> bytes:
-    return span.context.span_id.to_bytes(8, "big")
+    return int(span.context.span_id).to_bytes(8, "big")

@@ -67,7 +67,8 @@ class Span:
 
     def set(self, **attributes: AttributeValue) -> None:
         """Set plain attributes."""
-        self._span.set_attributes(attributes)
+        if self.recorded:
+            self._span.set_attributes(attributes)
 
     def text(self, **attributes: str) -> None:
         """Set attributes that hold content."""
@@ -76,7 +77,8 @@ class Span:
 
     def metadata(self, values: Mapping[str, object]) -> None:
         """Set what Phoenix shows as the span's metadata."""
-        self._span.set_attribute(SpanAttributes.METADATA, json.dumps(values, default=str))
+        if self.recorded:
+            self._span.set_attribute(SpanAttributes.METADATA, json.dumps(values, default=str))
 
     def input(self, value: object) -> None:
         """Set what went in: text, or anything JSON can hold."""
@@ -124,7 +126,7 @@ class Span:
             self._span.add_event("warning", {"message": message})
 
     def _value(self, value: object, name: str, mime_name: str) -> None:
-        if not self.content:
+        if not (self.content and self.recorded):
             return
         plain = isinstance(value, str)
         kind = OpenInferenceMimeTypeValues.TEXT if plain else OpenInferenceMimeTypeValues.JSON
