@@ -1,10 +1,13 @@
 """Lists in spans are spelt out when they are sent: no request waits for it."""
 
+from contextlib import suppress
+
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.atlas import Atlas
+from atlas_search.core.domain import Passage
 from atlas_search.core.tracing import export
 from atlas_search.core.tracing.late import Late, size_of
 from atlas_search.core.tracing.silence import silence
@@ -23,10 +26,10 @@ def test_a_list_is_made_when_the_span_is_read_and_its_size_known_before() -> Non
     exported = InMemorySpanExporter()
     text = GIVEN[0].text
     with recording(exported) as tracer, tracer.root("found", "RETRIEVER") as span:
-        span.list_hits(["a", "b"], [0.9, 0.5], GIVEN)
+        span.list_hits(["a", "b"], [0.9, 0.5], lambda: GIVEN)
         assert len(span.late) == 1
     (ended,) = exported.get_finished_spans()
-    assert size_of(ended) == pytest.approx(2 * DOCUMENT_BYTES + len(text), abs=200)
+    assert size_of(ended) == pytest.approx(2 * DOCUMENT_BYTES, abs=200)
     told = said(ended)
     assert (told[f"{FIRST}.id"], told[f"{FIRST}.score"]) == ("a", 0.9)
     assert told[f"{FIRST}.content"] == text
@@ -35,10 +38,39 @@ def test_a_list_is_made_when_the_span_is_read_and_its_size_known_before() -> Non
     assert told["openinference.span.kind"] == "RETRIEVER"
 
 
+def test_the_texts_of_a_list_count() -> None:
+    exported = InMemorySpanExporter()
+    with recording(exported) as tracer, tracer.root("found", "RETRIEVER") as span:
+        span.list_retrieved([TracedDocument("a", 0.9, GIVEN[0]), TracedDocument("b", 0.5)])
+    (ended,) = exported.get_finished_spans()
+    size = 2 * DOCUMENT_BYTES + len(GIVEN[0].text)
+    assert size_of(ended) == pytest.approx(size, abs=200)
+
+
+def test_spans_that_are_held_come_in_order_when_the_block_ends() -> None:
+    exported = InMemorySpanExporter()
+    known: list[Passage] = []
+    with (
+        recording(exported) as tracer,
+        suppress(ValueError),
+        tracer.root("ask", "CHAIN"),
+        tracer.hold(),
+    ):
+        with tracer.span("dense", "RETRIEVER") as span:
+            span.list_hits(["a"], [0.9], lambda: known)
+        with tracer.hold(), tracer.span("rerank", "CHAIN"):
+            known += GIVEN
+        assert exported.get_finished_spans() == ()
+        raise ValueError
+    ended = exported.get_finished_spans()
+    assert [each.name for each in ended] == ["dense", "rerank", "ask"]
+    assert said(ended[0])[f"{FIRST}.content"] == GIVEN[0].text
+
+
 def test_of_nothing_found_nothing_is_listed(caplog: pytest.LogCaptureFixture) -> None:
     exported = InMemorySpanExporter()
     with recording(exported) as tracer, tracer.root("found", "RETRIEVER") as span:
-        span.list_hits([], [], [])
+        span.list_hits([], [], list)
     (ended,) = exported.get_finished_spans()
     assert said(ended) == {"openinference.span.kind": "RETRIEVER"}
     assert caplog.messages == []
@@ -48,7 +80,7 @@ def test_a_span_that_nobody_will_see_keeps_no_list() -> None:
     tracer = Tracer("", "none", content=True)
     with tracer.root("found", "RETRIEVER") as span:
         span.list_retrieved([TracedDocument("a", 1.0)])
-        span.list_hits(["a"], [1.0], [])
+        span.list_hits(["a"], [1.0], list)
         assert span.late == []
     tracer.close()
 
@@ -98,7 +130,7 @@ def test_half_a_character_takes_nothing_else_with_it() -> None:
     with collecting() as collector:
         tracer = Tracer(collector.address, "none", content=True, delay=0.05)
         with tracer.root("found", "RETRIEVER") as span:
-            span.list_hits(["a", "half: \ud800", "c"], [0.9, 0.5, 0.1], GIVEN)
+            span.list_hits(["a", "half: \ud800", "c"], [0.9, 0.5, 0.1], lambda: GIVEN)
         (arrived,) = collector.wait(1)
         tracer.close()
     told = {n.removeprefix("retrieval.documents."): v for n, v in arrived.attributes.items()}
@@ -113,7 +145,7 @@ def test_every_taker_gets_the_list() -> None:
     with recording(first) as tracer:
         tracer.add(SimpleSpanProcessor(second))
         with tracer.root("found", "RETRIEVER") as span:
-            span.list_hits(["a"], [0.9], [])
+            span.list_hits(["a"], [0.9], list)
     for exported in (first, second):
         (ended,) = exported.get_finished_spans()
         assert said(ended)[f"{FIRST}.id"] == "a"

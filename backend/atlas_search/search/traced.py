@@ -14,7 +14,8 @@ from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import Hits
 
 TEXTS_OF_LEG = 5
-"""Reading the texts was most of what tracing cost a search: there are two legs in every corpus."""
+"""All are read at once, when there is a ranking: read for each leg in each corpus, they were most
+of what tracing cost a search."""
 
 KIND_OF_SCORE: Mapping[Leg, str] = {"dense": "cosine", "lexical": "bm25"}
 
@@ -49,8 +50,11 @@ def describe_leg(
             gen_ai.DATA_SOURCE: f"{run.store.manifest.collection}/{corpus}",
         }
     )
-    texts = run.passages(hits.rows[:TEXTS_OF_LEG]) if span.content else []
-    span.list_hits(run.store.passage_ids(hits.rows.tolist()), hits.scores.tolist(), texts)
+    rows = hits.rows.tolist()
+    shown, seen = rows[:TEXTS_OF_LEG] if span.content else [], run.seen
+    run.to_show.extend(shown)
+    ids = run.store.passage_ids(rows)
+    span.list_hits(ids, hits.scores.tolist(), lambda: map(seen.get, shown))
 
 
 def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:

@@ -1,7 +1,9 @@
 """Attributes that are made when a span is sent: no request waits for them."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from opentelemetry.context import Context
@@ -73,6 +75,7 @@ class Ends(SpanProcessor):
     def __init__(self) -> None:
         self._late: dict[int, Sequence[Late]] = {}
         self._takers: list[SpanProcessor] = []
+        self._held: ContextVar[list[ReadableSpan] | None] = ContextVar("held", default=None)
 
     def add(self, taker: SpanProcessor) -> None:
         """Give it those that end from now on."""
@@ -82,6 +85,22 @@ class Ends(SpanProcessor):
         """Remember the late attributes of a span that is about to end."""
         self._late[span_id] = late
 
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Give spans that end in the block, in its threads too, only when it ends: what they are
+        to say late may still be found out."""
+        if self._held.get() is not None:
+            yield
+            return
+        held: list[ReadableSpan] = []
+        before = self._held.set(held)
+        try:
+            yield
+        finally:
+            self._held.reset(before)
+            for span in held:
+                self._give(span)
+
     def on_start(self, span: OpenSpan, parent_context: Context | None = None) -> None:
         """See SpanProcessor."""
 
@@ -89,8 +108,15 @@ class Ends(SpanProcessor):
         """See SpanProcessor."""
         late = self._late.pop(span.context.span_id, ())
         whole = LateSpan(span, late) if late else span
+        held = self._held.get()
+        if held is None:
+            self._give(whole)
+        else:
+            held.append(whole)
+
+    def _give(self, span: ReadableSpan) -> None:
         for taker in self._takers:
-            taker.on_end(whole)
+            taker.on_end(span)
 
     def shutdown(self) -> None:
         """See SpanProcessor."""

@@ -93,17 +93,20 @@ class Span:
         self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, documents)
 
     def list_hits(
-        self, ids: Sequence[str], scores: Sequence[float], passages: Sequence[Passage]
+        self,
+        ids: Sequence[str],
+        scores: Sequence[float],
+        passages: Callable[[], Iterable[Passage | None]],
     ) -> None:
         """List what a retriever returned, best first; `passages` are the first of them.
 
-        Rows of many hits are made when the span is sent.
+        They are asked for when the span is sent, and count nothing: whoever read them has them.
         """
 
         def rows() -> Iterable[TracedDocument]:
-            return map(TracedDocument, ids, scores, chain(passages, repeat(None)))
+            return map(TracedDocument, ids, scores, chain(passages(), repeat(None)))
 
-        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, rows, len(ids), passages)
+        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, rows, len(ids), [])
 
     def list_reranked(
         self,

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal
 
 from openinference.semconv.resource import ResourceAttributes
@@ -102,6 +102,10 @@ class Tracer:
     def open_spans(self) -> int:
         """Spans that have begun and not ended."""
         return self._open_spans
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Send spans that end in the block only when it ends."""
+        return self._ends.hold()
 
     @contextmanager
     def root(self, name: str, kind: Kind, ids: Ids | None = None) -> Iterator[Span]:
