@@ -16,20 +16,17 @@ export function judgedPassage(passage, page) {
   const inputs = GRADES.map((meaning, grade) => gradeInput(passage, grade, meaning, grades));
   const clear = button("Clear", "link", `Clear the grade of ${passage.title}`, () => judge(null));
   grades.append(clear);
+  const { title, passage_id: id } = passage;
+  const place = [page.label(passage.corpus), passage.date, fullPlace(passage)];
   const node = element(
     "article",
-    { class: "judged", tabindex: "-1", "data-passage": passage.passage_id, "aria-label": passage.title },
-    element("h3", {}, passage.title),
-    element("p", {}, placeLine([page.label(passage.corpus), passage.date, fullPlace(passage)], passage.url, passage.title)),
+    { class: "judged", tabindex: "-1", "data-passage": id, "aria-label": title },
+    element("h3", {}, title),
+    element("p", {}, placeLine(place, passage.url, title)),
     contextLine(passage),
     text,
     words,
-    element(
-      "div",
-      { class: "judgement" },
-      grades,
-      markButton(),
-    ),
+    element("div", { class: "judgement" }, grades, markButton()),
   );
   let selected = null; // what was selected last, for a press of the button takes it away
 
@@ -41,7 +38,8 @@ export function judgedPassage(passage, page) {
   }
 
   function markButton() {
-    const made = button("Mark selected words", "quiet", `Mark selected words of ${passage.title}`, markSelected);
+    const name = `Mark selected words of ${title}`;
+    const made = button("Mark selected words", "quiet", name, markSelected);
     made.addEventListener("mousedown", (event) => event.preventDefault());
     return made;
   }
@@ -65,9 +63,9 @@ export function judgedPassage(passage, page) {
       page.say("Select words of this passage first, or press w to select by keyboard.");
       return;
     }
-    const { document_id: documentId, start } = passage;
-    const place = { document_id: documentId, start: start + span.start, end: start + span.end, quote: span.quote };
-    if (!page.spans.some((known) => samePlace(known, place))) page.spans.push(place);
+    const { document_id, start } = passage;
+    const words = { ...span, document_id, start: start + span.start, end: start + span.end };
+    if (!page.spans.some((known) => samePlace(known, words))) page.spans.push(words);
     page.marks[passage.passage_id] ||= ANSWERS;
     page.changed();
     page.say(`Marked: ${span.quote}`);
@@ -109,7 +107,8 @@ export function judgedPassage(passage, page) {
     if (grade === undefined) delete node.dataset.grade;
     else node.dataset.grade = String(grade);
     const inside = page.spans.filter((span) => holds(passage, span));
-    const local = inside.map(({ start, end }) => ({ start: start - passage.start, end: end - passage.start }));
+    const from = passage.start;
+    const local = inside.map(({ start, end }) => ({ start: start - from, end: end - from }));
     text.replaceChildren(...marked(passage.text, unitSpans(passage.text, local)));
     words.replaceChildren(...inside.map((span) => spanItem(span, page)));
     words.hidden = inside.length === 0;
@@ -139,7 +138,8 @@ export function spanItem(span, page) {
     page.changed();
   };
   const said = span.quote || `characters ${span.start} to ${span.end} of ${span.document_id}`;
-  return element("li", {}, element("q", {}, said), " ", button("Remove", "link", `Remove: ${said}`, remove));
+  const letGo = button("Remove", "link", `Remove: ${said}`, remove);
+  return element("li", {}, element("q", {}, said), " ", letGo);
 }
 
 function samePlace(a, b) {

@@ -102,9 +102,11 @@ function showJudged() {
 /** What the label knows besides the passages that are shown. */
 function showElsewhere() {
   const spans = label.spans.filter((span) => !judged.some(({ passage }) => holds(passage, span)));
-  const items = [...spans.map((span) => spanItem(span, page)), ...label.documents.map(documentItem)];
-  const heading = element("p", { class: "hint" }, "Known besides:");
-  at("elsewhere").replaceChildren(...(items.length > 0 ? [heading, element("ul", {}, ...items)] : []));
+  const words = spans.map((span) => spanItem(span, page));
+  const items = element("ul", {}, ...words, ...label.documents.map(documentItem));
+  const place = at("elsewhere");
+  place.replaceChildren(element("p", { class: "hint" }, "Known besides:"), items);
+  place.hidden = items.children.length === 0;
 }
 
 function documentItem(id) {
@@ -112,14 +114,17 @@ function documentItem(id) {
     label.documents = label.documents.filter((other) => other !== id);
     page.changed();
   };
-  const attributes = { type: "button", class: "link", "aria-label": `Remove: ${id}`, onclick: remove };
+  const name = `Remove: ${id}`;
+  const attributes = { type: "button", class: "link", "aria-label": name, onclick: remove };
   return element("li", {}, `the document ${id} `, element("button", attributes, "Remove"));
 }
 
 async function search(question) {
   if (question.trim() === "") return;
   say("Searching …");
+  const asked = label;
   const found = await getPassages(question);
+  if (label !== asked) return; // another label was opened meanwhile
   const fresh = add(found);
   if (!label.searched.includes(question)) label.searched.push(question);
   changed();
@@ -144,22 +149,27 @@ async function save() {
 
 async function put(revision) {
   changed();
-  const { searched, passages, missing, kept, ...body } = label;
-  const before = JSON.stringify(form.read());
+  const sent = label;
+  const { searched, missing, kept, ...body } = sent;
+  const before = JSON.stringify(body);
   const saved = await sendJson("PUT", "api/label", { ...body, revision });
-  label.revision = saved.revision;
-  if (JSON.stringify(form.read()) === before) {
-    drafts.discard(label.id); // else somebody went on writing meanwhile
-    form.show(label);
-  }
+  // else somebody went on with it meanwhile
+  if (JSON.stringify({ ...body, ...shared(sent, body) }) === before) drafts.discard(sent.id);
+  sent.revision = saved.revision;
   await refresh();
   say(`Saved. ${counted(labels.length, "label")} in the file.`);
 }
 
+/** The fields of `label` that `body` has too. */
+function shared(label, body) {
+  return Object.fromEntries(Object.keys(body).map((name) => [name, label[name]]));
+}
+
 /** Somebody saved the label in another tab: neither version goes without a word. */
 function offerConflict(message) {
-  const mine = element("button", { type: "button", onclick: () => attempt(saveOver) }, "Save mine instead");
-  const other = element("button", { type: "button", onclick: () => edit(label.id) }, "Take the other");
+  const button = (text, onclick) => element("button", { type: "button", onclick }, text);
+  const mine = button("Save mine instead", () => attempt(saveOver));
+  const other = button("Take the other", () => attempt(() => openSaved(label.id)));
   warn(`${message} `, element("div", { class: "buttons" }, mine, other));
 }
 
@@ -168,25 +178,36 @@ async function saveOver() {
   await put(labels.find(({ id }) => id === label.id)?.revision ?? "");
 }
 
+/** Goes on with what is not saved of the label, if there is such. */
 async function edit(id) {
-  await attempt(async () => {
-    const { passages, ...saved } = await getJson(`api/label?${new URLSearchParams({ id })}`);
-    drafts.discard(id);
-    open(saved, passages);
-    if (saved.missing.length > 0) {
-      warn(`${counted(saved.missing.length, "marked passage")} of this label cannot be shown: not in this collection.`);
-    }
-    say("");
-    add(await getPassages(saved.question));
-    at("passages").focus();
-  });
+  const draft = drafts.find(id);
+  if (draft !== null) await resume(draft);
+  else await attempt(() => openSaved(id));
+}
+
+async function openSaved(id) {
+  const { passages, ...saved } = await getJson(`api/label?${new URLSearchParams({ id })}`);
+  drafts.discard(id);
+  open(saved, passages);
+  const gone = saved.missing.length;
+  if (gone > 0) warn(`${counted(gone, "marked passage")} cannot be shown: not in this collection.`);
+  say("");
+  await addFound(saved.question);
+  at("passages").focus();
+}
+
+/** Adds what a search finds to the label that is open, unless another one is by then. */
+async function addFound(question) {
+  const asked = label;
+  const found = await getPassages(question);
+  if (label === asked) add(found);
 }
 
 async function resume(draft) {
   open(draft);
   await attempt(async () => {
     if (draft.revision !== "") await addMarked(draft.id);
-    for (const question of draft.searched) add(await getPassages(question));
+    for (const question of draft.searched) await addFound(question);
     say("What was not saved is back.");
   });
 }
@@ -194,7 +215,8 @@ async function resume(draft) {
 /** Passages that a label in the file marks, though no search of the draft may have found them. */
 async function addMarked(id) {
   if (!labels.some((known) => known.id === id)) return;
-  add((await getJson(`api/label?${new URLSearchParams({ id })}`)).passages);
+  const { passages } = await getJson(`api/label?${new URLSearchParams({ id })}`);
+  if (label.id === id) add(passages);
 }
 
 async function remove({ id, revision }) {

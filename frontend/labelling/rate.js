@@ -34,7 +34,7 @@ function offerNames({ raters }) {
   const field =
     raters.length > 0
       ? element("select", { id: "rater" }, ...raters.map((name) => element("option", {}, name)))
-      : element("input", { id: "rater", type: "text", required: "", maxlength: "60", autocomplete: "off" });
+      : element("input", { id: "rater", type: "text", required: "", maxlength: "60" });
   at("rater-field").replaceChildren(element("label", { for: "rater" }, "Your name"), field);
   at("rater-form").hidden = false;
   field.focus();
@@ -60,7 +60,8 @@ function nextOpen(from) {
 function show(index) {
   state.at = index;
   const item = state.items[index];
-  const known = drafts.find(draftId()) ?? state.ratings[item.label_id] ?? { scores: {}, comment: "" };
+  const given = state.ratings[item.label_id] ?? { scores: {}, comment: "" };
+  const known = drafts.find(draftId()) ?? given;
   at("answer").replaceChildren(...answerNodes(item, index + 1, state.items.length));
   scales.show(known.scores);
   at("comment").value = known.comment;
@@ -89,7 +90,8 @@ async function save() {
   if (state === null) return;
   const { label_id: id } = state.items[state.at];
   await attempt(async () => {
-    const body = { rater: state.rater, label_id: id, scores: scales.read(), comment: at("comment").value };
+    const said = { scores: scales.read(), comment: at("comment").value };
+    const body = { rater: state.rater, label_id: id, ...said };
     state.ratings[id] = await sendJson("PUT", "api/rating", body);
     drafts.discard(draftId());
     const next = nextOpen(state.at);

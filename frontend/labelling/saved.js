@@ -16,7 +16,8 @@ export function showSaved(labels, drafts, on) {
 
 function labelItem(label, on) {
   const { question, category, split, relevant, answerable } = label;
-  const known = relevant > 0 ? counted(relevant, "relevant passage") : answerable ? "answerable" : "not answerable";
+  const answers = answerable ? "answerable" : "not answerable";
+  const known = relevant > 0 ? counted(relevant, "relevant passage") : answers;
   return element(
     "li",
     { "data-label": label.id },
@@ -59,6 +60,7 @@ function draftItem(draft, on) {
 }
 
 function button(text, question, onclick) {
-  const attributes = { type: "button", class: "quiet", "aria-label": `${text}: ${question}`, onclick };
+  const name = `${text}: ${question}`;
+  const attributes = { type: "button", class: "quiet", "aria-label": name, onclick };
   return element("button", attributes, text);
 }

@@ -38,9 +38,10 @@ export function createScales(place, scales, changed) {
 function group({ name, low, high, description }) {
   const numbers = Array.from({ length: high - low + 1 }, (_, step) => low + step);
   const id = `scale-${name.replaceAll(/\W/g, "-")}`;
-  const choices = numbers.map((number) =>
-    element("label", {}, element("input", { type: "radio", name: id, value: String(number) }), String(number)),
-  );
+  const choices = numbers.map(String).map((value) => {
+    const input = element("input", { type: "radio", name: id, value });
+    return element("label", {}, input, value);
+  });
   return element(
     "fieldset",
     { class: "rated-scale", tabindex: "-1", "aria-describedby": id },

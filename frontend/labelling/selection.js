@@ -6,8 +6,9 @@ export function selectedIn(node, text) {
   if (selection.rangeCount === 0 || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
   if (!range.intersectsNode(node)) return null;
-  return spanOf(text, offset(node, range.startContainer, range.startOffset, 0),
-    offset(node, range.endContainer, range.endOffset, text.length));
+  const start = offset(node, range.startContainer, range.startOffset, 0);
+  const end = offset(node, range.endContainer, range.endOffset, text.length);
+  return spanOf(text, start, end);
 }
 
 /** The words from `start` to `end` (UTF-16 units) without the space around them, or null. */
@@ -16,7 +17,8 @@ export function spanOf(text, start, end) {
   const words = quote.trim();
   if (words === "") return null;
   const from = start + (quote.length - quote.trimStart().length);
-  return { start: codePoints(text.slice(0, from)), end: codePoints(text.slice(0, from + words.length)), quote: words };
+  const before = codePoints(text.slice(0, from));
+  return { start: before, end: before + codePoints(words), quote: words };
 }
 
 /** Units of text before a place; `outside` for a place that is not in the node. */

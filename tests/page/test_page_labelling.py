@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from atlas_search import Atlas
 from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.people.label_file import LabelFile
 from tests.access.two_corpora import QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
 from tests.page.labelling import KEY, context_of, label_server, open_page, search, select_words
@@ -101,7 +102,7 @@ def test_a_question_is_labelled_by_keyboard_alone(
     page.keyboard.press("s")
     expect(page.get_by_role("status")).to_contain_text("Saved")
 
-    [label] = load_labels(file)
+    label = LabelFile(file).saved()[0].label
     assert sorted(label.grades.values()) == [0, 3, 3]
     [span] = label.gold_spans
     assert atlas.document(span.document_id).text[span.start : span.end] == marked
@@ -130,7 +131,7 @@ def test_a_label_is_edited_after_a_reload_and_deleted(
     assert load_labels(file) == [after]
     page.get_by_role("button", name=f"Delete for good: {QUESTION}").click()
     expect(page.get_by_role("status")).to_have_text("Deleted.")
-    assert load_labels(file) == []
+    assert LabelFile(file).saved() == []
 
 
 def test_other_words_add_passages_to_judge(
@@ -168,6 +169,22 @@ def test_what_is_not_saved_is_there_again_when_the_browser_was_closed(
         save(again)
         assert len(load_labels(file)) == 1
         expect(again.get_by_role("button", name="Go on")).to_have_count(0)
+
+
+def test_what_is_not_saved_of_a_saved_label_is_not_thrown_away_by_editing_it(
+    context: BrowserContext, address: str, file: Path
+) -> None:
+    page = open_page(context, address)
+    search(page, QUESTION).first.get_by_label("3 answers").check()
+    save(page)
+    page.get_by_label("Category").fill("upkeep")
+    page.get_by_role("button", name="New label").click()
+    expect(page.get_by_label("Question")).to_have_value("")
+    page.get_by_role("button", name=f"Edit: {QUESTION}").click()
+    expect(page.get_by_label("Category")).to_have_value("upkeep")
+    expect(page.locator("article.judged").first.get_by_label("3 answers")).to_be_checked()
+    save(page)
+    assert [label.category for label in load_labels(file)] == ["upkeep"]
 
 
 def test_a_browser_that_keeps_nothing_says_so_and_still_saves(

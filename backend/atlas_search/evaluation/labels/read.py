@@ -166,7 +166,7 @@ def _label(fields: _Fields, columns: Columns) -> Label:
 def _gold(fields: _Fields) -> tuple[frozenset[str], dict[str, int]]:
     gold, grades = frozenset(fields.texts("gold documents")), fields.known.get("grades", {})
     if isinstance(grades, dict):
-        return gold | grades.keys(), grades
+        return gold | (grades.keys() - set(fields.texts("gold passages"))), grades
     if len(gold) == 1:
         return (gold, dict.fromkeys(gold, grades)) if grades > 0 else (frozenset(), {})
     raise not_a_label(

@@ -85,9 +85,11 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
     )
     if not question:
         raise RequestError("Write the question.")
-    if not label.located and label.should_answer is None and label.expected_decision is None:
+    unknown = label.should_answer is None and label.expected_decision is None
+    if unknown and not label.located and not label.answers:
         raise RequestError(
-            "Mark a passage that answers, or say whether the collection answers the question."
+            "Mark a passage that answers, write a reference answer, or say whether the collection "
+            "answers the question."
         )
     category = body.category.strip()
     if category in ("", *USUAL):
