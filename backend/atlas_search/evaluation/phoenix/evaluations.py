@@ -12,9 +12,9 @@ FAILED = "FAILED"
 """What stands for the decision of a question that brought an error."""
 
 
-def evaluations(one: Scored, shown: Shown) -> dict[str, dict[str, Any]]:
-    """By the name of each figure, the fields of its evaluation, without the run and the times."""
-    return {name: _evaluation(one, name, shown) for name in sorted(one.figures)}
+def evaluations(one: Scored, shown: Shown) -> list[dict[str, Any]]:
+    """An evaluation of each figure, in the order of their names, without the run and the times."""
+    return [_evaluation(one, name, shown) for name in sorted(one.figures)]
 
 
 def decision(one: Scored) -> str:

@@ -51,7 +51,8 @@ def experiment_name(spec: RunSpec) -> str:
     """Who was asked, and when."""
     how = ", searched" if spec.search_only else ""
     k = f", k={spec.k}" if spec.k is not None else ""
-    return f"{spec.target}{k}{how}, {spec.started:%Y-%m-%d %H:%M}"
+    name = f"{spec.target}{k}{how}, {spec.started:%Y-%m-%d %H:%M}"
+    return name.encode("ascii", "replace").decode()  # Phoenix exports none of another name
 
 
 def experiment_metadata(spec: RunSpec) -> dict[str, Any]:
@@ -83,13 +84,23 @@ def send_runs(
 
 
 def send_evaluations(
-    api: PhoenixApi, runs: Mapping[str, str], run: EvalRun, shown: Shown, told: Told
+    api: PhoenixApi,
+    experiment: str,
+    dataset: Dataset,
+    runs: Mapping[str, str],
+    run: EvalRun,
+    shown: Shown,
+    told: Told,
 ) -> None:
-    """Upload every figure of each question, in place of an earlier one. Raises AtlasError."""
+    """Upload every figure of each question that is not there, or another. Raises AtlasError."""
+    there = _evaluations(api, experiment, dataset)
 
     def send(one: Scored) -> None:
         started, ended = times(one.reply, run.spec)
-        for evaluation in evaluations(one, shown).values():
+        kept = there.get(one.label.id, {})
+        for evaluation in evaluations(one, shown):
+            if kept.get(evaluation["name"]) == said_by(evaluation, evaluation["result"]):
+                continue
             body = {
                 "experiment_run_id": runs[one.label.id],
                 "start_time": started.isoformat(),
@@ -98,6 +109,12 @@ def send_evaluations(
             api.post("/v1/experiment_evaluations", body | evaluation)
 
     _at_once(send, run.scored, told)
+
+
+def said_by(evaluation: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What two evaluations of one name differ in."""
+    fields = ("score", "label", "explanation")
+    return (evaluation["annotator_kind"], *(result.get(name) for name in fields))
 
 
 def experiment_run(one: Scored, dataset: Dataset, spec: RunSpec, shown: Shown) -> dict[str, Any]:
@@ -155,6 +172,21 @@ def _runs(
             labels[one["dataset_example_id"]]: str(one["id"])
             for one in said["data"]
             if failed_too or not one["error"]
+        }
+
+
+def _evaluations(
+    api: PhoenixApi, experiment: str, dataset: Dataset
+) -> dict[str, dict[str, tuple[Any, ...]]]:
+    """What the evaluations that are there say, by the ids of labels and their names."""
+    labels = {example: label for label, example in dataset.examples.items()}
+    found = api.get(f"/v1/experiments/{quote(experiment, safe='')}/json")
+    with reading(api.address):
+        return {
+            labels[one["example_id"]]: {
+                each["name"]: said_by(each, each) for each in one["annotations"]
+            }
+            for one in found
         }
 
 

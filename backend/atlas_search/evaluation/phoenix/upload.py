@@ -95,7 +95,7 @@ def _send(
     with progress("Answers") as told:
         runs = send_runs(api, experiment, dataset, run, shown, told)
     with progress("Figures") as told:
-        send_evaluations(api, runs, run, shown, told)
+        send_evaluations(api, experiment, dataset, runs, run, shown, told)
 
 
 def _placed(

@@ -1,0 +1,67 @@
+"""`python -m tests.evaluation.phoenix_picture` takes the picture of two experiments anew.
+
+A real Phoenix gets two runs over bundled labels, and a real Chromium shows them side by side.
+"""
+
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import FloatRect, Page, ViewportSize, expect, sync_playwright
+
+from atlas_search.core.settings import Settings
+from atlas_search.evaluation.phoenix.api import PhoenixApi
+from atlas_search.evaluation.phoenix.shown import Shown
+from atlas_search.evaluation.phoenix.upload import upload_runs
+from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.services import open_services
+from tests.browser import chromium
+from tests.conftest import _build_demo, free_port
+from tests.evaluation.in_phoenix import TARGETS, carried_out, chosen_labels, silent
+from tests.phoenix_pictures import PICTURES, SETTLED, keep
+from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
+
+PICTURE = PICTURES / "phoenix-experiments.png"
+SIZE: ViewportSize = {"width": 1440, "height": 900}
+COMPARED: FloatRect = {"x": 0, "y": 0, "width": 1440, "height": 900}
+
+
+def compared(phoenix: str, folder: Path) -> str:
+    """The page of two runs over some bundled labels."""
+    embedder = LocalEmbedder(DEFAULT_MODEL)
+    _build_demo(folder, embedder)
+    services = open_services(Settings(chroma_persist_directory=folder), embedder)
+    runs = carried_out(folder / "runs", services, phoenix, chosen_labels())
+    services.close()
+    with PhoenixApi(phoenix, {}) as api:
+        shown = Shown(content=True, mask=str)
+        return upload_runs(runs, api, shown, silent).page(phoenix)
+
+
+def show_compared(page: Page, address: str) -> None:
+    """Both experiments, each with its figures."""
+    page.goto(address)
+    for target in TARGETS:
+        expect(page.get_by_text(target).locator("visible=true").first).to_be_visible(timeout=60_000)
+    page.wait_for_timeout(SETTLED)
+
+
+def take_picture(address: str, file: Path) -> None:
+    """Write the picture of a page that compares experiments."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        page = browser.new_page(viewport=SIZE, timezone_id="UTC")
+        show_compared(page, address)
+        keep(page, file, COMPARED)
+        browser.close()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as held:
+        place = Path(held)
+        environment = {"PHOENIX_PORT": str(free_port()), "PHOENIX_WORKING_DIR": held}
+        command = (*ATLAS, "phoenix", "--phoenix-executable", PHOENIX)
+        with running(*command, environment=environment, folder=place) as server:
+            at = server.address("Phoenix")
+            wait_for(lambda: answers(f"{at}/healthz"), START_SECONDS, "Phoenix")
+            take_picture(compared(at, place), PICTURE)
