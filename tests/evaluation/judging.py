@@ -49,7 +49,7 @@ class Script:
     def __init__(self, server: ChatServer, **replies: object):
         self.server = server
         self._replies: dict[str, list[object]] = {name: [each] for name, each in replies.items()}
-        server.says(self._answer)
+        server.says(self.answer)
 
     def say(self, kind: Rules, *replies: object) -> None:
         """Texts and answers as they are, all else as JSON."""
@@ -63,7 +63,8 @@ class Script:
             if _kind(request) == kind
         ]
 
-    def _answer(self, request: Request) -> Told:
+    def answer(self, request: Request) -> Told:
+        """What is said to a request."""
         replies = self._replies[_kind(request)]
         reply = replies.pop(0) if len(replies) > 1 else replies[0]
         if isinstance(reply, dict):

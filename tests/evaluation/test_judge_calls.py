@@ -17,7 +17,7 @@ from atlas_search.evaluation.judge.panel import Panel
 from atlas_search.evaluation.judge.report import report_of
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.scored import Scored, score
-from tests.chat_server import KEY, Cut, Reply, Says, Silence
+from tests.chat_server import KEY, Cut, Reply, Request, Says, Silence, Told
 from tests.evaluation.judging import (
     ANSWERED,
     GOOD,
@@ -256,7 +256,11 @@ def test_an_interrupt_stops_the_calls_that_run(
     def interrupt(done: int, _: int) -> None:
         raise KeyboardInterrupt
 
-    script.say("mark", mark(1), mark(1), mark(1), Silence())  # one question comes to its end
+    def answer(request: Request) -> Told:  # only the first question comes to its end
+        others = any(f"What do {n} cows give?" in request.prompt for n in (1, 2))
+        return Silence() if others else script.answer(request)
+
+    server.says(answer)
     with judge_of(server, tmp_path, seconds=60) as panel:
         with pytest.raises(KeyboardInterrupt):
             judge_questions(panel, TOOLS, "r1", questions(3), parallel=3, told=interrupt)
