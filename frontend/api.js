@@ -32,6 +32,11 @@ export async function getJson(path) {
   return json(await request(path));
 }
 
+/** What the server says to a body that is sent by this method. */
+export async function sendJson(method, path, body) {
+  return json(await request(path, { ...posted(body), method }));
+}
+
 async function json(response) {
   const text = await reached(() => response.text());
   try {

@@ -23,10 +23,15 @@ export function showCaller(name) {
   at("caller").textContent = name;
 }
 
+/** Sends this key with every request from now on. */
+export function keepKey(text) {
+  // what came along from where it was copied cannot stand in a header
+  sessionStorage.setItem(KEPT_AS, text.replace(/[^\x21-\x7e]/g, ""));
+}
+
 function signIn(event) {
   event.preventDefault();
-  // what came along from where it was copied cannot stand in a header
-  sessionStorage.setItem(KEPT_AS, at("key").value.replace(/[^\x21-\x7e]/g, ""));
+  keepKey(at("key").value);
   at("key").value = "";
   location.reload();
 }

@@ -1,4 +1,4 @@
-"""`python -m tests.evaluation_docs` writes every metric into `docs/evaluation-M.md`.
+"""`python -m tests.evaluation_docs` writes every metric into `docs/evaluation-metrics.md`.
 
 `tests/evaluation/test_docs.py` holds the page to it.
 """
@@ -9,7 +9,7 @@ from atlas_search.evaluation.metrics.catalogue import METRICS
 from atlas_search.evaluation.metrics.metric import Metric
 from tests.places import ROOT
 
-PAGE = ROOT / "docs" / "evaluation-M.md"
+PAGE = ROOT / "docs" / "evaluation-metrics.md"
 _ROWS = r"(^## Metrics\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
 _BETTER = {"higher": "↑", "lower": "↓", "none": "·"}
 

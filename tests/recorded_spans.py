@@ -19,7 +19,7 @@ class Recorded:
 
     def __init__(self, tracer: Tracer) -> None:
         self._exporter = InMemorySpanExporter()
-        tracer._provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+        tracer.add(SimpleSpanProcessor(self._exporter))
 
     @property
     def spans(self) -> Sequence[ReadableSpan]:

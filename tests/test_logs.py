@@ -139,7 +139,7 @@ def test_a_fault_in_an_answer_is_logged_with_the_ids_of_its_trace(
     build_tiny(write_sources(tmp_path / "source", FARM), tmp_path / "farm", HashEmbedder())
     with Atlas.open(tmp_path / "farm", embedder=Broken()) as atlas:
         services = atlas.services
-        services.tracer._provider.add_span_processor(SimpleSpanProcessor(spans))
+        services.tracer.add(SimpleSpanProcessor(spans))
         client = create_app(lambda: atlas).test_client()
         body = {"question": QUESTION, "qa_id": "q1", "session_id": "s1"}
         assert client.post("/api/ask", json=body).status_code == 500

@@ -3,10 +3,13 @@
 import base64
 
 import pytest
+from pydantic import SecretStr
 
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.logs import TextLines
 from atlas_search.core.otlp import otlp_at, read_headers
-from atlas_search.core.settings import load_settings
+from atlas_search.core.phoenix import phoenix_problem
+from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.core.web_address import without_login
 from tests.collector import Collector, collecting
@@ -142,3 +145,44 @@ def test_an_address_that_is_refused_is_shown_without_its_password() -> None:
 )
 def test_an_address_loses_its_login_alone(address: str, shown: str) -> None:
     assert without_login(address) == shown
+
+
+def test_each_value_of_the_headers_is_a_secret_of_its_own() -> None:
+    headers = SecretStr("authorization=Bearer%20abc%3Dlamp,x-team=oil%20field")
+    settings = Settings(otel_exporter_otlp_headers=headers)
+    written = TextLines(settings.header_secrets)._hide("Bearer abc=lamp; abc=lamp; oil field")
+    assert written == "[hidden]; [hidden]; [hidden]"
+
+
+ADDRESSES = (
+    "PHOENIX_COLLECTOR_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+)
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+@pytest.mark.parametrize(
+    ("address", "fault"),
+    [
+        ("http://[::1", "is malformed"),
+        ("http://host:99999", "is malformed"),
+        ("localhost:6006", "does not begin with http:// or https://"),
+        ("https://anna:open sesame@host/a b", "holds blanks"),
+    ],
+)
+def test_an_address_that_is_none_is_named_with_its_setting(
+    monkeypatch: pytest.MonkeyPatch, name: str, address: str, fault: str
+) -> None:
+    monkeypatch.setenv(name, address)
+    with pytest.raises(ConfigurationError) as told:
+        load_settings()
+    assert str(told.value).startswith(name)
+    assert f"the address {fault}" in str(told.value)
+    assert "sesame" not in str(told.value)
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "http://a:b@[::1"])
+def test_phoenix_at_no_address_is_said_to_have_none(address: str) -> None:
+    assert phoenix_problem(address).startswith("Phoenix's address is malformed (")

@@ -1,4 +1,4 @@
-"""Benchmarks: their corpora, queries and judgements, and the label sets made of them."""
+"""Benchmarks: their corpora, queries and judgements."""
 
 import json
 from collections.abc import Mapping
@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.labels.beir import BenchmarkQuery, labels, read_qrels, read_queries
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.labels.beir import BenchmarkQuery, read_qrels, read_queries
 from atlas_search.readers import Draft, Skipped
 from atlas_search.readers.beir import CORPUS_FILES, BeirReader
 
@@ -61,10 +60,6 @@ def read(folder: Path) -> list[Draft]:
     found = list(BeirReader().read(corpus_file(folder), ""))
     assert all(isinstance(item, Draft) for item in found)
     return [item for item in found if isinstance(item, Draft)]
-
-
-def query(id_: str, *answers: str, **metadata: object) -> BenchmarkQuery:
-    return BenchmarkQuery(id_, f"Question {id_}?", answers, metadata)
 
 
 @pytest.mark.parametrize("name", ["corpus.jsonl", "docs.jsonl"])
@@ -254,46 +249,3 @@ def test_missing_queries_and_judgements_are_errors(tmp_path: Path) -> None:
         read_queries(tmp_path)
     with pytest.raises(SourceError, match=r"none of qrels\.tsv, qrels\.txt, qrels/test\.tsv"):
         read_qrels(tmp_path)
-
-
-def test_queries_with_relevant_documents_become_labels() -> None:
-    queries = [query("q1", "one"), query("q2"), query("q3"), query("q4")]
-    qrels = {"q1": {"b": 1, "a": 2, "z": 1, "c": 0}, "q2": {"c": 0}, "q3": {"z": 1}}
-    documents = {"a": "law.a", "b": "law.b", "c": "law.c"}
-    assert list(labels(queries, qrels, documents)) == [
-        {
-            "id": "q1",
-            "split": "test",
-            "category": "answerable",
-            "question": "Question q1?",
-            "answers": ["one"],
-            "gold_document_ids": ["law.a", "law.b"],
-        }
-    ]
-
-
-def test_queries_known_to_have_no_answer_become_labels_without_one() -> None:
-    queries = [query("q1", "one"), query("q2", "NotMentioned", choice="NotMentioned")]
-    unanswerable = [each.id for each in queries if each.metadata.get("choice") == "NotMentioned"]
-    made = list(labels(queries, {"q1": {"a": 1}}, {"a": "law.a"}, unanswerable))
-    assert [(label["id"], label["category"], label["answers"]) for label in made] == [
-        ("q1", "answerable", ["one"]),
-        ("q2", "unanswerable", []),
-    ]
-
-
-def test_the_evaluation_reads_the_labels(tmp_path: Path) -> None:
-    made = labels([query("q1", "one"), query("q2")], {"q1": {"a": 1}}, {"a": "law.a"}, {"q2"})
-    path = tmp_path / "labels.jsonl"
-    path.write_text("".join(f"{json.dumps(label)}\n" for label in made))
-    first, second = load_labels(path)
-    assert first.answerable
-    assert first.gold_document_ids == {"law.a"}
-    assert not second.answerable
-
-
-def test_record_ids_lead_from_judgements_to_documents(tmp_path: Path) -> None:
-    folder = benchmark(tmp_path, ARTICLES, qrels__tsv="q1\tNormans#1\t1\n")
-    documents = {str(draft.metadata["record_id"]): f"wiki.{draft.key}" for draft in read(folder)}
-    (made,) = labels([query("q1")], read_qrels(folder), documents)
-    assert made["gold_document_ids"] == ["wiki.Normans#1"]

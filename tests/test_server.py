@@ -192,5 +192,6 @@ def test_settings_come_from_a_dotenv_file(quick: dict[str, str], tmp_path: Path)
 def test_the_page_and_its_parts_are_served(plain: str) -> None:
     page = httpx2.get(plain)
     assert "Content-Security-Policy" in page.headers
-    for path in (ROOT / "frontend").iterdir():
-        assert httpx2.get(f"{plain}/static/{path.name}").is_success, path.name
+    for path in filter(Path.is_file, (ROOT / "frontend").rglob("*")):
+        name = path.relative_to(ROOT / "frontend").as_posix()
+        assert httpx2.get(f"{plain}/static/{name}").is_success, name

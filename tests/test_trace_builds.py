@@ -49,7 +49,6 @@ def built(folder: Path, recorded_by: Any, files: dict[str, str], **options: Any)
     settings = settings_for(folder)
     return tell_build(
         recorded_by,
-        settings,
         BuildOptions(COLLECTION, "files", **options),
         lambda *_: None,
         lambda tell: Atlas.build(
@@ -107,14 +106,14 @@ def test_a_build_that_fails_is_marked(tmp_path: Path) -> None:
     assert not recorded.root("create").status.is_ok
 
 
-def test_a_build_that_is_interrupted_is_marked(tmp_path: Path) -> None:
+def test_a_build_that_is_interrupted_is_marked() -> None:
     def interrupted(tell: Any) -> BuildReport:
         tell("Reading files", 1, 4)
         raise KeyboardInterrupt
 
     options = BuildOptions(COLLECTION, "files")
     with recording() as (tracer, recorded), pytest.raises(KeyboardInterrupt):
-        tell_build(tracer, settings_for(tmp_path), options, lambda *_: None, interrupted)
+        tell_build(tracer, options, lambda *_: None, interrupted)
     root = said(recorded.root("create"))
     assert (root["cancelled"], root["cancelled_because"]) == (True, "It was interrupted.")
     assert [span.name for span in recorded.spans] == ["read", "create"]

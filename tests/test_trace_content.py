@@ -33,8 +33,7 @@ def both(
     request: pytest.FixtureRequest, services: Services, spans: InMemorySpanExporter
 ) -> Iterator[Both]:
     tracer = Tracer("", "test", content=request.param)
-    tracer.enabled = True  # lists of documents are gathered only for spans that are sent
-    tracer._provider.add_span_processor(SimpleSpanProcessor(spans))
+    tracer.add(SimpleSpanProcessor(spans))
     searcher = replace(services.searcher, tracer=tracer)
     answerer = replace(services.answerer, searcher=searcher)
     with answered_by("openai", replace(services, tracer=tracer, answerer=answerer)) as found:

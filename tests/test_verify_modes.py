@@ -144,7 +144,7 @@ def test_points_that_are_not_judged_are_left_out_and_said(both: Both) -> None:
 
 def test_the_span_of_the_check_tells_who_judged_and_what(services: Services) -> None:
     spans, tracer = InMemorySpanExporter(), Tracer("", "test", content=False)
-    tracer._provider.add_span_processor(SimpleSpanProcessor(spans))
+    tracer.add(SimpleSpanProcessor(spans))
     searcher = replace(services.searcher, tracer=tracer)
     own = replace(services, tracer=tracer, answerer=replace(services.answerer, searcher=searcher))
     with answered_by("openai", own) as (judged, server):

@@ -40,7 +40,7 @@ def spans() -> InMemorySpanExporter:
 @pytest.fixture
 def both(services: Services, spans: InMemorySpanExporter) -> Iterator[Both]:
     tracer = Tracer("", "test", content=True)
-    tracer._provider.add_span_processor(SimpleSpanProcessor(spans))
+    tracer.add(SimpleSpanProcessor(spans))
     answerer = replace(services.answerer, searcher=replace(services.searcher, tracer=tracer))
     with answered_by("openai", replace(services, tracer=tracer, answerer=answerer)) as found:
         yield found

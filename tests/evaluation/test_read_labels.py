@@ -64,7 +64,7 @@ def test_labels_can_be_limited_to_a_split(tmp_path: Path) -> None:
         ("{", "Expecting property name"),
         ("[]", "Label"),
         ({"id": "q2"}, "question"),
-        (WRITTEN | {"answers": "Seven days"}, "answers"),
+        (WRITTEN | {"id": "q2", "should_answer": "perhaps"}, "`should_answer`: true or false"),
     ],
 )
 def test_an_error_names_the_file_and_the_line(tmp_path: Path, line: object, problem: str) -> None:
@@ -72,10 +72,6 @@ def test_an_error_names_the_file_and_the_line(tmp_path: Path, line: object, prob
     message = error(path)
     assert message.startswith(f"{path}:3: not a label: ")
     assert problem in message
-
-
-def test_an_unknown_field_is_an_error(tmp_path: Path) -> None:
-    assert "gold_documents" in error(written(tmp_path, WRITTEN | {"gold_documents": ["x"]}))
 
 
 def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_server_gives_the_figures_of_this_process(
     address: str, here: ProcessSubject, tmp_path: Path
 ) -> None:
     there = subject_at(address)
-    there.check_labels(LABELS, Path("labels.jsonl"))
+    assert list(there.documents.documents()) == list(here.documents.documents())
     folders = [begun(tmp_path / name, side) for name, side in (("here", here), ("there", there))]
     for folder, side in zip(folders, (here, there), strict=True):
         assert carry_out(folder, side, parallel=4).complete
@@ -91,9 +91,9 @@ def test_what_a_server_does_not_have_is_told_before_a_question_is_asked(address:
         subject_at(address, "mine")
     with pytest.raises(AtlasError, match="nowhere"):
         subject_at(address, collection="nowhere")
-    foreign = replace(LABELS[0], gold_document_ids=frozenset({"farm.goats/..?#"}))
-    with pytest.raises(AtlasError, match=r"labels l\.jsonl are not for this collection"):
-        subject_at(address).check_labels([*LABELS, foreign], Path("l.jsonl"))
+    documents = subject_at(address).documents
+    assert documents.text_of("farm.sheep")
+    assert not documents.holds_passage("farm.goats/..?#")
     with pytest.raises(RequestError, match=r"http://h/ holds a user name or a password\.$"):
         RemoteServer("http://me:secret@h/", NO_KEY)
 

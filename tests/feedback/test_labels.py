@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.evaluation.labels.fit import check_labels_fit
+from atlas_search.evaluation.labels.documents import OpenCollection
+from atlas_search.evaluation.labels.fit import fit_labels
 from atlas_search.evaluation.labels.label import Label, Split
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.labels.load import load_labels, read_labels
 from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import summarise
 from atlas_search.server.feedback.export import export_feedback
@@ -182,7 +183,7 @@ def test_the_export_is_read_by_the_evaluation(parish: Atlas, tmp_path: Path) -> 
     }
     assert exported.labels.left_out == {"inconclusive": 1}
     assert sorted(labels, key=lambda label: label.id) == list(exported.labels.labels)
-    check_labels_fit(parish, labels, path)
+    assert fit_labels(read_labels(path), OpenCollection(parish)).labels == labels
     outcomes = evaluate(parish, labels, "certain", TODAY)
     summary = summarise(outcomes)
     means = {name: summary[name].mean for name in ("recall", "exact_match", "answered")}

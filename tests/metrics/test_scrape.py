@@ -90,6 +90,17 @@ def test_of_a_label_so_many_values_are_told_apart(client: FlaskClient, metrics: 
     assert found.value("atlas_feedback_total") == 2000
 
 
+def test_what_is_served_is_named_however_often_it_was_built(
+    client: FlaskClient, metrics: Metrics
+) -> None:
+    for number in range(250):
+        labels = {"collection": "shelf", "version": f"build {number}", "embedding": "small"}
+        metrics.observe("shelf", {"atlas.store.version": lambda labels=labels: [(1, labels)]})
+        found = scrape(client)
+    shelf = [of for of in found.labels("atlas_store_version") if of["collection"] == "shelf"]
+    assert [of["version"] for of in shelf] == ["build 249"]
+
+
 def test_nothing_of_a_question_or_an_answer_is_in_it(client: FlaskClient) -> None:
     body = {"question": QUESTION, "qa_id": "zebra-1", "session_id": "okapi-1"}
     answer = client.post("/api/ask", json=body).get_json()

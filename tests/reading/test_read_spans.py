@@ -35,8 +35,7 @@ def exported() -> InMemorySpanExporter:
 @pytest.fixture(params=[True, False], ids=["content", "no content"])
 def tracer(request: pytest.FixtureRequest, exported: InMemorySpanExporter) -> Iterator[Tracer]:
     opened = Tracer("", "test", content=request.param)
-    opened.enabled = True  # as with an address, but for what would be sent there
-    opened._provider.add_span_processor(SimpleSpanProcessor(exported))
+    opened.add(SimpleSpanProcessor(exported))
     yield opened
     opened.close()
 

@@ -21,6 +21,13 @@ def traced(services: Services, exported: InMemorySpanExporter) -> Iterator[Servi
         yield trace_with(services, tracer)
 
 
+@pytest.fixture(autouse=True)
+def _everything_is_told(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Nothing that a span is to say may come to nothing."""
+    yield
+    assert [message for message in caplog.messages if "is not traced" in message] == []
+
+
 @pytest.fixture
 def both(traced: Services) -> Iterator[Both]:
     """The same, answered by a language model."""

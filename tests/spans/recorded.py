@@ -21,8 +21,7 @@ Both = tuple[Services, ChatServer]
 def recording(spans: InMemorySpanExporter, *, content: bool = True) -> Iterator[Tracer]:
     """A tracer whose spans go there, as costly to describe as those that are sent."""
     tracer = Tracer("", "test", content=content)
-    tracer.enabled = True
-    tracer._provider.add_span_processor(SimpleSpanProcessor(spans))
+    tracer.add(SimpleSpanProcessor(spans))
     try:
         yield tracer
     finally:

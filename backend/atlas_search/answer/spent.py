@@ -23,13 +23,12 @@ def tell_spent(span: Span, run: AnswerRun) -> Iterator[None]:
     try:
         yield
     except Exception:
-        usage = sum(run.spent, Usage())
+        spent = run.writer()
         span.set(
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
+            prompt_tokens=spent.usage.prompt_tokens,
+            completion_tokens=spent.usage.completion_tokens,
             estimated=any(isinstance(each, Estimate) for each in run.spent),
         )
-        cost = run.target.cost(usage.prompt_tokens, usage.completion_tokens)
-        if cost is not None:
-            span.set(cost=cost)
+        if spent.cost is not None:
+            span.set(cost=spent.cost)
         raise

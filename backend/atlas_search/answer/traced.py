@@ -18,6 +18,8 @@ def ids_of(run: AnswerRun) -> Ids:
 
 def describe_request(span: Span, run: AnswerRun) -> None:
     """What is asked, in which way, and how it is to be answered."""
+    if not span.recorded:
+        return
     request, target = run.request, run.target
     span.input(run.question)
     span.set(**{gen_ai.OPERATION: "invoke_workflow", gen_ai.WORKFLOW: "ask"})
@@ -46,6 +48,8 @@ def describe_request(span: Span, run: AnswerRun) -> None:
 
 def describe_answer(span: Span, run: AnswerRun, answer: Answer, writer: Writer) -> None:
     """What came of it; `writer` is who wrote it first, if it was kept since."""
+    if not span.recorded:
+        return
     span.output(answer.text or answer.outcome.message)
     span.set(
         decision=answer.outcome.decision,
@@ -63,14 +67,12 @@ def describe_answer(span: Span, run: AnswerRun, answer: Answer, writer: Writer) 
     per_corpus = answer.result.retrieval(answer.citations)["per_corpus"]
     describe_counts(span, answer.result, {c: of["cited"] for c, of in per_corpus.items()})
     span.metadata({**_metadata(run), "per_corpus": per_corpus})
-    if span.recorded:
-        _list_passages(span, answer)
+    _list_passages(span, answer)
 
 
 def _metadata(run: AnswerRun) -> dict[str, object]:
     request = run.request
     return {
-        "qa_id": request.qa_id,
         "composite_target": request.run_name,
         "corpus_filter": request.search.corpus_filter,
     }

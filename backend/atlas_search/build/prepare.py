@@ -265,13 +265,14 @@ def _stem(file: SourceFile, key: str) -> str:
 
     `2019/Case name.txt` gives `2019.Case-name`.
     """
-    path = ".".join(_slug(part) for part in Path(file.stem).with_suffix("").parts)
+    path = ".".join(slug(part) for part in Path(file.stem).with_suffix("").parts)
     if not key:
         return path
-    return f"{path}.{key}" if _POSITION.fullmatch(key) else _slug(key)
+    return f"{path}.{key}" if _POSITION.fullmatch(key) else slug(key)
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """A name or an id as it is part of a document's id."""
     # letters of any script stay; a decomposed name is the same name
     slug = re.sub(r"[^\w-]+", "-", unicodedata.normalize("NFC", text)).strip("-") or "x"
     if len(slug) <= _LONGEST:

@@ -47,19 +47,18 @@ def trace_build(
     from atlas_search.core.tracing.open import open_tracer
 
     with closing(open_tracer(settings)) as tracer:
-        return tell_build(tracer, settings, options, progress, work)
+        return tell_build(tracer, options, progress, work)
 
 
 def tell_build(
     tracer: "Tracer",
-    settings: Settings,
     options: BuildOptions,
     progress: Progress,
     work: Callable[[Progress], BuildReport],
 ) -> BuildReport:
     """What `work` gives, and its trace."""
     name = INGEST if options.origin == INGEST else CREATE
-    with build_root(tracer, name, _asked(settings, options)) as root, stage_spans(tracer) as tell:
+    with build_root(tracer, name, _asked(options)) as root, stage_spans(tracer) as tell:
 
         def both(stage: str, done: int, total: int) -> None:
             tell(stage, done, total)
@@ -135,14 +134,13 @@ class _Stages:
         self._present.close()
 
 
-def _asked(settings: Settings, options: BuildOptions) -> "dict[str, AttributeValue]":
+def _asked(options: BuildOptions) -> "dict[str, AttributeValue]":
     return {
         "collection": options.collection,
         "source_type": options.origin,
         "splitter": options.chunking.splitter,
         "chunk_size": options.chunking.size,
         "chunk_overlap": options.chunking.overlap,
-        "embedding_model": settings.embedding_model,
     }
 
 

@@ -9,9 +9,10 @@ import typer
 from atlas_search.atlas import Atlas
 from atlas_search.cli.asking_bar import asking_bar
 from atlas_search.evaluation.calibration import LOSE, calibrate, keep
-from atlas_search.evaluation.labels.fit import check_labels_fit
+from atlas_search.evaluation.labels.documents import OpenCollection
+from atlas_search.evaluation.labels.fit import fit_labels
 from atlas_search.evaluation.labels.label import Split
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.labels.load import read_labels
 from atlas_search.evaluation.questions import Questions, labelled_questions, make_questions
 from atlas_search.evaluation.report import calibration_text
 
@@ -29,7 +30,7 @@ def calibrate_command(
     labels: Annotated[
         Path | None,
         typer.Option(
-            help="Label set (JSONL), of which the dev split is asked; default: questions "
+            help="Label set, of which the dev split is asked; default: questions "
             "made from the collection, and everyday ones"
         ),
     ] = None,
@@ -63,6 +64,5 @@ def calibrate_command(
 
 
 def _read_labelled(atlas: Atlas, path: Path) -> Questions:
-    labels = load_labels(path, Split.DEV)
-    check_labels_fit(atlas, labels, path)
-    return labelled_questions(labels)
+    found = read_labels(path).of_split(Split.DEV)
+    return labelled_questions(fit_labels(found, OpenCollection(atlas)).labels)

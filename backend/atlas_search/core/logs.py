@@ -100,6 +100,7 @@ def set_up_logs(settings: Settings) -> None:
         for name in type(settings).model_fields
         if isinstance(value := getattr(settings, name), SecretStr)
     ]
+    secrets += settings.header_secrets
     lines = JsonLines if settings.atlas_log_format == "json" else TextLines
     handler = logging.StreamHandler()
     handler.setFormatter(lines(secrets, content=settings.trace_content))

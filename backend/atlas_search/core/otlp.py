@@ -25,6 +25,11 @@ class Destination:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
+    def base(self) -> str:
+        """The address that traces are sent below: a Phoenix's own."""
+        return self.url.removesuffix(TRACES)
+
+    @property
     def shown(self) -> str:
         """The address without its path and anything secret."""
         parts = urlsplit(self.url)

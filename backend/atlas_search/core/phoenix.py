@@ -13,13 +13,15 @@ def phoenix_problem(address: str) -> str:
     """
     from httpx2 import HTTPError, InvalidURL, get  # 0.15 s: only who asks pays
 
-    phoenix = phoenix_at(address)
     try:
+        phoenix = phoenix_at(address)
         get(
             f"{without_login(address).rstrip('/')}/healthz",
             headers=dict(phoenix.headers),
             timeout=PHOENIX_SECONDS,
         ).raise_for_status()
-    except (HTTPError, InvalidURL) as error:
+    except HTTPError as error:
         return f"{phoenix.shown} does not answer ({error})"
+    except (InvalidURL, ValueError) as error:
+        return f"Phoenix's address is malformed ({error})"
     return ""

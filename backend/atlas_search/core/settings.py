@@ -13,7 +13,7 @@ from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.otlp import METRICS, Destination, otlp_at, read_headers
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.targets import Target
-from atlas_search.core.web_address import without_login
+from atlas_search.core.web_address import address_fault, without_login
 
 _SOURCES = SettingsConfigDict(
     env_file=".env",
@@ -121,7 +121,6 @@ class Settings(BaseSettings):
     )
     mistral_server_url: str = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address of Mistral's API; empty: the public one",
     )
     mistral_requests_per_minute: int = Field(
@@ -136,7 +135,6 @@ class Settings(BaseSettings):
     )
     openai_base_url: str = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address of an OpenAI-compatible server, up to `/v1`; empty: OpenAI's",
     )
     llm_concurrency: int = Field(
@@ -167,7 +165,6 @@ class Settings(BaseSettings):
     )
     cohere_server_url: str = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address of Cohere's API, or of a server that speaks it; empty: the public one",
     )
     test_target: str = Field("k10_extractive", description="Target used when a request names none")
@@ -197,7 +194,6 @@ class Settings(BaseSettings):
     )
     atlas_public_url: str = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address of the page as readers reach it, for permalinks; empty: the request's",
     )
     atlas_allowed_hosts: str = Field(
@@ -229,13 +225,11 @@ class Settings(BaseSettings):
     phoenix_project_name: str = Field("atlas", description="Phoenix project the traces go to")
     otel_exporter_otlp_endpoint: str = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address of any server that takes OTLP over HTTP, below which traces go to "
         "`/v1/traces` and metrics to `/v1/metrics`, besides Phoenix or without it; empty: none",
     )
     otel_exporter_otlp_traces_endpoint: str = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address for traces of such a server as it is, if it is not below the other",
     )
     otel_exporter_otlp_headers: SecretStr = Field(
@@ -256,7 +250,6 @@ class Settings(BaseSettings):
     )
     otel_exporter_otlp_metrics_endpoint: str = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address for metrics of such a server as it is, if it is not below the other",
     )
     otel_exporter_otlp_metrics_headers: SecretStr = Field(
@@ -349,6 +342,18 @@ class Settings(BaseSettings):
                 raise ValueError(f"{part!r} is no origin such as `https://wiki.example.org`")
         return text
 
+    @field_validator(
+        "phoenix_collector_endpoint",
+        "otel_exporter_otlp_endpoint",
+        "otel_exporter_otlp_traces_endpoint",
+        "otel_exporter_otlp_metrics_endpoint",
+    )
+    @classmethod
+    def _reachable(cls, address: str) -> str:
+        if address and (fault := address_fault(without_login(address))):
+            raise ValueError(f"the address {fault}")
+        return address
+
     @field_validator("otel_exporter_otlp_headers", "otel_exporter_otlp_metrics_headers")
     @classmethod
     def _readable_headers(cls, headers: SecretStr) -> SecretStr:
@@ -383,6 +388,14 @@ class Settings(BaseSettings):
             self.otel_exporter_otlp_traces_endpoint,
             read_headers(self.otel_exporter_otlp_headers.get_secret_value()),
         )
+
+    @property
+    def header_secrets(self) -> list[str]:
+        """What the headers for traces and metrics hold, each as it is sent, and without the word
+        before a token."""
+        own = (self.otel_exporter_otlp_headers, self.otel_exporter_otlp_metrics_headers)
+        values = [value for each in own for value in read_headers(each.get_secret_value()).values()]
+        return [part for value in values for part in (value, value.rpartition(" ")[2])]
 
     @property
     def metrics_destination(self) -> Destination | None:

@@ -1,13 +1,17 @@
 """All questions of a run, one after the other or several at once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from contextvars import copy_context
+from typing import TypeVar
 
 from atlas_search.evaluation.asker import Asker
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.trace import RunTrace
+
+Item = TypeVar("Item")
 
 Told = Callable[[int, int], None]
 """Hears how many questions are done, of how many."""
@@ -36,19 +40,33 @@ def ask_all(
         with trace.question(label):
             keep(asker.ask(label))
 
-    each = _in_threads(ask, labels, parallel) if parallel > 1 else map(ask, labels)
-    for done, _ in enumerate(each, start=1):
-        told(done, len(labels))
+    with closing(in_threads(ask, labels, parallel)) as each:
+        for done, _ in enumerate(each, start=1):
+            told(done, len(labels))
 
 
-def _in_threads(
-    ask: Callable[[Label], None], labels: Sequence[Label], parallel: int
-) -> Iterator[None]:
+def in_threads(
+    work: Callable[[Item], None],
+    items: Iterable[Item],
+    parallel: int,
+    hurry: Callable[[], object] = lambda: None,
+) -> Generator[None, None, None]:
+    """Do the work for all items, `parallel` at once; gives None as each is done.
+
+    What is under way at an interrupt or an error, or when it is closed, is told to `hurry` and
+    waited for; no other is begun.
+    """
+    if parallel == 1:
+        yield from map(work, items)
+        return
     pool = ThreadPoolExecutor(parallel, thread_name_prefix="eval")
     try:
         # in the context of the run: what is silent here is silent there
-        asked = [pool.submit(copy_context().run, ask, label) for label in labels]
-        for one in as_completed(asked):
+        begun = [pool.submit(copy_context().run, work, item) for item in items]
+        for one in as_completed(begun):
             yield one.result()
+    except BaseException:
+        hurry()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)

@@ -1,7 +1,8 @@
 """A run on disk: a folder that can be read, compared, scored again and gone on with.
 
 `run.json` says what was asked of whom, `labels.jsonl` are its questions, `replies.jsonl` what came
-back (a line as soon as it is there) and `scores.jsonl` the figures of each question.
+back (a line as soon as it is there) and `scores.jsonl` the figures of each question. Where a judge
+gave some of them, `judge.json` says how it went, and `judgements.jsonl` why.
 """
 
 import json
@@ -13,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 from filelock import FileLock, Timeout
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, SourceError
@@ -23,6 +24,7 @@ from atlas_search.evaluation.run import EvalRun, RunSpec
 from atlas_search.evaluation.scored import Scored, Source
 
 RUN, LABELS, REPLIES, SCORES = "run.json", "labels.jsonl", "replies.jsonl", "scores.jsonl"
+JUDGE, JUDGEMENTS = "judge.json", "judgements.jsonl"
 
 _LABEL = TypeAdapter(Label)
 
@@ -85,10 +87,18 @@ class RunFolder:
             file.write(line)
 
     def finish(self, scored: Iterable[Scored]) -> None:
-        """Write the figures of every question."""
+        """Write the figures of every question. What a judge said of earlier ones goes."""
         lines = (_Scores(one.label.id, dict(one.figures), dict(one.sources)) for one in scored)
         with writing(self.path):
+            (self.path / JUDGE).unlink(missing_ok=True)
             self._write(SCORES, (_SCORES.dump_json(line).decode() for line in lines))
+
+    def judged(self, scored: Iterable[Scored], report: BaseModel, said: Iterable[str]) -> None:
+        """Write figures that a judge gave in part, its report, and what it `said`, as lines."""
+        self.finish(scored)
+        with writing(self.path):
+            self._write(JUDGEMENTS, said)
+            self._write(JUDGE, [report.model_dump_json(indent=2)])
 
     def spec(self) -> RunSpec:
         """What was asked of whom. Raises SourceError if this is no run."""

@@ -19,7 +19,13 @@ from atlas_search.evaluation.asker import ProcessAsker, without_kept_answers
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.reply import Reply
-from atlas_search.evaluation.scored import Scored, score, summarise
+from atlas_search.evaluation.scored import (
+    MetricsSource,
+    Scored,
+    metrics_source,
+    score,
+    summarise,
+)
 from atlas_search.evaluation.trace import run_trace
 
 PROCESS = "process"
@@ -77,6 +83,11 @@ class EvalRun:
 
     spec: RunSpec
     scored: tuple[Scored, ...]
+
+    @property
+    def metrics_source(self) -> MetricsSource:
+        """Who gave the figures that a judge or a heuristic can give."""
+        return metrics_source(self.scored)
 
 
 def evaluate(

@@ -13,6 +13,7 @@ from atlas_search.evaluation.statistics.figure import Figure as Figure
 from atlas_search.evaluation.statistics.interval import mean_intervals
 
 Source = Literal["judge", "heuristic"]
+MetricsSource = Literal["judge", "mixed", "heuristic"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,14 @@ def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
         for name, found in values.items()
     }
     return means | set_figures(every)
+
+
+def metrics_source(scored: Iterable[Scored]) -> MetricsSource:
+    """Who gave the figures that a judge or a heuristic can give; `heuristic` if there is none."""
+    sources = {source for one in scored for source in one.sources.values()}
+    if len(sources) == 2:
+        return "mixed"
+    return "judge" if "judge" in sources else "heuristic"
 
 
 def by_category(scored: Sequence[Scored]) -> dict[str, dict[str, Figure]]:

@@ -24,7 +24,7 @@ class RunTrace:
 
     def question(self, label: Label) -> AbstractContextManager[None]:
         """While a question is asked, its trace says whose it is."""
-        return label_traces(**{RUN: self.id, LABEL: label.id, CATEGORY: label.category})
+        return label_traces(**_names(self.id, label))
 
     def describe(self, composite_target: str, questions: int, figures: Mapping[str, float]) -> None:
         """Say who was asked, and how it went.
@@ -42,3 +42,14 @@ def run_trace(tracer: Tracer, run: str) -> Iterator[RunTrace]:
     with tracer.root("evaluation", "CHAIN") as root:
         root.set(**{RUN: run})
         yield RunTrace(run, root)
+
+
+@contextmanager
+def judged_question(tracer: Tracer, run: str, label: Label) -> Iterator[Span]:
+    """The trace of a judge's work on one question of the run with this id."""
+    with label_traces(**_names(run, label)), tracer.root("judgement", "CHAIN") as root:
+        yield root
+
+
+def _names(run: str, label: Label) -> dict[str, str]:
+    return {RUN: run, LABEL: label.id, CATEGORY: label.category}

@@ -77,6 +77,11 @@ def inert(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
+def original(cell: str) -> str:
+    """The text of which `inert` made this cell."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
 def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
     about = _about(answer)
     if not answer.sentences:

@@ -63,7 +63,7 @@ class CsvReader:
 
     def _records(self, text: TextIO, delimiter: str) -> Iterator[Record | Skipped]:
         first = text.readline()
-        rows = _rows(chain([first], text), self._format(delimiter or _delimiter(first)))
+        rows = rows_of(chain([first], text), self._format(delimiter or delimiter_of(first)))
         _, header = next(rows, (1, []))
         problem = self._problem(header)
         if problem or isinstance(header, csv.Error):
@@ -113,12 +113,12 @@ def csv_reader(
     return CsvReader(columns, delimiter, quotes)
 
 
-def _delimiter(header: str) -> str:
-    # max keeps the first of equals
+def delimiter_of(header: str) -> str:
+    """The one of DELIMITERS that splits a header most; of equals the first."""
     return max(DELIMITERS, key=lambda each: len(next(csv.reader([header], delimiter=each), ())))
 
 
-def _rows(
+def rows_of(
     lines: Iterator[str], format_: Mapping[str, Any]
 ) -> Iterator[tuple[int, list[str] | csv.Error]]:
     """Each row and the line it begins at. After a broken row the next line is read as a new one."""

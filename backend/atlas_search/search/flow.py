@@ -23,7 +23,7 @@ def search(run: SearchRun) -> WholeResult:
 
     Raises Cancelled soon after the run is stopped.
     """
-    with run.tracer.span("search", "CHAIN") as span:
+    with run.tracer.hold(), run.tracer.span("search", "CHAIN") as span:
         candidates = find_candidates(run)
         ranking = _rank(run, candidates)
         ranked = select(run, candidates, ranking)

@@ -23,8 +23,9 @@ from atlas_search.stores.tokens import IntArray
 @dataclass(frozen=True)
 class SearchRun:
     """What is asked, of what, and how. For one search; nothing of it changes but the clock, and
-    `seen`, the passages that were read already, by row: spans show some that are kept later. The
-    name of the target is for a search without an answer: the root of an answer has it.
+    `seen`, the passages that were read already, by row: spans show some that are kept later, and
+    `to_show`, the rows of those that they show besides. The name of the target is for a search
+    without an answer: the root of an answer has it.
 
     Every stage checks `stop` before it begins, and long ones while they work.
     """
@@ -36,6 +37,7 @@ class SearchRun:
     clock: Clock = field(default_factory=Clock)
     stop: Stop = field(default_factory=Stop)
     seen: dict[int, Passage] = field(default_factory=dict, repr=False)
+    to_show: list[int] = field(default_factory=list, repr=False)
 
     @property
     def store(self) -> Store:

@@ -1,7 +1,6 @@
 """What the spans of a search say."""
 
 from collections.abc import Mapping
-from itertools import zip_longest
 
 from atlas_search.core.domain import Leg
 from atlas_search.core.tracing import gen_ai
@@ -15,13 +14,16 @@ from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import Hits
 
 TEXTS_OF_LEG = 5
-"""Reading the texts was most of what tracing cost a search: there are two legs in every corpus."""
+"""All are read at once, when there is a ranking: read for each leg in each corpus, they were most
+of what tracing cost a search."""
 
 KIND_OF_SCORE: Mapping[Leg, str] = {"dense": "cosine", "lexical": "bm25"}
 
 
 def describe_corpus(span: Span, run: SearchRun, query: Query, hits: CorpusHits) -> None:
     """How many candidates a corpus gave; which, say the spans of the legs."""
+    if not span.recorded:
+        return
     span.input(query.text)
     span.set(
         corpus=hits.corpus,
@@ -37,6 +39,8 @@ def describe_leg(
     span: Span, run: SearchRun, query: Query, corpus: str, leg: Leg, hits: Hits
 ) -> None:
     """What one leg found in a corpus, best first, with its own scores."""
+    if not span.recorded:
+        return
     span.input(query.text)
     span.set(corpus=corpus, leg=leg, score_is=KIND_OF_SCORE[leg], candidates=len(hits.rows))
     span.set(
@@ -46,16 +50,17 @@ def describe_leg(
             gen_ai.DATA_SOURCE: f"{run.store.manifest.collection}/{corpus}",
         }
     )
-    if not span.recorded:
-        return
-    texts = run.passages(hits.rows[:TEXTS_OF_LEG]) if span.content else []
-    ids, scores = run.store.passage_ids(hits.rows.tolist()), hits.scores.tolist()
-    found = zip_longest(ids, scores, texts)
-    span.list_retrieved([TracedDocument(*each) for each in found])
+    rows = hits.rows.tolist()
+    shown, seen = rows[:TEXTS_OF_LEG] if span.content else [], run.seen
+    run.to_show.extend(shown)
+    ids = run.store.passage_ids(rows)
+    span.list_hits(ids, hits.scores.tolist(), lambda: map(seen.get, shown))
 
 
 def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
     """What was asked of a search, of which collection, and what came of it."""
+    if not span.recorded:
+        return
     request, target = run.request, run.target
     span.input(request.question)
     span.output([{"id": item.passage.id, "score": item.ranked.score} for item in result.passages])
@@ -79,8 +84,7 @@ def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
         span.text(sub_questions=" | ".join(result.sub_questions))
     for warning in result.warnings:
         span.warn(warning)
-    if span.recorded:
-        _list_kept(span, run, result)
+    _list_kept(span, run, result)
 
 
 def describe_collection(span: Span, manifest: Manifest) -> None:

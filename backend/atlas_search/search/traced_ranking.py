@@ -12,6 +12,7 @@ from atlas_search.core.tracing.span import FULL_TEXTS, Span, TracedDocument
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import SCORERS, Ranking
 from atlas_search.search.run import SearchRun
+from atlas_search.stores.tokens import IntArray
 
 SHOWN = 50  # candidates of a ranking without a second stage
 
@@ -61,13 +62,19 @@ def describe_ranking(
         reordered = _score_once(ranking, target, max(SHOWN, limit))
     kept = ranking.order[:limit].tolist()
     found = _find(run, candidates, ranking, reordered.given)
-    texts = run.passages(ranking.rows[: min(limit, FULL_TEXTS)]) if span.content else []
+    texts = _read(run, ranking.rows[: min(limit, FULL_TEXTS)]) if span.content else []
     given = [_before(found[at], reordered.before[at]) for at in reordered.given]
     ranked = [
         _after(found[at], reordered.before[at], reordered.after[at], ranking.signals(place), text)
         for place, (at, text) in enumerate(zip_longest(kept, texts))
     ]
     span.list_reranked(run.query.text, stage.name if stage else target.reranker, given, ranked)
+
+
+def _read(run: SearchRun, best: IntArray) -> list[Passage]:
+    """The best passages; with them are read those that other spans show."""
+    run.passages(np.unique(np.concatenate([best, np.array(run.to_show, dtype=best.dtype)])))
+    return run.passages(best)
 
 
 def score_name(target: Target) -> str:

@@ -11,6 +11,7 @@ from atlas_search.answer.check.checks import best_place
 from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.answer.conflicts import ConflictPlace, Contradiction
 from atlas_search.answer.prompts import Filled, prompt
+from atlas_search.answer.read_json import read_json
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.support import Claim, Judgement, Judgements, Verdict, Verifier
 from atlas_search.answer.write.call_model import Completion, call_model
@@ -22,7 +23,6 @@ _TOKENS = 400  # of a reply, beside those of each sentence
 _TOKENS_OF_SENTENCE = 150
 _SHOWN = 300  # characters of what the judge says that are repeated
 
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 # what could pass for the end of a sentence or of a passage, or for the beginning of another
 _TAG = re.compile(r"<(?=\s*/?\s*(?:sentence|passage))", re.IGNORECASE)
 _SENTENCE_TAG = re.compile(r"<(?=\s*/?\s*sentence)", re.IGNORECASE)
@@ -93,10 +93,8 @@ def _read(done: Completion, claims: Sequence[Claim]) -> Judgements:
     """What the reply says; nothing if it is not of the form asked for."""
     if done.ended.reason != "stop":
         return Judgements({}, "the judge's reply was cut off.")
-    text = done.text.strip()
-    fenced = _FENCED.fullmatch(text)
     try:
-        reply = _Reply.model_validate_json(fenced[1] if fenced else text)
+        reply = read_json(done.text, _Reply)
     except ValidationError:
         return Judgements({}, "the judge's reply is not of the form asked for.")
     known = {claim.number for claim in claims}

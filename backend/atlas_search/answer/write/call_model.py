@@ -63,13 +63,13 @@ def call_model(
         pieces: list[str] = []
         try:
             with closing(model.stream(messages, options, run.stop)) as stream:
-                ended = _read(stream, options, pieces, pass_on)
+                ended = read_stream(stream, options, pieces, pass_on)
         except Exception:
             if pieces:  # what it read is not known before it writes
-                took.append(_estimate(messages, pieces))
+                took.append(estimate_usage(messages, pieces))
                 _spend(run, span, took[-1], _given(run, options.model, pieces, took[-1]))
             raise
-        ended = ended or Ended(_estimate(messages, pieces), options.model, "length")
+        ended = ended or Ended(estimate_usage(messages, pieces), options.model, "length")
         took.append(ended.usage)
         _spend(run, span, ended.usage, _given(run, ended.model, pieces, ended.usage, ended.reason))
         return Completion("".join(pieces), ended)
@@ -97,13 +97,16 @@ def _given(
     return Given(model, "".join(pieces), reason, *tokens, run.target.cost(*tokens))
 
 
-def _read(
+def read_stream(
     stream: Iterable[str | Ended],
     options: ChatOptions,
     pieces: list[str],
-    pass_on: Callable[[str], None],
+    pass_on: Callable[[str], None] = lambda _: None,
 ) -> Ended | None:
-    """Put the text into `pieces` as it comes; its end, or None once it is too long."""
+    """Put the text into `pieces` as it comes; its end, or None once it is too long.
+
+    Raises ModelUnavailable if it has no end.
+    """
     length = 0
     for item in stream:
         if isinstance(item, Ended):
@@ -123,7 +126,10 @@ def _spend(run: AnswerRun, span: Span, usage: Usage, given: Given) -> None:
         span.set(estimated=True)
 
 
-def _estimate(messages: Sequence[Message], pieces: Sequence[str]) -> Estimate:
-    """Providers say what a call took with its last piece, so not of one that ends before."""
+def estimate_usage(messages: Sequence[Message], pieces: Sequence[str]) -> Estimate:
+    """The tokens of a call as Atlas counts them.
+
+    Providers say what it took with its last piece, so not of one that ends before.
+    """
     *read, written = count_tokens([*(each.content for each in messages), "".join(pieces)])
     return Estimate(sum(read), written)

@@ -60,7 +60,7 @@ def repair(
 def render(passage: Passage) -> str:
     """One passage behind its token, delimited so that its text cannot end the quotation."""
     about = {"corpus": passage.corpus, "date": passage.date, "title": passage.title}
-    attributes = "".join(f' {name}="{_attribute(value)}"' for name, value in about.items() if value)
+    attributes = "".join(f' {name}="{attribute(value)}"' for name, value in about.items() if value)
     text = _TAG.sub("‹", passage.text)
     return f"<passage{attributes}>\n{passage.marker} {text}\n</passage>"
 
@@ -79,5 +79,6 @@ def _user(
     return "\n\n".join(filter(None, parts))
 
 
-def _attribute(value: str) -> str:
+def attribute(value: str) -> str:
+    """A value that cannot end the attribute, or the tag, that it stands in."""
     return " ".join(value.translate({ord("<"): "‹", ord(">"): "›", ord('"'): "'"}).split())

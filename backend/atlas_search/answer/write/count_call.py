@@ -6,18 +6,17 @@ from contextlib import contextmanager
 
 from atlas_search.answer.request import Mode
 from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.tracing import gen_ai
 from atlas_search.providers.chat import Usage
-
-_PROVIDERS = {"mistral": "mistral_ai"}  # those that the conventions of gen_ai call otherwise
 
 
 @contextmanager
 def model_call(metrics: Metrics, provider: str, model: str, mode: Mode) -> Iterator[list[Usage]]:
     """Count a call of a language model; the block adds what it took to the list."""
     said = {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
-        "gen_ai.request.model": model,
+        gen_ai.OPERATION: "chat",
+        gen_ai.PROVIDER: gen_ai.provider(provider),
+        gen_ai.REQUEST_MODEL: model,
     }
     took: list[Usage] = []
     failed = {}

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from atlas_search.cli.evaluation.options import AsJson
+from atlas_search.cli.evaluation.options import RUN_NAME, AsJson
 from atlas_search.cli.evaluation.run_folders import load_run
 from atlas_search.cli.printable import printable, printable_json
 from atlas_search.cli.tables import print_whole
@@ -25,13 +25,10 @@ from atlas_search.evaluation.comparison.texts import (
     row,
 )
 
-_RUN = "Folder of a run, or its name below ATLAS_EVALUATION_DIRECTORY"
-RunName = Annotated[str, typer.Argument(metavar="RUN", help=_RUN)]
-
 
 def compare_command(
-    a: Annotated[str, typer.Argument(metavar="A", help=_RUN)],
-    b: Annotated[str, typer.Argument(metavar="B", help=_RUN)],
+    a: Annotated[str, typer.Argument(metavar="A", help=RUN_NAME)],
+    b: Annotated[str, typer.Argument(metavar="B", help=RUN_NAME)],
     every: Annotated[bool, typer.Option("--all", help="Figures that do not differ too")] = False,
     alpha: Annotated[
         float, typer.Option(min=0, max=1, help="Corrected p value below which figures differ")

@@ -23,6 +23,7 @@ from atlas_search.cli.evaluation.options import (
     RunDirectory,
     SearchOnly,
     Seed,
+    UnknownGold,
     check_model_is_asked,
     command_line,
     day_of,
@@ -44,7 +45,8 @@ from atlas_search.evaluation.grid.table import (
     grid_rows,
     grid_tables,
 )
-from atlas_search.evaluation.labels.label import Split
+from atlas_search.evaluation.labels.label_set import EVERY_SPLIT
+from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.runs.begin import Wanted
 from atlas_search.evaluation.runs.here import ProcessSubject
 from atlas_search.evaluation.runs.language_model import require_language_model
@@ -53,7 +55,10 @@ from atlas_search.evaluation.runs.language_model import require_language_model
 def grid_command(
     context: typer.Context,
     labels: LabelFile = LABELS,
-    split: Annotated[str, typer.Option(help="Parts of it, separated by commas")] = Split.TEST,
+    split: Annotated[
+        str, typer.Option(help="Parts of it, separated by commas (default: `test` if there is one)")
+    ] = "",
+    allow_unknown_gold: UnknownGold = False,
     target: Annotated[str, typer.Option(help="Targets, separated by commas")] = "",
     k: Annotated[str, typer.Option("--k", help="Numbers of passages, likewise")] = "",
     model: Annotated[str, typer.Option(help="Language models, likewise")] = "",
@@ -89,7 +94,6 @@ def grid_command(
         )
         settings = settings_for(collection)
         grid = Grid(out or settings.atlas_evaluation_directory / f"grid-{wanted.id}")
-        questions = {name: read_questions(labels, name, wanted) for name in listed(split)}
         axes = Axes(
             targets=listed(target) or [settings.test_target],
             k=_numbers(k),
@@ -99,8 +103,15 @@ def grid_command(
         )
         chosen = grid.write_targets(axes, settings)
         with grid.opened(collection, chosen[0]) as atlas:
-            for asked in questions.values():
-                ProcessSubject(atlas, chosen[0].name).check_labels(asked.labels, labels)
+            splits: Sequence[str | None] = listed(split) or [None]
+            documents = ProcessSubject(atlas, chosen[0].name).documents
+            asked = [
+                read_questions(
+                    labels, name, documents, wanted, allow_unknown_gold=allow_unknown_gold
+                )
+                for name in splits
+            ]
+            questions = {each.split or EVERY_SPLIT: each for each in asked}
             begin_grid(grid, atlas, chosen, questions, wanted)
             cells = _carry_out(grid, atlas, require_llm=require_llm, parallel=parallel)
     rows = grid_rows(cells)
@@ -142,6 +153,7 @@ def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
 def _say_how_it_ended(grid: Grid, cells: Sequence[Cell]) -> None:
     """Where the runs are, and what they lack."""
     lines = [f"The grid is in {grid.path}: grid.csv, grid.md, and a folder for each run."]
+    lines += write_reports(grid.path).remarks
     remarks = ((cell.run.folder, " ".join(remarks_on(cell.outcome))) for cell in cells)
     lines += [f"{folder}: {remark}" for folder, remark in remarks if remark]
     if not _complete(cells):

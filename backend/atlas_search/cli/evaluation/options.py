@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
+from atlas_search.cli.evaluation.labels import choose_labels
 from atlas_search.core.errors import RequestError
 from atlas_search.core.places import bundled_folder
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.labels.documents import Collection
 from atlas_search.evaluation.runs.begin import Questions, Wanted, choose_questions
 
 LABELS = bundled_folder("samples") / "labels.jsonl"
 
-EVERY_SPLIT = "all"
-
-LabelFile = Annotated[Path, typer.Option(help="Label set (JSONL)")]
+LabelFile = Annotated[Path, typer.Option(help="Label set: JSON, JSONL, CSV, TSV, or a BEIR folder")]
+UnknownGold = Annotated[bool, typer.Option(help="Go on though the collection lacks gold documents")]
 TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 CollectionChoice = Annotated[
@@ -42,6 +42,8 @@ RequireModel = Annotated[
 RunDirectory = Annotated[
     Path | None, typer.Option("--out", help="Folder (default: below ATLAS_EVALUATION_DIRECTORY)")
 ]
+RUN_NAME = "Folder of a run, or its name below ATLAS_EVALUATION_DIRECTORY"
+RunName = Annotated[str, typer.Argument(metavar="RUN", help=RUN_NAME)]
 Resumed = Annotated[
     Path | None, typer.Option("--resume", help="Folder to go on with: only what lacks is asked")
 ]
@@ -52,11 +54,17 @@ def day_of(chosen: datetime | None) -> date:
     return chosen.date() if chosen else date.today()
 
 
-def read_questions(path: Path, split: str, wanted: Wanted) -> Questions:
-    """The questions to ask, of a split or of EVERY_SPLIT. Raises AtlasError."""
-    chosen = None if split in ("", EVERY_SPLIT) else split
-    labels = load_labels(path, chosen)
-    return choose_questions(path, chosen or "", labels, wanted.limit, wanted.seed)
+def read_questions(
+    path: Path,
+    split: str | None,
+    documents: Collection,
+    wanted: Wanted,
+    *,
+    allow_unknown_gold: bool = False,
+) -> Questions:
+    """The questions to ask, as `choose_labels` gives them. Raises AtlasError."""
+    chosen, labels = choose_labels(path, split, documents, allow_unknown_gold=allow_unknown_gold)
+    return choose_questions(path, chosen, labels, wanted.limit, wanted.seed)
 
 
 def check_model_is_asked(*, require_llm: bool, search_only: bool) -> None:

@@ -24,6 +24,7 @@ from atlas_search.cli.evaluation.options import (
     SearchOnly,
     Seed,
     TargetChoice,
+    UnknownGold,
     check_model_is_asked,
     command_line,
     day_of,
@@ -34,8 +35,8 @@ from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
-from atlas_search.evaluation.labels.label import Split
 from atlas_search.evaluation.report import WIDTH, evaluation_table
+from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.run import PROCESS, EvalRun
 from atlas_search.evaluation.runs.begin import (
     Wanted,
@@ -53,7 +54,11 @@ REMOTE_PARALLEL = 4
 def run_command(
     context: typer.Context,
     labels: LabelFile = LABELS,
-    split: Annotated[str, typer.Option(help="Which part of it; `all`: all")] = Split.TEST,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Which part of it, or `all` (default: `test` if there is one)"),
+    ] = None,
+    allow_unknown_gold: UnknownGold = False,
     target: TargetChoice = None,
     url: Annotated[
         str, typer.Option(help="Address of a running server to ask, with ATLAS_API_KEY")
@@ -96,8 +101,9 @@ def run_command(
         )
         folder = RunFolder(out or load_settings().atlas_evaluation_directory / wanted.id)
         with open_subject(url or PROCESS, collection, target) as subject:
-            questions = read_questions(labels, split, wanted)
-            subject.check_labels(questions.labels, labels)
+            questions = read_questions(
+                labels, split, subject.documents, wanted, allow_unknown_gold=allow_unknown_gold
+            )
             if require_llm:
                 require_language_model(subject)
             begin_run(folder, subject, questions, wanted)
@@ -130,6 +136,7 @@ def _print_figures(run: EvalRun, *, as_json: bool) -> None:
 def _say_how_it_ended(folder: RunFolder, outcome: Outcome) -> None:
     """Where the run is, and what it lacks."""
     lines = [f"The run is in {folder.path}.", *remarks_on(outcome)]
+    lines += write_reports(folder.path).remarks
     if not outcome.complete:
         lines.append(f"Go on: atlas eval --resume {shlex.quote(str(folder.path))}")
     print(*lines, sep="\n", file=sys.stderr)

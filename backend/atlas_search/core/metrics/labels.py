@@ -12,6 +12,8 @@ Labels = Mapping[str, Value]
 class KnownValues:
     """The first MOST values of each label; whatever comes later is `other`.
 
+    One for all that adds up; for what is read anew each time, one for each reading.
+
     Safe to use from several threads: at worst some values more are let in than MOST.
     """
 

@@ -112,8 +112,9 @@ class Metrics:
 
     def _observing(self, name: str) -> Callable[[CallbackOptions], list[Observation]]:
         def observe(_: CallbackOptions) -> list[Observation]:
+            known = KnownValues()  # what is no longer read, such as a version, takes no place
             return [
-                Observation(value, self._known.bound(labels))
+                Observation(value, known.bound(labels))
                 for read in self._read[name].values()
                 for value, labels in read()
             ]

@@ -38,6 +38,8 @@ class Given:
 
 def describe_asked(span: Span, asked: Asked) -> None:
     """Say whom a span asks, and what."""
+    if not span.recorded:
+        return
     parameters = {"temperature": asked.temperature, "max_tokens": asked.max_tokens}
     said = json.dumps({"model": asked.model, **parameters})
     _set(
@@ -74,6 +76,8 @@ def describe_prompt(
 ) -> None:
     """Say which prompt a call was made with. What it says, and what it is filled with, is content;
     its name and version are not."""
+    if not span.recorded:
+        return
     span.set(**{gen_ai.PROMPT: name, SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION: version})
     filled = json.dumps(variables, default=str, ensure_ascii=False)
     span.text(

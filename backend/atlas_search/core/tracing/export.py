@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.trace import ReadableSpan
 
 from atlas_search.core.otlp import Destination
+from atlas_search.core.tracing.encode import encode
 from atlas_search.core.tracing.queue import SpanQueue
 
 if TYPE_CHECKING:
@@ -100,8 +100,9 @@ class Delivery:
     def _send(self, spans: Sequence[ReadableSpan]) -> int:
         """How many arrived."""
         began = self._clock()
+        body, fault = _encode(spans)  # once: a server that is away is tried every second
         while True:
-            reply = self._post(spans)
+            reply = _Reply("too large", fault) if fault else self._post(body)
             if reply.fate == "taken":
                 arrived = max(0, len(spans) - reply.rejected)
                 self._note(reply, len(spans) - arrived)
@@ -117,13 +118,9 @@ class Delivery:
             if self._stopped.wait(PROBE_SECONDS):
                 return 0
 
-    def _post(self, spans: Sequence[ReadableSpan]) -> _Reply:
+    def _post(self, body: bytes) -> _Reply:
         import httpx2  # 0.1 s: only who traces pays
 
-        try:
-            body = encode_spans(spans).SerializeToString()
-        except Exception as error:  # of one span; halving finds it
-            return _Reply("too large", f"they cannot be encoded ({type(error).__name__})")
         if self._client is None:
             self._client = httpx2.Client(follow_redirects=False)
         headers = {**self.destination.headers, "content-type": "application/x-protobuf"}
@@ -179,6 +176,14 @@ class Delivery:
         log.warning(
             "%s gets no spans: %s. Waiting: %d, dropped: %d.", self._where, reason, waiting, dropped
         )
+
+
+def _encode(spans: Sequence[ReadableSpan]) -> tuple[bytes, str]:
+    """What is sent of them; if one cannot be encoded, which halving finds, nothing and why."""
+    try:
+        return encode(spans), ""
+    except Exception as error:
+        return b"", f"they cannot be encoded ({type(error).__name__})"
 
 
 def _rejected(content: bytes) -> int:

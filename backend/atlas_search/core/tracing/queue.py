@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
+from atlas_search.core.tracing.late import size_of
+
 QUEUE = 2048  # spans that wait to be sent, of some 180 questions
 QUEUE_BYTES = 64_000_000  # of their texts, which may be long
 BATCH = 512
-ATTRIBUTE_BYTES = 100  # of an attribute besides its text
 
 Send = Callable[[Sequence[ReadableSpan]], int]
 """Sends spans, however long that takes; how many arrived. Raises nothing."""
@@ -124,12 +125,3 @@ class SpanQueue(SpanProcessor):
             self.dropped += count - arrived
             self._flushing = self._flushing and bool(self._waiting)
             self._changed.notify_all()
-
-
-def size_of(span: ReadableSpan) -> int:
-    """About how many bytes a span takes: the characters of its texts, and its attributes."""
-    size = 0
-    for attributes in (span.attributes, *(event.attributes for event in span.events)):
-        for value in (attributes or {}).values():
-            size += ATTRIBUTE_BYTES + (len(value) if isinstance(value, str) else 0)
-    return size

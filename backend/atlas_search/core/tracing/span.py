@@ -2,8 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import chain, repeat
+from typing import NamedTuple
 
 from openinference.semconv.trace import (
     DocumentAttributes,
@@ -14,14 +16,15 @@ from openinference.semconv.trace import (
 from opentelemetry import trace
 
 from atlas_search.core.domain import Passage
+from atlas_search.core.tracing.late import Late
 
 AttributeValue = str | int | float | bool | Sequence[str]
 
 FULL_TEXTS = 20  # documents of a list with their text; the rest have id, score and facts
+DOCUMENT_BYTES = 200  # of a document in a list besides its text
 
 
-@dataclass(frozen=True, slots=True)
-class TracedDocument:
+class TracedDocument(NamedTuple):
     """A passage in a span; only the first FULL_TEXTS of a list need their `passage`.
 
     `facts` are told of it even where content is not: which leg found it, what kind `score` is of.
@@ -49,6 +52,7 @@ class Span:
         self._span = span
         self.content = content
         self.recorded = recorded
+        self.late: list[Late] = []
 
     @property
     def trace_id(self) -> str:
@@ -63,7 +67,8 @@ class Span:
 
     def set(self, **attributes: AttributeValue) -> None:
         """Set plain attributes."""
-        self._span.set_attributes(attributes)
+        if self.recorded:
+            self._span.set_attributes(attributes)
 
     def text(self, **attributes: str) -> None:
         """Set attributes that hold content."""
@@ -72,7 +77,8 @@ class Span:
 
     def metadata(self, values: Mapping[str, object]) -> None:
         """Set what Phoenix shows as the span's metadata."""
-        self._span.set_attribute(SpanAttributes.METADATA, json.dumps(values, default=str))
+        if self.recorded:
+            self._span.set_attribute(SpanAttributes.METADATA, json.dumps(values, default=str))
 
     def input(self, value: object) -> None:
         """Set what went in: text, or anything JSON can hold."""
@@ -85,6 +91,22 @@ class Span:
     def list_retrieved(self, documents: Sequence[TracedDocument]) -> None:
         """List what a retriever returned, best first."""
         self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, documents)
+
+    def list_hits(
+        self,
+        ids: Sequence[str],
+        scores: Sequence[float],
+        passages: Callable[[], Iterable[Passage | None]],
+    ) -> None:
+        """List what a retriever returned, best first; `passages` are the first of them.
+
+        They are asked for when the span is sent, and count nothing: whoever read them has them.
+        """
+
+        def rows() -> Iterable[TracedDocument]:
+            return map(TracedDocument, ids, scores, chain(passages(), repeat(None)))
+
+        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, rows, len(ids), [])
 
     def list_reranked(
         self,
@@ -107,7 +129,7 @@ class Span:
             self._span.add_event("warning", {"message": message})
 
     def _value(self, value: object, name: str, mime_name: str) -> None:
-        if not self.content:
+        if not (self.content and self.recorded):
             return
         plain = isinstance(value, str)
         kind = OpenInferenceMimeTypeValues.TEXT if plain else OpenInferenceMimeTypeValues.JSON
@@ -116,19 +138,39 @@ class Span:
         self._span.set_attribute(mime_name, kind.value)
 
     def _documents(self, prefix: str, documents: Sequence[TracedDocument]) -> None:
-        attributes: dict[str, AttributeValue] = {}
-        for index, traced in enumerate(documents):
-            document = f"{prefix}.{index}"
-            id_ = traced.id if self.content else digest(traced.id)
-            attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = id_
-            attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(traced.score)
-            facts = dict(traced.facts or {})
-            passage = traced.passage
-            if self.content and passage and index < FULL_TEXTS:
-                attributes[f"{document}.{DocumentAttributes.DOCUMENT_CONTENT}"] = passage.text
-                about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
-                facts = about | facts
-            if facts:
-                told = json.dumps(facts, default=float)
-                attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = told
-        self._span.set_attributes(attributes)
+        shown = [each.passage for each in documents[:FULL_TEXTS] if each.passage]
+        self._list(prefix, lambda: documents, len(documents), shown)
+
+    def _list(
+        self,
+        prefix: str,
+        documents: Callable[[], Iterable[TracedDocument]],
+        count: int,
+        shown: Sequence[Passage],
+    ) -> None:
+        """Lists are long: they are spelt out when the span is sent."""
+        if self.recorded:
+            size = count * DOCUMENT_BYTES
+            if self.content:
+                size += sum(len(passage.text) for passage in shown)
+            self.late.append(Late(size, partial(_list_of, prefix, documents, self.content)))
+
+
+def _list_of(
+    prefix: str, documents: Callable[[], Iterable[TracedDocument]], content: bool
+) -> dict[str, AttributeValue]:
+    """Documents as OpenInference has them in attributes, best first."""
+    attributes: dict[str, AttributeValue] = {}
+    for index, (id_, score, passage, told) in enumerate(documents()):
+        document = f"{prefix}.{index}"
+        attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = id_ if content else digest(id_)
+        attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(score)
+        facts = told or {}
+        if content and passage and index < FULL_TEXTS:
+            attributes[f"{document}.{DocumentAttributes.DOCUMENT_CONTENT}"] = passage.text
+            about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
+            facts = {**about, **facts}
+        if facts:
+            metadata = json.dumps(facts, default=float)
+            attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = metadata
+    return attributes

@@ -3,14 +3,14 @@
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal
 
 from openinference.semconv.resource import ResourceAttributes
 from openinference.semconv.trace import SpanAttributes
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanLimits, TracerProvider
+from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.trace import Status, StatusCode
 
 from atlas_search.core.errors import AtlasError, Cancelled
@@ -19,6 +19,7 @@ from atlas_search.core.tracing.export import Delivery
 from atlas_search.core.tracing.gen_ai import SCHEMA
 from atlas_search.core.tracing.ids import Ids, identify, present_ids
 from atlas_search.core.tracing.labels import present_labels
+from atlas_search.core.tracing.late import Ends
 from atlas_search.core.tracing.redaction import Redaction, SpanMask
 from atlas_search.core.tracing.silence import TraceSampler
 from atlas_search.core.tracing.span import Span
@@ -26,7 +27,7 @@ from atlas_search.core.version import __version__
 
 Kind = Literal["CHAIN", "EMBEDDING", "RETRIEVER", "RERANKER", "LLM", "GUARDRAIL"]
 
-# the SDK's 128 would silently drop the span kind on a span with many documents
+# the SDK's 128 would silently drop the span kind on a span with many messages
 MAX_ATTRIBUTES = 4096
 SHUTDOWN_SECONDS = 2.0  # without a bound it takes as long as a server that hangs
 DELAY_SECONDS = 5.0  # between two batches
@@ -70,10 +71,17 @@ class Tracer:
         wanted = [phoenix_at(endpoint, key) if endpoint else None, also]
         mask = SpanMask(redactions)
         self.deliveries = [Delivery(each, mask, delay) for each in wanted if each]
+        self._ends = Ends()
+        self.enabled = False
+        self._provider.add_span_processor(self._ends)
         for delivery in self.deliveries:
-            self._provider.add_span_processor(delivery.queue)
-        self.enabled = bool(self.deliveries)
+            self.add(delivery.queue)
         self._tracer = self._provider.get_tracer("atlas", __version__, schema_url=SCHEMA)
+
+    def add(self, taker: SpanProcessor) -> None:
+        """Give it every span that ends from now on, too."""
+        self._ends.add(taker)
+        self.enabled = True
 
     @property
     def exported(self) -> int:
@@ -94,6 +102,10 @@ class Tracer:
     def open_spans(self) -> int:
         """Spans that have begun and not ended."""
         return self._open_spans
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Send spans that end in the block only when it ends."""
+        return self._ends.hold()
 
     @contextmanager
     def root(self, name: str, kind: Kind, ids: Ids | None = None) -> Iterator[Span]:
@@ -124,10 +136,10 @@ class Tracer:
             set_status_on_exception=False,
         ) as span:
             self._count(1)
+            recorded = self.enabled and span.is_recording()
+            own = Span(span, content=self._content, recorded=recorded)
             try:
-                yield Span(
-                    span, content=self._content, recorded=self.enabled and span.is_recording()
-                )
+                yield own
             except Cancelled as error:
                 error.traced = True
                 span.set_attributes({"cancelled": True, "cancelled_because": str(error)})
@@ -143,6 +155,8 @@ class Tracer:
                 raise
             finally:
                 self._count(-1)
+                if own.late:
+                    self._ends.keep(span.get_span_context().span_id, own.late)
             span.set_status(Status(StatusCode.OK))
 
     def _count(self, change: int) -> None:

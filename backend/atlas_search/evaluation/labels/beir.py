@@ -1,10 +1,11 @@
-"""The queries and judgements of a benchmark, and a label set made of them."""
+"""The queries and judgements of a benchmark in the form of BEIR, as the rows of a label set."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from atlas_search.core.errors import SourceError
+from atlas_search.evaluation.labels.rows import Row, Rows
 from atlas_search.readers import Draft
 from atlas_search.readers.columns import Columns
 from atlas_search.readers.jsonl import JsonlReader
@@ -12,6 +13,8 @@ from atlas_search.readers.text_files import Undecodable, open_text
 
 QUERIES = "queries.jsonl"
 QRELS = ("qrels.tsv", "qrels.txt", "qrels/test.tsv")
+
+_DECLINED = ("is_impossible", "unanswerable")  # metadata of a query that has no answer
 
 Qrels = Mapping[str, Mapping[str, int]]
 """Per query id, per record id: how relevant the record is; 0 or less is not."""
@@ -49,6 +52,71 @@ def read_qrels(folder: Path) -> dict[str, dict[str, int]]:
     path = next((folder / name for name in QRELS if (folder / name).is_file()), None)
     if path is None:
         raise SourceError(f"There are no judgements in {folder}: none of {', '.join(QRELS)}.")
+    return _judged(path)
+
+
+def is_benchmark(path: Path) -> bool:
+    """Whether a folder, or the file of queries in it, is a benchmark."""
+    folder = path if path.is_dir() else path.parent
+    has_queries = path == folder / QUERIES or (path.is_dir() and (folder / QUERIES).is_file())
+    return has_queries and bool(_judgements(folder))
+
+
+def benchmark_rows(path: Path) -> Rows:
+    """A row for each query that has a relevant record, or that is said to have no answer.
+
+    Gold documents are called by the ids of records. Each file below `qrels` is a split. Others
+    are left out: that nobody judged them does not say that there is no answer.
+    """
+    folder = path if path.is_dir() else path.parent
+    queries = read_queries(folder)
+    rows = [
+        row
+        for split, file in _judgements(folder)
+        for row in _benchmark_rows(path, queries, split, _judged(file))
+    ]
+    told = {row.fields["id"] for row in rows}
+    left_out = sum(query.id not in told for query in queries)
+    remarks = (f"left out, as nothing is judged relevant for them: {left_out} queries",)
+    return Rows("a benchmark in BEIR's form", rows, remarks if left_out else ())
+
+
+def _judgements(folder: Path) -> list[tuple[str, Path]]:
+    """The files of judgements, each with the name of its split: one file, or one of each split."""
+    for name in QRELS[:2]:
+        if (folder / name).is_file():
+            return [("", folder / name)]
+    return [(file.stem, file) for file in sorted((folder / "qrels").glob("*.tsv"))]
+
+
+def _benchmark_rows(
+    path: Path, queries: Iterable[BenchmarkQuery], split: str, qrels: Qrels
+) -> Iterator[Row]:
+    for query in queries:
+        grades = {
+            record: relevance
+            for record, relevance in qrels.get(query.id, {}).items()
+            if relevance > 0
+        }
+        declined = any(query.metadata.get(name) is True for name in _DECLINED)
+        if declined and (not split or query.id in qrels):
+            grades = {}
+        elif not grades:
+            continue
+        yield Row(
+            f"{path}, query {query.id}",
+            {
+                "id": query.id,
+                "question": query.text,
+                "answers": list(query.answers),
+                "grades": grades,
+                **({"split": split} if split else {}),
+                "metadata": query.metadata,
+            },
+        )
+
+
+def _judged(path: Path) -> dict[str, dict[str, int]]:
     judged: dict[str, dict[str, int]] = {}
     for number, (query, record, relevance) in _rows(path):
         if judged.setdefault(query, {}).setdefault(record, relevance) != relevance:
@@ -56,26 +124,6 @@ def read_qrels(folder: Path) -> dict[str, dict[str, int]]:
                 f"{path}:{number}: {query} and {record} are judged differently above."
             )
     return {query: dict(sorted(judged[query].items())) for query in sorted(judged)}
-
-
-def labels(
-    queries: Iterable[BenchmarkQuery],
-    qrels: Qrels,
-    document_ids: Mapping[str, str],
-    unanswerable: Collection[str] = (),
-) -> Iterator[dict[str, object]]:
-    """A label for each query that has a relevant record in `document_ids`, in their order.
-
-    `document_ids` are the documents made of the records, by record id. `unanswerable` are the ids
-    of queries known to have no answer: only the benchmark can tell them from queries that nobody
-    judged, which give no label.
-    """
-    for query in queries:
-        gold = {document_ids[record] for record in _relevant(qrels, query) & document_ids.keys()}
-        if query.id in unanswerable:
-            yield _label(query, "unanswerable", (), ())
-        elif gold:
-            yield _label(query, "answerable", query.answers, sorted(gold))
 
 
 def _query(draft: Draft) -> BenchmarkQuery:
@@ -112,20 +160,3 @@ def _judgement(columns: list[str], place: str) -> tuple[str, str, int]:
             except ValueError:
                 raise SourceError(f"{place}: the relevance {relevance} is no number.") from None
     raise SourceError(f"{place}: {len(columns)} columns; a judgement has three or four.")
-
-
-def _relevant(qrels: Qrels, query: BenchmarkQuery) -> set[str]:
-    return {record for record, relevance in qrels.get(query.id, {}).items() if relevance > 0}
-
-
-def _label(
-    query: BenchmarkQuery, category: str, answers: Collection[str], gold: Collection[str]
-) -> dict[str, object]:
-    return {
-        "id": query.id,
-        "split": "test",
-        "category": category,
-        "question": query.text,
-        "answers": list(answers),
-        "gold_document_ids": list(gold),
-    }

@@ -36,10 +36,11 @@ class Label:
     """One question, and what is known about its answer.
 
     `answers` are references, any of which is right. What is relevant is known as documents,
-    passages or places; `grades` says how relevant documents are, 1 if it says nothing.
-    `should_answer` says whether the collection holds the answer where no gold document does, and
-    `expected_decision` what becomes of the question. `split` is empty where the set has none.
-    `corpus_filter` and `filters` are asked with the question.
+    passages or places; `grades` says how relevant documents and passages are, by their id: 1 if it
+    says nothing, 0 for what was looked at and is not.
+    `should_answer` says whether the collection holds the answer where neither gold documents nor
+    references do, and `expected_decision` what becomes of the question. `split` is empty where the
+    set has none. `corpus_filter` and `filters` are asked with the question.
     """
 
     id: str
@@ -62,7 +63,9 @@ class Label:
         """Whether the collection holds the answer."""
         if self.expected_decision is not None:
             return self.expected_decision == "ANSWER"
-        return self.located if self.should_answer is None else self.should_answer
+        if self.should_answer is not None:
+            return self.should_answer
+        return self.located or bool(self.answers)
 
     @property
     def located(self) -> bool:
@@ -72,5 +75,9 @@ class Label:
     @property
     def relevance(self) -> Mapping[str, int]:
         """How relevant each gold document is, 1 or more, those of places among them."""
-        known = self.gold_document_ids | {span.document_id for span in self.gold_spans}
-        return {id_: self.grades.get(id_, 1) for id_ in sorted(known)}
+        return {id_: self.grades.get(id_, 1) for id_ in sorted(self.gold_names)}
+
+    @property
+    def gold_names(self) -> frozenset[str]:
+        """The documents that answer, those of places among them."""
+        return self.gold_document_ids | {span.document_id for span in self.gold_spans}

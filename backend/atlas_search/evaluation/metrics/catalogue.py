@@ -36,9 +36,22 @@ FAILED = Metric(
     "failed", "decisions", "all questions", "Share of which no reply came, but an error", "lower"
 )
 
+AGREEMENT = Metric(
+    "judge_agreement",
+    "judge",
+    "questions that a judge decided something about",
+    "Mean share of its votes that are the commonest one",
+    "none",
+)
+
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for metrics in (*(own for own, _ in _KINDS), of_sets.METRICS, index_audit.METRICS, (FAILED,))
+    for metrics in (
+        *(own for own, _ in _KINDS),
+        of_sets.METRICS,
+        index_audit.METRICS,
+        (FAILED, AGREEMENT),
+    )
     for metric in metrics
 }
 

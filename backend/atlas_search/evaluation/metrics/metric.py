@@ -18,8 +18,12 @@ Group = Literal[
     "sources",
     "overlap",
     "confidence",
+    "judge",
 ]
-"""What a metric says something about; `overlap` are estimates by shared words."""
+"""What a metric says something about.
+
+`overlap` are estimates by shared words, which a judge replaces; `judge` is about the judge itself.
+"""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from pydantic import SecretStr
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
@@ -78,9 +78,11 @@ class RemoteServer:
             )
         weakref.finalize(self, self._client.close)
 
-    def get(self, *path: str) -> dict[str, Any]:
+    def get(self, *path: str, **parameters: int) -> dict[str, Any]:
         """What a route below `/api` gives; its parts are quoted. Raises as `post` does."""
-        return self._send("GET", "/".join(quote(part, safe="") for part in path), None).document
+        route = "/".join(quote(part, safe="") for part in path)
+        asked = f"?{urlencode(parameters)}" if parameters else ""
+        return self._send("GET", f"{route}{asked}", None).document
 
     def post(self, route: str, body: Mapping[str, object]) -> Sent:
         """What a route below `/api` answers, tried again while the server is busy.

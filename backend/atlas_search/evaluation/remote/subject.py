@@ -1,24 +1,21 @@
 """A target of a running server, as the subject of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from atlas_search.core.errors import AtlasError, NotFound, UnknownTarget
+from atlas_search.core.errors import AtlasError, UnknownTarget
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.evaluation.asker import Asker
-from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.labels.documents import Collection
 from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.remote.asker import RemoteAsker
+from atlas_search.evaluation.remote.documents import ServedDocuments
 from atlas_search.evaluation.remote.server import RemoteServer
 from atlas_search.evaluation.run import RunSpec, versions
 from atlas_search.evaluation.runs.judging import judging_tools
 from atlas_search.evaluation.runs.subject import Facts
 from atlas_search.providers.chat import Health
 from atlas_search.providers.embedding import Embedder
-
-LOOKED_FOR = 20
-"""Gold documents that a server is asked for: each comes with its whole text."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +39,9 @@ class ServerSubject:
         said = self.server.get("health")["providers"].get(provider, "The server does not name it.")
         return Health(ready=said == "ready", detail=said)
 
-    def check_labels(self, labels: Sequence[Label], path: Path) -> None:
-        """See Subject. LOOKED_FOR of the gold documents stand for all."""
-        gold = sorted({id_ for label in labels for id_ in label.relevance})
-        for id_ in gold[:: -(-len(gold) // LOOKED_FOR) or 1]:
-            try:
-                self.server.get("documents", id_)
-            except NotFound as error:
-                raise AtlasError(
-                    f"The labels {path} are not for this collection: {error}"
-                ) from error
+    @property
+    def documents(self) -> Collection:  # noqa: D102
+        return ServedDocuments(self.server, self.facts.corpora)
 
 
 def server_facts(server: RemoteServer, target: str | None) -> Facts:

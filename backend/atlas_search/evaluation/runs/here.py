@@ -1,14 +1,11 @@
 """A target of a collection that is open in this process, as the subject of a run."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.evaluation.asker import Asker, ProcessAsker, without_kept_answers
-from atlas_search.evaluation.labels.fit import check_labels_fit
-from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.labels.documents import Collection, OpenCollection
 from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.run import PROCESS, RunSpec, versions
 from atlas_search.evaluation.runs.judging import judging_tools
@@ -67,8 +64,9 @@ class ProcessSubject:
         _, target = self.atlas.services.target(self.target)
         return answerer.models[target.llm_provider].health(answerer.model_name(target))
 
-    def check_labels(self, labels: Sequence[Label], path: Path) -> None:  # noqa: D102
-        check_labels_fit(self.atlas, labels, path)
+    @property
+    def documents(self) -> Collection:  # noqa: D102
+        return OpenCollection(self.atlas)
 
 
 def model_settings(embedder: EmbedderInfo) -> dict[str, str]:

@@ -1,13 +1,12 @@
 """Who is judged by a run: a target, here or on a server."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.evaluation.asker import Asker
-from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.labels.documents import Collection
 from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.run import RunSpec
 from atlas_search.providers.chat import Health
@@ -51,5 +50,6 @@ class Subject(Protocol):
     def language_model(self) -> Health:
         """Whether the language model that it writes with can be used, asked for now."""
 
-    def check_labels(self, labels: Sequence[Label], path: Path) -> None:
-        """Raise AtlasError if labels of the file `path` are for another collection."""
+    @property
+    def documents(self) -> Collection:
+        """The documents that labels may be about."""

@@ -7,16 +7,15 @@ NotFound if it has no such project, and Unavailable if it does not answer, or no
 import heapq
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
-from atlas_search.core.errors import ConfigurationError, NotFound, Unavailable
-from atlas_search.core.otlp import TRACES, phoenix_at
+from atlas_search.core.errors import NotFound
 from atlas_search.core.settings import Settings
+from atlas_search.evaluation.phoenix.api import PhoenixApi, configured_phoenix, reading
 from atlas_search.evaluation.traces.trace import (
     Marks,
     Spent,
@@ -27,13 +26,10 @@ from atlas_search.evaluation.traces.trace import (
     read_trace,
 )
 
-SECONDS = 30.0  # for each step of a request
 PAGE = 200  # roots of a page; one with its list of passages has some 20 kB
 TOGETHER = 50  # traces that are asked about at once, by ids in the address
 MOST_ANNOTATIONS = 1000  # of a page
 MODEL_CALL = "generate"
-
-_SHOWN = 200  # characters of what Phoenix says
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,7 @@ class Phoenix:
 
     def _roots(self, query: Mapping[str, Any]) -> Iterator[Trace]:
         for span in self._pages("spans", query):
-            with self._reading():
+            with reading(self.address):
                 trace = read_trace(span)
             yield trace
 
@@ -98,7 +94,7 @@ class Phoenix:
             return found
         query = {"trace_id": ids, "name": MODEL_CALL, "limit": PAGE}
         for span in self._pages("spans", query):
-            with self._reading():
+            with reading(self.address):
                 id_ = span["context"]["trace_id"]
                 found[id_] = found.get(id_, Spent()) + read_call(span["attributes"])
         return found
@@ -109,7 +105,7 @@ class Phoenix:
         said: dict[str, list[tuple[str, float]]] = {}
         query = {"span_ids": [trace.span_id for trace in traces], "limit": MOST_ANNOTATIONS}
         for one in self._pages("span_annotations", query):
-            with self._reading():
+            with reading(self.address):
                 score = (one["result"] or {}).get("score")
                 if one["annotator_kind"] == "HUMAN" and score is not None:
                     said.setdefault(one["span_id"], []).append((one["name"], float(score)))
@@ -117,73 +113,18 @@ class Phoenix:
 
     def _pages(self, what: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """What all pages of a list hold, one after another."""
-        cursor = None
-        while True:
-            page = self._get(what, {**query, "cursor": cursor})
-            with self._reading():
-                found, cursor = list(page["data"]), page["next_cursor"]
-            yield from found
-            if not cursor:
-                return
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """What is not as Phoenix sends it is no Phoenix."""
-        try:
-            yield
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise self._no_phoenix(f"{type(error).__name__}: {error}") from error
-
-    def _get(self, what: str, query: Mapping[str, Any]) -> Any:
-        from httpx2 import HTTPError, InvalidURL, get  # 0.15 s: only who asks pays
-
         path = f"/v1/projects/{quote(self.project, safe='')}/{what}"
-        known = {name: value for name, value in query.items() if value not in (None, [], "")}
-        try:
-            response = get(
-                f"{self.address}{path}", params=known, headers=dict(self.headers), timeout=SECONDS
-            )
-        except (HTTPError, InvalidURL) as error:
-            raise Unavailable(
-                f"Phoenix at {self.address} does not answer ({str(error) or type(error).__name__})."
-                " Start it with `make phoenix`, or set PHOENIX_COLLECTOR_ENDPOINT to one that runs."
-            ) from error
-        self._refuse(response.status_code, response.text[:_SHOWN])
-        with self._reading():
-            return response.json()
-
-    def _refuse(self, status: int, said: str) -> None:
-        """Raise what a status other than 200 means."""
-        if status == 200:
-            return
-        if status in (401, 403):
-            raise ConfigurationError(
-                f"Phoenix at {self.address} lets nobody in without a key that it knows (it answers "
-                f"{status}). Set PHOENIX_API_KEY."
-            )
-        if status == 404:
-            raise NotFound(
-                f"Phoenix at {self.address} has no project {self.project!r}: nothing was traced to "
-                "it yet. Ask a question first, or set PHOENIX_PROJECT_NAME."
-            )
-        raise Unavailable(f"Phoenix at {self.address} answers {status}: {said}")
-
-    def _no_phoenix(self, found: str) -> Unavailable:
-        return Unavailable(
-            f"{self.address} does not answer as Phoenix does ({found}). Set "
-            "PHOENIX_COLLECTOR_ENDPOINT to the address of a Phoenix of version 20 or later."
-        )
+        with PhoenixApi(self.address, self.headers) as api:
+            try:
+                yield from api.pages(path, query)
+            except NotFound as error:
+                raise NotFound(
+                    f"Phoenix at {self.address} has no project {self.project!r}: nothing was traced"
+                    " to it yet. Ask a question first, or set PHOENIX_PROJECT_NAME."
+                ) from error
 
 
 def open_phoenix(settings: Settings) -> Phoenix:
     """The configured one, or that which `atlas run` starts."""
-    address = settings.phoenix_collector_endpoint
-    if not address and settings.phoenix:
-        address = f"http://127.0.0.1:{settings.phoenix_port}"
-    if not address:
-        raise ConfigurationError(
-            "No Phoenix is configured, so there are no traces to read. Set "
-            "PHOENIX_COLLECTOR_ENDPOINT to its address."
-        )
-    at = phoenix_at(address, settings.phoenix_api_key.get_secret_value().strip())
-    return Phoenix(at.url.removesuffix(TRACES), settings.phoenix_project_name, at.headers)
+    at = configured_phoenix(settings)
+    return Phoenix(at.base, settings.phoenix_project_name, at.headers)

@@ -1,10 +1,11 @@
 """Files of labels and of ratings."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.labels.write import ALWAYS, label_fields, labels_text
 from atlas_search.output.table import csv_text
 from atlas_search.server.feedback.labels import Labels, labels_of
 from atlas_search.server.feedback.store import Rating
@@ -13,10 +14,7 @@ from atlas_search.server.feedback.votes import SCALES
 FeedbackFormat = Literal["jsonl", "csv", "ratings"]
 FEEDBACK_FORMATS: tuple[FeedbackFormat, ...] = get_args(FeedbackFormat)
 
-_LABEL = (
-    *("id", "split", "category", "question", "answers", "gold_document_ids", "kind"),
-    "should_answer",
-)
+_LABEL = (*ALWAYS, "should_answer")
 _ANSWER = (
     *("created", "qa_id", "session_id", "target", "composite_target", "provider", "model"),
     *("collection", "collection_version", "decision", "reason", "question", "answer", "trace_id"),
@@ -25,6 +23,8 @@ _RATING = (
     *("user_id", "updated", "thumb", *SCALES, "tags", "comment"),
     *("relevant_passages", "irrelevant_passages", "supporting", "not_supporting"),
 )
+# what would be read back as several values, or as a list
+_NOT_ON_A_LINE = re.compile(r"[\n\r|]|^\s*\[")
 
 
 class FeedbackExport(NamedTuple):
@@ -39,36 +39,18 @@ class FeedbackExport(NamedTuple):
 def export_feedback(ratings: Sequence[Rating], format: FeedbackFormat) -> FeedbackExport:
     """Labels as lines of JSON or as a table, or every rating as a row.
 
-    In tables several values of a cell stand on lines of their own, and no spreadsheet computes one.
+    In tables several values of a cell stand on lines of their own, or are a list in JSON where one
+    has lines itself. No spreadsheet computes a cell.
     """
     labels = labels_of(ratings)
     if format == "jsonl":
-        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in _lines(labels))
+        text = labels_text(labels.labels)
         return FeedbackExport(text, "application/jsonl; charset=utf-8", "labels.jsonl", labels)
     if format == "csv":
-        text = _table(_LABEL, _lines(labels))
+        text = _table(_LABEL, map(label_fields, labels.labels))
         return FeedbackExport(text, "text/csv; charset=utf-8", "labels.csv", labels)
     text = _table((*_ANSWER, *_RATING), map(_row, ratings))
     return FeedbackExport(text, "text/csv; charset=utf-8", "ratings.csv", labels)
-
-
-def _lines(labels: Labels) -> list[dict[str, object]]:
-    return [_line(label) for label in labels.labels]
-
-
-def _line(label: Label) -> dict[str, object]:
-    line: dict[str, object] = {
-        "id": label.id,
-        "split": label.split,
-        "category": label.category,
-        "question": label.question,
-        "answers": list(label.answers),
-        "gold_document_ids": sorted(label.gold_document_ids),
-        "kind": label.kind,
-    }
-    if label.should_answer is not None:
-        line["should_answer"] = label.should_answer
-    return line
 
 
 def _row(rating: Rating) -> dict[str, object]:
@@ -101,4 +83,9 @@ def _table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
 def _cell(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
-    return "\n".join(map(str, value)) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    texts = list(map(str, value))
+    if any(map(_NOT_ON_A_LINE.search, texts)):
+        return json.dumps(texts, ensure_ascii=False)
+    return "\n".join(texts)

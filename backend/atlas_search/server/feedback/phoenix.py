@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from atlas_search.core.errors import Unavailable
-from atlas_search.core.otlp import TRACES, Destination
+from atlas_search.core.otlp import Destination
 from atlas_search.server.feedback.annotations import Annotation
 
 SECONDS = 10.0  # for each step of a request
@@ -36,7 +36,7 @@ class Phoenix:
         import httpx2  # 0.15 s: only who traces pays
 
         self._http = httpx2
-        self._address = destination.url.removesuffix(TRACES)
+        self._address = destination.base
         self._headers = destination.headers
         self._project = f"/v1/projects/{quote(project, safe='')}"
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from atlas_search.build.trace import MOST_REFUSED, build_root, stage_spans
 from atlas_search.build.version import Progress
@@ -10,14 +11,16 @@ from atlas_search.core.tracing.span import AttributeValue, Span
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.server.ingest.documents import JobOut, ResultOut
 from atlas_search.server.ingest.work import Task
+from atlas_search.stores.manifest import Manifest
 
 
 @dataclass(frozen=True)
 class JobTrace:
-    """A job's trace: `tell` it of the progress."""
+    """The trace of a job for the collection in `folder`: `tell` it of the progress."""
 
     root: Span
     tell: Progress
+    folder: Path
 
     @property
     def id(self) -> str:
@@ -28,6 +31,7 @@ class JobTrace:
         """Say what the job did."""
         refused = [remark for remark in result.remarks if remark.refused]
         self.root.set(
+            embedding_model=Manifest.read(self.folder).embedding.name,
             version=result.version,
             documents=result.documents,
             passages=result.passages,
@@ -46,18 +50,17 @@ class JobTrace:
 @contextmanager
 def job_trace(tracer: Tracer, told: JobOut, task: Task) -> Iterator[JobTrace]:
     """The trace of a job, whose root bears the job's kind."""
-    with build_root(tracer, told.kind, _asked(told, task)) as root, stage_spans(tracer) as tell:
-        yield JobTrace(root, tell)
+    with build_root(tracer, told.kind, _asked(told)) as root, stage_spans(tracer) as tell:
+        yield JobTrace(root, tell, task.settings.collection_folder)
 
 
-def _asked(told: JobOut, task: Task) -> dict[str, AttributeValue]:
+def _asked(told: JobOut) -> dict[str, AttributeValue]:
     asked: dict[str, AttributeValue] = {
         "job": told.id,
         "collection": told.collection,
         "corpus": told.corpus,
         "files": len(told.files),
         "left_out": len(told.left_out),
-        "embedding_model": task.settings.embedding_model,
     }
     if told.chunks:
         asked |= {"chunk_size": told.chunks.size, "chunk_overlap": told.chunks.overlap}

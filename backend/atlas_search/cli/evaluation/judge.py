@@ -1,0 +1,153 @@
+"""`atlas eval judge`: a language model judges the replies of a run that is finished."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.printable import printable
+from atlas_search.core.errors import SourceError
+from atlas_search.core.settings import Settings, load_settings
+from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.judge.open import JudgeWanted, open_panel
+from atlas_search.evaluation.judge.panel import PASSAGE_TOKENS, VOTES
+from atlas_search.evaluation.judge.people import PersonVote, Scale, approval
+from atlas_search.evaluation.judge.report import JudgeReport
+from atlas_search.evaluation.judge.run_folder import judge_folder
+from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.run import means
+from atlas_search.evaluation.scored import Scored
+from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.server.feedback.feedback import open_store
+from atlas_search.server.feedback.store import Rating, Wanted
+
+JudgeTarget = Annotated[
+    str, typer.Option(help="Target whose model, time and prices count (default: TEST_TARGET)")
+]
+JudgeProvider = Annotated[str, typer.Option(help="Provider of the judge, in place of the target's")]
+JudgeModelName = Annotated[str, typer.Option("--judge-model", help="Its model, likewise")]
+Votes = Annotated[int, typer.Option("--judge-votes", min=1, help="Times it is asked; odd")]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(min=0, help="Most to spend, in the currency of the target's prices"),
+]
+PassageTokens = Annotated[
+    int, typer.Option("--judge-tokens", min=100, help="Tokens of passages in one call")
+]
+Parallel = Annotated[int, typer.Option(min=1, max=64, help="Questions judged at once")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
+
+_MARKED: tuple[Scale, ...] = ("accuracy", "relevance", "corpus_fidelity")
+
+
+def judge_command(
+    run: Annotated[str, typer.Argument(help="Folder of a run, or its name")],
+    judge_target: JudgeTarget = "",
+    judge_provider: JudgeProvider = "",
+    judge_model: JudgeModelName = "",
+    judge_votes: Votes = VOTES,
+    max_cost: MaxCost = None,
+    judge_tokens: PassageTokens = PASSAGE_TOKENS,
+    parallel: Parallel = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Let a language model judge the replies of a run; what it does not judge stays estimated."""
+    wanted = JudgeWanted(
+        judge_target,
+        judge_provider,
+        judge_model,
+        judge_votes,
+        max_cost,
+        judge_tokens,
+        parallel,
+    )
+    settings = load_settings()
+    report = judge_run(settings, find_run(settings, run), wanted, as_json=as_json)
+    sys.exit(int(report.metrics_source == "heuristic"))
+
+
+def judge_run(
+    settings: Settings, folder: RunFolder, wanted: JudgeWanted, *, as_json: bool = False
+) -> JudgeReport:
+    """Judge a run that is finished, and print what came of it. Raises AtlasError."""
+    collection = folder.spec().collection
+    votes = [vote_of(one) for one in open_store(settings).every(Wanted(collection=collection))]
+    tools = Tools(open_embedder(settings))
+    with open_panel(settings, wanted) as panel, asking_bar("Judging") as told:
+        report = judge_folder(folder, panel, tools, votes, parallel=wanted.parallel, told=told)
+    if as_json:
+        print(report.model_dump_json(indent=2))
+    else:
+        Console().print(_table(report, folder.load().scored))
+    print(*map(printable, remarks_on(report)), sep="\n", file=sys.stderr)
+    return report
+
+
+def find_run(settings: Settings, name: str) -> RunFolder:
+    """A run by its folder, or by its name in the folder of runs. Raises SourceError."""
+    places = (Path(name), settings.atlas_evaluation_directory / name)
+    for place in places:
+        if place.is_dir():
+            return RunFolder(place)
+    raise SourceError(f"There is no run {name}: neither {places[0]} nor {places[1]} is a folder.")
+
+
+def vote_of(rating: Rating) -> PersonVote:
+    """What somebody said of an answer, as approval."""
+    answer, vote = rating.answer, rating.vote
+    said: dict[Scale, bool | None] = {
+        scale: approval(vote.scores[scale]) for scale in _MARKED if scale in vote.scores
+    }
+    if vote.thumb:
+        said["thumb"] = vote.thumb == "up"
+    return PersonVote(
+        answer.session_id,
+        answer.qa_id,
+        answer.question,
+        answer.answer if answer.decision == "ANSWER" else "",
+        {scale: approves for scale, approves in said.items() if approves is not None},
+    )
+
+
+def remarks_on(report: JudgeReport) -> list[str]:
+    """What is to be said of a judging, a sentence for each thing."""
+    return [
+        f"metrics_source: {report.metrics_source}, by {report.provider}/{report.model}.",
+        f"{report.calls} calls, {report.prompt_tokens} tokens read, {report.completion_tokens} "
+        f"written, cost {'unknown' if report.cost is None else f'{report.cost:.4f}'}.",
+        *_agreements(report),
+        *(f"{count} figures are estimates: {note}" for note, count in report.notes.items()),
+        *([_split(report)] if report.split else []),
+    ]
+
+
+def _agreements(report: JudgeReport) -> Iterable[str]:
+    if report.judge_agreement is not None:
+        yield f"Agreement of its votes: {report.judge_agreement:.3f}."
+    for one in report.people:
+        kappa = "undefined" if one.kappa is None else f"{one.kappa:.3f}"
+        yield (
+            f"With people's {one.scale} ({one.metric}): kappa {kappa}, {one.agreeing:.1%} of "
+            f"{one.count} votes agree."
+        )
+
+
+def _split(report: JudgeReport) -> str:
+    return (
+        f"The passages of {report.split} figures were shown in several calls: they did not fit "
+        "into one (--judge-tokens)."
+    )
+
+
+def _table(report: JudgeReport, scored: Iterable[Scored]) -> Table:
+    figures = means(list(scored))
+    table = Table("Figure", "Mean", "By the judge", "Estimated", box=None)
+    for name, counts in report.sources.items():
+        judged, estimated = counts.get("judge", 0), counts.get("heuristic", 0)
+        table.add_row(name, f"{figures[name]:.3f}", str(judged), str(estimated))
+    return table

@@ -1,0 +1,135 @@
+"""Attributes that are made when a span is sent: no request waits for them."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace import Span as OpenSpan
+
+ATTRIBUTE_BYTES = 100  # of an attribute besides its text
+
+log = logging.getLogger(__name__)
+
+
+class Late(NamedTuple):
+    """What makes attributes of things that do not change any more; they are about `size` bytes."""
+
+    size: int
+    make: Callable[[], Mapping[str, Any]]
+
+
+class LateSpan(ReadableSpan):
+    """An ended span whose late attributes are made anew whenever they are read; `plain` is
+    without them."""
+
+    def __init__(self, span: ReadableSpan, late: Sequence[Late]):
+        super().__init__(
+            name=span.name,
+            context=span.context,
+            parent=span.parent,
+            resource=span.resource,
+            events=span.events,
+            links=span.links,
+            kind=span.kind,
+            status=span.status,
+            start_time=span.start_time,
+            end_time=span.end_time,
+            instrumentation_scope=span.instrumentation_scope,
+        )
+        self.plain = span
+        self._late = late
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """All of them."""
+        return {**(self.plain.attributes or {}), **self.made()}
+
+    def made(self) -> dict[str, Any]:
+        """The late ones alone. Of those that cannot be made the log has a line."""
+        made: dict[str, Any] = {}
+        for late in self._late:
+            try:
+                made |= late.make()
+            except Exception as error:  # an error's text may repeat a text
+                log.warning("A part of `%s` is not traced (%s).", self.name, type(error).__name__)
+        return made
+
+    @property
+    def dropped_attributes(self) -> int:
+        """See ReadableSpan."""
+        return self.plain.dropped_attributes
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes. Nothing is made for it."""
+        return size_of(self.plain) + sum(late.size for late in self._late)
+
+
+class Ends(SpanProcessor):
+    """Gives ended spans, each with its late attributes, to all that take them."""
+
+    def __init__(self) -> None:
+        self._late: dict[int, Sequence[Late]] = {}
+        self._takers: list[SpanProcessor] = []
+        self._held: ContextVar[list[ReadableSpan] | None] = ContextVar("held", default=None)
+
+    def add(self, taker: SpanProcessor) -> None:
+        """Give it those that end from now on."""
+        self._takers.append(taker)
+
+    def keep(self, span_id: int, late: Sequence[Late]) -> None:
+        """Remember the late attributes of a span that is about to end."""
+        self._late[span_id] = late
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Give spans that end in the block, in its threads too, only when it ends: what they are
+        to say late may still be found out."""
+        if self._held.get() is not None:
+            yield
+            return
+        held: list[ReadableSpan] = []
+        before = self._held.set(held)
+        try:
+            yield
+        finally:
+            self._held.reset(before)
+            for span in held:
+                self._give(span)
+
+    def on_start(self, span: OpenSpan, parent_context: Context | None = None) -> None:
+        """See SpanProcessor."""
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """See SpanProcessor."""
+        late = self._late.pop(span.context.span_id, ())
+        whole = LateSpan(span, late) if late else span
+        held = self._held.get()
+        if held is None:
+            self._give(whole)
+        else:
+            held.append(whole)
+
+    def _give(self, span: ReadableSpan) -> None:
+        for taker in self._takers:
+            taker.on_end(span)
+
+    def shutdown(self) -> None:
+        """See SpanProcessor."""
+        for taker in self._takers:
+            taker.shutdown()
+
+
+def size_of(span: ReadableSpan) -> int:
+    """About how many bytes a span takes: the characters of its texts, and its attributes."""
+    if isinstance(span, LateSpan):
+        return span.size
+    size = 0
+    for attributes in (span.attributes, *(event.attributes for event in span.events)):
+        for value in (attributes or {}).values():
+            size += ATTRIBUTE_BYTES + (len(value) if isinstance(value, str) else 0)
+    return size

@@ -1,0 +1,221 @@
+"""A label made of a row, by what its columns mean."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from atlas_search.evaluation.labels import values
+from atlas_search.evaluation.labels.label import Label, Span
+from atlas_search.evaluation.labels.names import Columns, Meaning
+from atlas_search.evaluation.labels.rows import Row, not_a_label
+
+_READ: Mapping[Meaning, Callable[[object], object]] = {
+    "id": values.name_of,
+    "question": values.text_of,
+    "answers": values.texts_of,
+    "gold documents": values.ids_of,
+    "gold passages": values.ids_of,
+    "gold places": values.places_of,
+    "quotes": values.quotes_of,
+    "should answer": values.yes_or_no,
+    "should decline": values.yes_or_no,
+    "expected decision": values.decision_of,
+    "category": values.name_of,
+    "kind": values.name_of,
+    "corpora": values.corpora_of,
+    "filters": values.filters_of,
+    "split": values.split_of,
+}
+_ANSWERED: Mapping[Meaning, object] = {
+    "should answer": True,
+    "should decline": False,
+    "expected decision": "ANSWER",
+}
+"""What each column says of a question that should be answered."""
+
+
+@dataclass(frozen=True)
+class ReadLabel:
+    """A label as its file has it: gold documents by whatever name they have there.
+
+    `quotes` are texts that stand somewhere in them, `others` all texts of columns without a
+    meaning. With `is_named` the id is the file's own.
+    """
+
+    label: Label
+    place: str
+    quotes: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    is_named: bool = True
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """The values of a row by meaning, and the columns that they come from."""
+
+    place: str
+    known: dict[Meaning, Any] = field(default_factory=dict)
+    columns: dict[Meaning, str] = field(default_factory=dict)
+
+    def texts(self, meaning: Meaning) -> tuple[str, ...]:
+        """The texts of a meaning; none if no column has it."""
+        return tuple(self.known.get(meaning, ()))
+
+    def add(self, meaning: Meaning, column: str, value: object) -> None:
+        """Two columns may say the same; of two lists one may hold the other."""
+        before = self.known.setdefault(meaning, value)
+        if before == value:
+            self.columns.setdefault(meaning, column)
+        elif isinstance(before, tuple) and isinstance(value, tuple) and _hold(before, value):
+            self.known[meaning] = max(before, value, key=len)
+        else:
+            raise not_a_label(
+                self.place,
+                f"`{self.columns[meaning]}` and `{column}` both say the {meaning}, and differ: "
+                f"{before!r} and {value!r}. Leave one of them out.",
+            )
+
+
+def read_label(row: Row, columns: Columns) -> ReadLabel | None:
+    """The label of a row; None if its question is empty. Raises SourceError with its place."""
+    fields = _fields(row, columns)
+    if "question" not in fields.known:
+        return None
+    others = (row.fields.get(name) for name in columns.unused)
+    return ReadLabel(
+        _label(fields, columns),
+        row.place,
+        fields.texts("quotes"),
+        tuple(text for value in others for text in values.strings_in(value)),
+        "id" in fields.known,
+    )
+
+
+def distinct_ids(found: Iterable[ReadLabel]) -> list[ReadLabel]:
+    """The labels, each with an id of its own. Raises SourceError if the file gives one twice."""
+    places: dict[str, str] = {}
+    distinct = []
+    for one in found:
+        id_, count = one.label.id, 1
+        if one.is_named and id_ in places:
+            raise not_a_label(one.place, f"its id {id_!r} is that of {places[id_]} too")
+        while id_ in places:
+            count += 1
+            id_ = f"{one.label.id}-{count}"
+        places[id_] = one.place
+        distinct.append(replace(one, label=replace(one.label, id=id_)))
+    return distinct
+
+
+def _fields(row: Row, columns: Columns) -> _Fields:
+    if not any(columns.meanings.get(name) == "question" for name in row.fields):
+        raise not_a_label(
+            row.place, f"it has no question, but {', '.join(row.fields) or 'nothing'}"
+        )
+    fields = _Fields(row.place)
+    for name, value in row.fields.items():
+        if meaning := columns.meanings.get(name):
+            _read(fields, meaning, name, value)
+    return fields
+
+
+def _read(fields: _Fields, meaning: Meaning, column: str, value: object) -> None:
+    if values.is_blank(value):
+        return
+    try:
+        if meaning == "grades":
+            _read_grades(fields, column, value)
+            return
+        fields.add(meaning, column, _READ[meaning](value))
+        if meaning == "gold documents" and isinstance(value, Mapping):
+            fields.add("grades", column, values.grades_of(value))
+    except ValueError as error:
+        raise not_a_label(fields.place, f"`{column}`: {error}") from error
+
+
+def _read_grades(fields: _Fields, column: str, value: object) -> None:
+    grade = values.grade_of(value)
+    fields.add("grades", column, values.grades_of(value) if grade is None else grade)
+
+
+def _label(fields: _Fields, columns: Columns) -> Label:
+    known = fields.known
+    gold, grades = _gold(fields)
+    label = Label(
+        id=known.get("id") or _digest(known["question"]),
+        split=known.get("split", ""),
+        category=known.get("category", ""),
+        question=known["question"],
+        answers=fields.texts("answers"),
+        gold_document_ids=gold,
+        kind=known.get("kind", ""),
+        should_answer=_should_answer(fields, columns),
+        gold_passage_ids=frozenset(fields.texts("gold passages")),
+        gold_spans=_places(fields, gold),
+        grades=grades,
+        corpus_filter=fields.texts("corpora"),
+        filters=known.get("filters", {}),
+        expected_decision=known.get("expected decision"),
+    )
+    if label.category:
+        return label
+    return replace(label, category="answerable" if label.answerable else "unanswerable")
+
+
+def _gold(fields: _Fields) -> tuple[frozenset[str], dict[str, int]]:
+    gold, grades = frozenset(fields.texts("gold documents")), fields.known.get("grades", {})
+    if isinstance(grades, dict):
+        return gold | grades.keys(), grades
+    if len(gold) == 1:
+        return (gold, dict.fromkeys(gold, grades)) if grades > 0 else (frozenset(), {})
+    raise not_a_label(
+        fields.place,
+        f"`{fields.columns['grades']}` is one grade, and there are {len(gold)} gold documents: "
+        'give the grades as {"document": 2}',
+    )
+
+
+def _places(fields: _Fields, gold: frozenset[str]) -> tuple[Span, ...]:
+    spans: tuple[Span, ...] = fields.known.get("gold places", ())
+    if len(gold) == 1:
+        only = min(gold)
+        return tuple(
+            span if span.document_id else replace(span, document_id=only) for span in spans
+        )
+    if all(span.document_id for span in spans):
+        return spans
+    raise not_a_label(
+        fields.place,
+        f"`{fields.columns['gold places']}`: a place has no document_id, and there are {len(gold)} "
+        "gold documents that it may stand in",
+    )
+
+
+def _should_answer(fields: _Fields, columns: Columns) -> bool | None:
+    """Whether it should be answered; None if no column says so.
+
+    Where no column is about answers, quotes say that there is one.
+    """
+    known = fields.known
+    stated = {
+        fields.columns[meaning]: known[meaning] == wanted
+        for meaning, wanted in _ANSWERED.items()
+        if meaning in known
+    }
+    if len(set(stated.values())) > 1:
+        told = ", ".join(f"`{c}` says {'answer' if v else 'decline'}" for c, v in stated.items())
+        raise not_a_label(fields.place, f"its columns contradict each other: {told}")
+    if stated:
+        is_said = known.keys() & {"should answer", "should decline"}
+        return next(iter(stated.values())) if is_said else None
+    only_quoted = "quotes" in known and "answers" not in columns.meanings.values()
+    return True if only_quoted else None
+
+
+def _hold(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    return set(one) <= set(other) or set(other) <= set(one)
+
+
+def _digest(question: str) -> str:
+    return f"q-{hashlib.sha256(' '.join(question.casefold().split()).encode()).hexdigest()[:12]}"

@@ -1,0 +1,1 @@
+"""Label sets, runs and their figures in Phoenix."""

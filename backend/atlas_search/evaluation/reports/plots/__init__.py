@@ -1,0 +1,1 @@
+"""Plots as SVG, in the colours of the page that holds them."""

@@ -1,0 +1,151 @@
+/** The passages of a question: how relevant each one is, and the words in it that answer. */
+
+import { element, placeLine } from "../dom.js";
+import { contextLine, fullPlace } from "../places.js";
+import { marked, unitSpans } from "../text.js";
+import { selectedIn, spanOf } from "./selection.js";
+
+const GRADES = ["not relevant", "related", "answers in part", "answers"];
+const ANSWERS = 3;
+
+/** A passage to judge. `page` has: marks, spans, label(corpus), changed(), say(text). */
+export function judgedPassage(passage, page) {
+  const text = element("div", { class: "passage-text" });
+  const words = element("ul", { class: "marked-words" });
+  const grades = element("fieldset", { class: "grades" }, element("legend", {}, "Relevance"));
+  const inputs = GRADES.map((meaning, grade) => gradeInput(passage, grade, meaning, grades));
+  const clear = button("Clear", "link", `Clear the grade of ${passage.title}`, () => judge(null));
+  grades.append(clear);
+  const node = element(
+    "article",
+    { class: "judged", tabindex: "-1", "data-passage": passage.passage_id, "aria-label": passage.title },
+    element("h3", {}, passage.title),
+    element("p", {}, placeLine([page.label(passage.corpus), passage.date, fullPlace(passage)], passage.url, passage.title)),
+    contextLine(passage),
+    text,
+    words,
+    element(
+      "div",
+      { class: "judgement" },
+      grades,
+      markButton(),
+    ),
+  );
+  let selected = null; // what was selected last, for a press of the button takes it away
+
+  function gradeInput({ passage_id: id }, grade, meaning, into) {
+    const input = element("input", { type: "radio", name: `grade-${id}`, value: String(grade) });
+    input.addEventListener("change", () => judge(grade));
+    into.append(element("label", { class: "choice" }, input, `${grade} ${meaning}`));
+    return input;
+  }
+
+  function markButton() {
+    const made = button("Mark selected words", "quiet", `Mark selected words of ${passage.title}`, markSelected);
+    made.addEventListener("mousedown", (event) => event.preventDefault());
+    return made;
+  }
+
+  function judge(grade) {
+    if (grade === null) delete page.marks[passage.passage_id];
+    else page.marks[passage.passage_id] = grade;
+    page.changed();
+    page.say(grade === null ? "Not graded." : `${grade}: ${GRADES[grade]}.`);
+  }
+
+  function markSelected() {
+    const span = selectedIn(text, passage.text) ?? selected;
+    selected = null;
+    document.getSelection().removeAllRanges();
+    mark(span);
+  }
+
+  function mark(span) {
+    if (span === null) {
+      page.say("Select words of this passage first, or press w to select by keyboard.");
+      return;
+    }
+    const { document_id: documentId, start } = passage;
+    const place = { document_id: documentId, start: start + span.start, end: start + span.end, quote: span.quote };
+    if (!page.spans.some((known) => samePlace(known, place))) page.spans.push(place);
+    page.marks[passage.passage_id] ||= ANSWERS;
+    page.changed();
+    page.say(`Marked: ${span.quote}`);
+  }
+
+  /** Lets somebody select with the keys that select in any text field. */
+  function selectByKeys() {
+    const name = `Words of ${passage.title}: Shift and arrows select, Enter marks, Escape leaves`;
+    const attributes = { class: "passage-text", "aria-readonly": "true", inputmode: "none" };
+    const field = element("textarea", { ...attributes, "aria-label": name });
+    field.value = passage.text;
+    field.rows = Math.min(12, Math.ceil(passage.text.length / 50) + 1);
+    // not by `readonly`: in such a field Chromium selects nothing by keyboard
+    field.addEventListener("beforeinput", (event) => event.preventDefault());
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault();
+      const span = spanOf(field.value, field.selectionStart, field.selectionEnd);
+      leave();
+      node.focus();
+      if (event.key === "Enter") mark(span);
+    });
+    field.addEventListener("blur", leave);
+    text.replaceWith(field);
+    field.focus();
+    field.setSelectionRange(0, 0);
+    page.say("Shift and arrows select, Enter marks, Escape leaves.");
+
+    function leave() {
+      field.removeEventListener("blur", leave);
+      field.replaceWith(text);
+    }
+  }
+
+  function show() {
+    const grade = page.marks[passage.passage_id];
+    inputs.forEach((input, value) => (input.checked = value === grade));
+    clear.hidden = grade === undefined;
+    if (grade === undefined) delete node.dataset.grade;
+    else node.dataset.grade = String(grade);
+    const inside = page.spans.filter((span) => holds(passage, span));
+    const local = inside.map(({ start, end }) => ({ start: start - passage.start, end: end - passage.start }));
+    text.replaceChildren(...marked(passage.text, unitSpans(passage.text, local)));
+    words.replaceChildren(...inside.map((span) => spanItem(span, page)));
+    words.hidden = inside.length === 0;
+  }
+
+  return {
+    node,
+    passage,
+    judge,
+    show,
+    selectByKeys,
+    noteSelection() {
+      selected = selectedIn(text, passage.text) ?? selected;
+    },
+  };
+}
+
+/** Whether the words lie in the passage. */
+export function holds({ document_id: id, start, end }, span) {
+  return id === span.document_id && start <= span.start && span.end <= end;
+}
+
+/** Marked words, with a way to let go of them. */
+export function spanItem(span, page) {
+  const remove = () => {
+    page.spans.splice(page.spans.indexOf(span), 1);
+    page.changed();
+  };
+  const said = span.quote || `characters ${span.start} to ${span.end} of ${span.document_id}`;
+  return element("li", {}, element("q", {}, said), " ", button("Remove", "link", `Remove: ${said}`, remove));
+}
+
+function samePlace(a, b) {
+  return a.document_id === b.document_id && a.start === b.start && a.end === b.end;
+}
+
+function button(text, kind, name, onclick) {
+  return element("button", { type: "button", class: kind, "aria-label": name, onclick }, text);
+}

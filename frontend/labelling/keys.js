@@ -1,0 +1,28 @@
+/** Single keys as commands, except where somebody writes. */
+
+const WRITTEN = "textarea, select, input:not([type=radio], [type=checkbox])";
+
+/** Calls `commands[key]` with the event; `save` also for Ctrl+S and ⌘+S, wherever the focus is. */
+export function listenToKeys(commands, save) {
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
+      event.preventDefault();
+      save();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest(WRITTEN) || document.querySelector("dialog[open]")) return;
+    const command = commands[event.key];
+    if (command === undefined) return;
+    event.preventDefault();
+    command(event);
+  });
+}
+
+/** Moves the focus by `step` among `nodes`, to the first one if none of them has it. */
+export function moveFocus(nodes, step) {
+  const at = nodes.findIndex((node) => node.contains(document.activeElement));
+  const next = at < 0 ? 0 : Math.min(Math.max(at + step, 0), nodes.length - 1);
+  nodes[next]?.focus();
+  nodes[next]?.scrollIntoView({ block: "nearest" });
+}

@@ -1,0 +1,275 @@
+/** The page of `atlas eval label`: one label at a time, and those that were saved. */
+
+import "./own_key.js";
+import { getJson, newId, Problem, sendJson } from "../api.js";
+import { element } from "../dom.js";
+import { counted } from "../text.js";
+import { createDrafts } from "./drafts.js";
+import { createForm, offerCategories } from "./form.js";
+import { holds, judgedPassage, spanItem } from "./judging.js";
+import { listenToKeys, moveFocus } from "./keys.js";
+import { showSaved } from "./saved.js";
+
+const DEPTH = 20; // passages of one search
+const OPEN_AS = "atlas-label-open"; // of this tab: which label is in it
+const CONFLICT = 409;
+
+const at = (id) => document.getElementById(id);
+const form = createForm(() => changed());
+let drafts = null;
+let corpora = {};
+let labels = [];
+let label = empty(); // what is saved of it, and marks and spans as they are now
+let judged = []; // passages in the order in which they were found
+
+const page = {
+  get marks() {
+    return label.marks;
+  },
+  get spans() {
+    return label.spans;
+  },
+  label: (corpus) => corpora[corpus] ?? corpus,
+  changed: () => {
+    changed();
+    showJudged();
+  },
+  say,
+};
+
+function empty() {
+  return { id: `label-${newId().slice(0, 12)}`, revision: "", question: "", answers: [], marks: {},
+    spans: [], documents: [], should_answer: null, category: "", split: "test", searched: [] };
+}
+
+function say(text) {
+  at("status").textContent = text;
+}
+
+function warn(...nodes) {
+  at("page-alert").replaceChildren(...nodes);
+  at("page-alert").hidden = nodes.length === 0;
+}
+
+/** Runs what talks to the server; what goes wrong is told and changes nothing. */
+async function attempt(step) {
+  warn();
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    say("");
+    warn(error.message);
+    return undefined;
+  }
+}
+
+function changed() {
+  Object.assign(label, form.read());
+  if (!drafts.keep(label.id, label)) say("This browser keeps no draft: save before you leave.");
+  sessionStorage.setItem(OPEN_AS, label.id);
+}
+
+/** Shows a label, new, saved or a draft, with the passages that are known of it. */
+function open(next, passages = []) {
+  label = { ...empty(), ...next };
+  judged = [];
+  sessionStorage.setItem(OPEN_AS, label.id);
+  warn();
+  form.show(label);
+  add(passages);
+  list();
+}
+
+function add(passages) {
+  const known = new Set(judged.map(({ passage }) => passage.passage_id));
+  const fresh = passages.filter((passage) => !known.has(passage.passage_id));
+  const made = fresh.map((passage) => judgedPassage(passage, page));
+  judged.push(...made);
+  if (known.size === 0) at("found").replaceChildren();
+  at("found").append(...made.map(({ node }) => node));
+  showJudged();
+  return fresh.length;
+}
+
+function showJudged() {
+  judged.forEach((each) => each.show());
+  at("none-yet").hidden = judged.length > 0;
+  at("more-form").hidden = judged.length === 0;
+  showElsewhere();
+}
+
+/** What the label knows besides the passages that are shown. */
+function showElsewhere() {
+  const spans = label.spans.filter((span) => !judged.some(({ passage }) => holds(passage, span)));
+  const items = [...spans.map((span) => spanItem(span, page)), ...label.documents.map(documentItem)];
+  const heading = element("p", { class: "hint" }, "Known besides:");
+  at("elsewhere").replaceChildren(...(items.length > 0 ? [heading, element("ul", {}, ...items)] : []));
+}
+
+function documentItem(id) {
+  const remove = () => {
+    label.documents = label.documents.filter((other) => other !== id);
+    page.changed();
+  };
+  const attributes = { type: "button", class: "link", "aria-label": `Remove: ${id}`, onclick: remove };
+  return element("li", {}, `the document ${id} `, element("button", attributes, "Remove"));
+}
+
+async function search(question) {
+  if (question.trim() === "") return;
+  say("Searching …");
+  const found = await getPassages(question);
+  const fresh = add(found);
+  if (!label.searched.includes(question)) label.searched.push(question);
+  changed();
+  say(`${counted(fresh, judged.length > fresh ? "more passage" : "passage")}.`);
+}
+
+async function getPassages(question) {
+  return (await sendJson("POST", "api/search", { question, k: DEPTH })).passages;
+}
+
+async function save() {
+  await attempt(async () => {
+    try {
+      await put(label.revision);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== CONFLICT) throw error;
+      say("");
+      offerConflict(error.message);
+    }
+  });
+}
+
+async function put(revision) {
+  changed();
+  const { searched, passages, missing, kept, ...body } = label;
+  const before = JSON.stringify(form.read());
+  const saved = await sendJson("PUT", "api/label", { ...body, revision });
+  label.revision = saved.revision;
+  if (JSON.stringify(form.read()) === before) {
+    drafts.discard(label.id); // else somebody went on writing meanwhile
+    form.show(label);
+  }
+  await refresh();
+  say(`Saved. ${counted(labels.length, "label")} in the file.`);
+}
+
+/** Somebody saved the label in another tab: neither version goes without a word. */
+function offerConflict(message) {
+  const mine = element("button", { type: "button", onclick: () => attempt(saveOver) }, "Save mine instead");
+  const other = element("button", { type: "button", onclick: () => edit(label.id) }, "Take the other");
+  warn(`${message} `, element("div", { class: "buttons" }, mine, other));
+}
+
+async function saveOver() {
+  await refresh();
+  await put(labels.find(({ id }) => id === label.id)?.revision ?? "");
+}
+
+async function edit(id) {
+  await attempt(async () => {
+    const { passages, ...saved } = await getJson(`api/label?${new URLSearchParams({ id })}`);
+    drafts.discard(id);
+    open(saved, passages);
+    if (saved.missing.length > 0) {
+      warn(`${counted(saved.missing.length, "marked passage")} of this label cannot be shown: not in this collection.`);
+    }
+    say("");
+    add(await getPassages(saved.question));
+    at("passages").focus();
+  });
+}
+
+async function resume(draft) {
+  open(draft);
+  await attempt(async () => {
+    if (draft.revision !== "") await addMarked(draft.id);
+    for (const question of draft.searched) add(await getPassages(question));
+    say("What was not saved is back.");
+  });
+}
+
+/** Passages that a label in the file marks, though no search of the draft may have found them. */
+async function addMarked(id) {
+  if (!labels.some((known) => known.id === id)) return;
+  add((await getJson(`api/label?${new URLSearchParams({ id })}`)).passages);
+}
+
+async function remove({ id, revision }) {
+  await attempt(async () => {
+    await sendJson("DELETE", `api/label?${new URLSearchParams({ id, revision })}`, undefined);
+    drafts.discard(id);
+    if (label.id === id) open(empty());
+    say("Deleted.");
+  });
+  await attempt(refresh);
+}
+
+function discard(draft) {
+  drafts.discard(draft.id);
+  if (draft.id === label.id) open(empty());
+  list();
+}
+
+function list() {
+  const other = drafts.all().filter((draft) => draft.id !== label.id);
+  showSaved(labels, other, { edit, remove, resume, discard });
+}
+
+async function refresh() {
+  const known = await getJson("api/labels");
+  ({ corpora, labels } = known);
+  at("served").textContent = `${known.file} · ${known.collection}`;
+  drafts ??= createDrafts(`atlas-label:${known.collection}:${known.file}`);
+  offerCategories(labels);
+  list();
+}
+
+function begin() {
+  open(empty());
+  say("");
+  at("question").focus();
+}
+
+function focused() {
+  return judged.find(({ node }) => node.contains(document.activeElement));
+}
+
+at("search-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  attempt(() => search(at("question").value));
+});
+at("question").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) at("search-form").requestSubmit();
+});
+at("more-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  attempt(() => search(at("more").value));
+});
+at("label-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  save();
+});
+at("new-label").addEventListener("click", begin);
+document.addEventListener("selectionchange", () => judged.forEach((each) => each.noteSelection()));
+const nodes = () => judged.map(({ node }) => node);
+listenToKeys(
+  {
+    j: () => moveFocus(nodes(), 1),
+    k: () => moveFocus(nodes(), -1),
+    s: save,
+    n: begin,
+    w: () => focused()?.selectByKeys(),
+    ...Object.fromEntries([0, 1, 2, 3].map((grade) => [grade, () => focused()?.judge(grade)])),
+  },
+  save,
+);
+
+await attempt(async () => {
+  await refresh();
+  const draft = drafts.find(sessionStorage.getItem(OPEN_AS));
+  if (draft === null) open(empty());
+  else await resume(draft);
+});

@@ -1,0 +1,163 @@
+"""A judge whose model is a local server that says what a test has it say."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from atlas_search.core.targets import Target
+from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.evaluation.judge.ask import JudgeModel
+from atlas_search.evaluation.judge.judge import JudgedQuestion, judge_question
+from atlas_search.evaluation.judge.kept import NAME, KeptReplies
+from atlas_search.evaluation.judge.panel import PASSAGE_TOKENS, VOTES, Panel
+from atlas_search.evaluation.judge.prompts import Rules, rules
+from atlas_search.evaluation.judge.spending import Spending
+from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.scored import score
+from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat.openai import openai_chat
+from tests.chat_server import KEY, ChatServer, Request, Told, said
+from tests.hash_embedder import HashEmbedder
+from tests.openai_server import MODEL
+from tests.replies import passage, reply
+
+ALL_RULES: tuple[Rules, ...] = (
+    "statements",
+    "supported",
+    "useful",
+    "attributed",
+    "guess",
+    "steps",
+    "mark",
+)
+PRICES = Target(llm_price_input=1, llm_price_output=10)
+TOOLS = Tools(HashEmbedder())
+
+QUESTION = "What do cows give?"
+LABEL = Label("q1", "test", "factual", QUESTION, ("Milk.",), frozenset({"farm.cows"}))
+
+
+class Script:
+    """What the server says to each kind of call: in order, the last again and again."""
+
+    def __init__(self, server: ChatServer, **replies: object):
+        self.server = server
+        self._replies: dict[str, list[object]] = {name: [each] for name, each in replies.items()}
+        server.says(self._answer)
+
+    def say(self, kind: Rules, *replies: object) -> None:
+        """Texts and answers as they are, all else as JSON."""
+        self._replies[kind] = list(replies)
+
+    def asked(self, kind: Rules) -> list[str]:
+        """The material of each call of a kind."""
+        return [
+            request.body["messages"][1]["content"]
+            for request in self.server.requests
+            if _kind(request) == kind
+        ]
+
+    def _answer(self, request: Request) -> Told:
+        replies = self._replies[_kind(request)]
+        reply = replies.pop(0) if len(replies) > 1 else replies[0]
+        if isinstance(reply, dict):
+            return said(json.dumps(reply))
+        return said(reply) if isinstance(reply, str) else reply  # type: ignore[return-value]
+
+
+def verdicts(*words: str) -> dict[str, object]:
+    """A reply with these verdicts, in order."""
+    return {
+        "verdicts": [
+            {"number": number, "verdict": word, "reason": f"{word} on {number}"}
+            for number, word in enumerate(words, start=1)
+        ]
+    }
+
+
+def guess(question: str, *, noncommittal: bool = False) -> dict[str, object]:
+    """A reply with a question."""
+    return {"question": question, "noncommittal": noncommittal}
+
+
+def mark(score: float) -> dict[str, object]:
+    """A reply with a mark."""
+    return {"score": score, "reason": f"It deserves {score}."}
+
+
+GOOD: Mapping[str, object] = {
+    "statements": {"statements": ["Cows give milk."]},
+    "supported": verdicts("yes"),
+    "useful": verdicts("yes", "no"),
+    "attributed": verdicts("yes"),
+    "guess": guess(QUESTION),
+    "steps": {"steps": ["Compare.", "Mark."]},
+    "mark": mark(10),
+}
+"""What a judge says of ANSWERED that works."""
+
+PASSAGES = [
+    passage("farm.cows", "Cows give milk."),
+    passage("farm.hens", "Hens give eggs."),
+]
+ANSWERED = reply("ANSWER", "Cows give milk [farm.cows p1].", passages=PASSAGES, question=QUESTION)
+
+
+@contextmanager
+def judge_of(
+    server: ChatServer,
+    folder: Path,
+    *,
+    key: str = KEY,
+    seconds: float = 20.0,
+    votes: int = VOTES,
+    prices: Target = PRICES,
+    max_cost: float | None = None,
+    passage_tokens: int = PASSAGE_TOKENS,
+    tracer: Tracer | None = None,
+) -> Iterator[Panel]:
+    """A judge that waits for nothing between two tries; what it is told is kept in the folder."""
+
+    async def sleep(_: float) -> None:
+        await asyncio.sleep(0)
+
+    calls = ModelCalls(4, 20.0)
+    try:
+        chat = openai_chat(SecretStr(key), server.address, calls, sleep)
+        model = JudgeModel(
+            chat,
+            MODEL,
+            seconds,
+            tracer or Tracer("", "test", content=True),
+            KeptReplies(folder / NAME),
+            Spending(prices, max_cost),
+        )
+        yield Panel(model, votes, passage_tokens)
+    finally:
+        calls.close()
+
+
+def judge_one(panel: Panel, came: Reply = ANSWERED, label: Label = LABEL) -> JudgedQuestion:
+    """What the judge makes of one question."""
+    return judge_question(panel, TOOLS, score(label, came, TOOLS))
+
+
+def value_of(question: JudgedQuestion, metric: str) -> tuple[float, str]:
+    """A figure and its source."""
+    return question.scored.figures[metric], question.scored.sources[metric]
+
+
+def notes(questions: Sequence[JudgedQuestion]) -> set[str]:
+    """Why figures are estimates."""
+    return {each.note for one in questions for each in one.judgements if each.note}
+
+
+def _kind(request: Request) -> Rules:
+    system = request.body["messages"][0]["content"]
+    return next(name for name in ALL_RULES if rules(name) == system)

@@ -1,0 +1,255 @@
+"""`atlas eval judge` as it is typed, with a model on a local server."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from atlas_search.cli.evaluation.judge import vote_of
+from atlas_search.core.settings import load_settings
+from atlas_search.evaluation.folder import JUDGE, JUDGEMENTS, SCORES, RunFolder
+from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.runs.carry_out import carry_out
+from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.server.feedback.feedback import open_store
+from atlas_search.server.feedback.rated import RatedAnswer
+from atlas_search.server.feedback.store import Rating
+from atlas_search.server.feedback.votes import Vote
+from tests.chat_server import KEY
+from tests.evaluation.commands import Command, command_runner
+from tests.evaluation.farm import LABELS, begun, build_farm, opened_farm
+from tests.evaluation.judging import GOOD, Script, mark
+from tests.mistral_server import mistral_server
+from tests.openai_server import MODEL, OpenAIServer, openai_server
+from tests.replies import passage, reply
+
+QUESTIONS = len(LABELS)
+OPENAI = ("--judge-provider", "openai")
+METRICS = {
+    "context_precision",
+    "context_recall",
+    "faithfulness",
+    "answer_relevancy",
+    "answer_correctness",
+}
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_farm(tmp_path_factory.mktemp("judge") / "stores").parent
+
+
+@pytest.fixture(scope="module")
+def subject(stores: Path) -> Iterator[ProcessSubject]:
+    with opened_farm(stores / "farm") as opened:
+        yield opened
+
+
+@pytest.fixture
+def run(subject: ProcessSubject, tmp_path: Path) -> RunFolder:
+    """A run that is finished, with estimates: every question has a right answer."""
+    folder = begun(tmp_path / "evaluations" / "run", subject)
+    for label in LABELS:
+        (document,) = label.gold_document_ids
+        (what,) = label.answers
+        came = reply(
+            "ANSWER",
+            f"They give {what} [{document} p1].",
+            label_id=label.id,
+            passages=[passage(document, f"They give {what}."), passage("farm.other")],
+            question=label.question,
+            session_id=folder.spec().id,
+        )
+        folder.add(came)
+    assert carry_out(folder, subject).complete  # nothing is left to ask
+    return folder
+
+
+@pytest.fixture
+def command(
+    stores: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Command:
+    monkeypatch.setenv("ATLAS_EVALUATION_DIRECTORY", str(tmp_path / "evaluations"))
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+    typed = command_runner(stores, capsys, monkeypatch)
+    return lambda *arguments: typed("judge", *arguments)
+
+
+@pytest.fixture
+def openai(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    with openai_server() as running:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", running.address)
+        Script(running, **GOOD)
+        yield running
+
+
+def test_a_finished_run_is_judged_and_a_second_time_asks_nothing(
+    command: Command, run: RunFolder, openai: OpenAIServer
+) -> None:
+    before = run.load()
+    assert before.metrics_source == "heuristic"
+    status, printed, said = command("run", *OPENAI, "--json")
+    assert status == 0, said
+    report = json.loads(printed)
+    assert (report["provider"], report["model"]) == ("openai", MODEL)
+    assert report["metrics_source"] == "judge"
+    assert set(report["sources"]) == METRICS
+    assert report["calls"] == len(openai.requests) > QUESTIONS
+    assert f"metrics_source: judge, by openai/{MODEL}." in said
+    assert "cost unknown" in said
+
+    after = run.load()
+    assert after.metrics_source == "judge"
+    assert after.spec == before.spec
+    assert [one.reply for one in after.scored] == [one.reply for one in before.scored]
+    assert {one.figures["recall"] for one in after.scored} == {1}
+    assert json.loads((run.path / JUDGE).read_text()) == report
+    judgements = [json.loads(line) for line in (run.path / JUDGEMENTS).read_text().splitlines()]
+    assert {one["metric"] for one in judgements} == METRICS
+    assert {one["label_id"] for one in judgements} == {f"q{n}" for n in range(1, QUESTIONS + 1)}
+
+    asked, scores = len(openai.requests), (run.path / SCORES).read_text()
+    status, printed, _ = command(run.path, *OPENAI, "--json")
+    assert (status, len(openai.requests), (run.path / SCORES).read_text()) == (0, asked, scores)
+    assert json.loads(printed)["calls"] == 0
+
+
+def test_the_model_of_a_target_judges(
+    command: Command, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with mistral_server() as server:
+        Script(server, **GOOD)
+        monkeypatch.setenv("MISTRAL_API_KEY", KEY)
+        monkeypatch.setenv("MISTRAL_SERVER_URL", server.address)
+        status, printed, said = command("run", "--judge-target", "k5_mistral")
+    assert status == 0, said
+    assert "metrics_source: judge, by mistral/mistral" in said
+    assert {"Figure", "faithfulness", "answer_correctness"} <= set(printed.split())
+
+
+def test_a_limit_is_kept_and_told(
+    command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status, _, said = command("run", *OPENAI, "--max-cost", "0.01")
+    assert status == 1
+    assert "LLM_PRICE_INPUT" in said
+    assert not openai.requests
+    monkeypatch.setenv("LLM_PRICE_INPUT", "1")
+    monkeypatch.setenv("LLM_PRICE_OUTPUT", "10")
+    status, _, said = command("run", *OPENAI, "--max-cost", "0.01")
+    assert status == 0, said
+    assert "metrics_source: mixed" in said
+    assert "figures are estimates: The judge stopped at the limit of --max-cost." in said
+    assert run.load().metrics_source == "mixed"
+    assert 0 < json.loads((run.path / JUDGE).read_text())["cost"] <= 0.01
+
+
+def test_without_a_key_all_stays_estimated_and_the_command_fails(
+    command: Command, run: RunFolder
+) -> None:
+    figures = [dict(one.figures) for one in run.load().scored]
+    status, _, said = command("run", *OPENAI)
+    assert status == 1
+    assert "metrics_source: heuristic" in said
+    assert "OPENAI_API_KEY" in said
+    assert [dict(one.figures) for one in run.load().scored] == figures
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run",), "has no language model that could judge"),
+        (("run", "--judge-target", "nobody"), "There is no target nobody."),
+        (("run", *OPENAI, "--judge-votes", "2"), "odd number"),
+        (("elsewhere", *OPENAI), "There is no run elsewhere"),
+        (("run", "--judge-provider", "nobody"), "nobody"),
+    ],
+)
+def test_who_cannot_judge_is_told_and_nothing_changes(
+    command: Command, run: RunFolder, arguments: tuple[str, ...], message: str
+) -> None:
+    before = (run.path / SCORES).read_bytes()
+    status, _, said = command(*arguments)
+    assert status == 1
+    assert message in said
+    assert (run.path / SCORES).read_bytes() == before
+    assert not (run.path / JUDGE).exists()
+
+
+def test_a_run_that_goes_on_is_estimated_again(
+    command: Command, run: RunFolder, openai: OpenAIServer, subject: ProcessSubject
+) -> None:
+    assert command("run", *OPENAI)[0] == 0
+    carry_out(run, subject)
+    assert run.load().metrics_source == "heuristic"
+    assert not (run.path / JUDGE).exists()
+
+
+def test_the_agreement_with_votes_of_readers_is_told(
+    command: Command, run: RunFolder, openai: OpenAIServer
+) -> None:
+    loaded = run.load()
+    rated = [rated_answer(one.reply, loaded.spec.collection) for one in loaded.scored]
+    store = open_store(load_settings())
+    store.add(rated)
+    for number, answer in enumerate(rated):
+        thumb = "up" if number else "down"
+        store.change(
+            "", answer.qa_id, "ann", lambda *_, t=thumb: Vote(thumb=t, scores={"accuracy": 3})
+        )
+    Script(openai, **GOOD).say("mark", *[mark(2)] * 3, mark(9))
+    status, _, said = command("run", *OPENAI, "--parallel", "1")
+    assert status == 0
+    # the judge says no to the first alone, as the reader does
+    assert "With people's thumb (answer_correctness): kappa 1.000, 100.0% of 6 votes agree." in said
+    assert "accuracy" not in said
+
+
+def test_a_vote_is_read_as_approval() -> None:
+    answer = RatedAnswer.model_construct(
+        session_id="s", qa_id="q", question="?", answer="Yes.", decision="ANSWER"
+    )
+    said = Vote(thumb="down", scores={"accuracy": 5, "relevance": 3, "corpus_fidelity": 1})
+    assert vote_of(Rating(answer, "ann", said)).approves == {
+        "thumb": False,
+        "accuracy": True,
+        "corpus_fidelity": False,
+    }
+
+
+def rated_answer(came: Reply, collection: str) -> RatedAnswer:
+    """An answer of a run as a server keeps it, without its texts."""
+    answer = came.answer
+    assert answer
+    return RatedAnswer(
+        qa_id=answer.qa_id,
+        owner="",
+        session_id=answer.session_id,
+        created="2026-01-01T00:00:00+00:00",
+        trace_id="",
+        span_id="",
+        target=answer.target,
+        composite_target=answer.composite_target,
+        provider="extractive",
+        model="sentences",
+        collection=collection,
+        collection_version=answer.collection_version,
+        corpora=(),
+        narrowed=False,
+        mode="ask",
+        decision=answer.decision,
+        reason="",
+        follow_up=False,
+        question="",
+        standalone="",
+        answer="",
+        passages=(),
+        citations=(),
+    )

@@ -1,0 +1,184 @@
+"""A label set and two runs of it in a real Phoenix, read back by its own APIs."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from atlas_search.cli.main import main
+from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.phoenix.api import PhoenixApi
+from atlas_search.evaluation.phoenix.evaluations import decision
+from atlas_search.evaluation.phoenix.shown import Shown
+from atlas_search.evaluation.phoenix.upload import Uploaded, upload_runs
+from atlas_search.evaluation.phoenix.uploads import FILE
+from atlas_search.services import Services
+from tests.evaluation.in_phoenix import (
+    QUESTIONS,
+    TARGETS,
+    answers_of,
+    carried_out,
+    chosen_labels,
+    examples,
+    held,
+    linked_traces,
+    silent,
+    versions,
+)
+
+pytestmark = pytest.mark.phoenix
+
+ALL = Shown(content=True, mask=str)
+
+
+class Compared(NamedTuple):
+    """Two runs, and where they are in Phoenix."""
+
+    runs: list[RunFolder]
+    uploaded: Uploaded
+
+
+@pytest.fixture(scope="module")
+def labels() -> tuple[Label, ...]:
+    return chosen_labels()
+
+
+@pytest.fixture(scope="module")
+def runs(
+    phoenix: str,
+    services: Services,
+    labels: tuple[Label, ...],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> list[RunFolder]:
+    return carried_out(tmp_path_factory.mktemp("runs"), services, phoenix, labels)
+
+
+@pytest.fixture(scope="module")
+def compared(phoenix: str, runs: list[RunFolder]) -> Compared:
+    return Compared(runs, uploaded(phoenix, runs, "compared"))
+
+
+def uploaded(phoenix: str, runs: list[RunFolder], name: str = "", shown: Shown = ALL) -> Uploaded:
+    with PhoenixApi(phoenix, {}) as api:
+        return upload_runs(runs, api, shown, silent, name)
+
+
+def test_a_label_set_is_a_dataset(
+    phoenix: str, compared: Compared, labels: tuple[Label, ...]
+) -> None:
+    found = examples(phoenix, compared.uploaded)
+    assert list(found) == [label.id for label in labels]
+    for label in labels:
+        example = found[label.id]
+        assert example["input"] == {"question": label.question}
+        assert example["output"]["answerable"] == label.answerable
+        assert example["output"].get("answers", []) == list(label.answers)
+        assert set(example["output"].get("gold_documents", ())) == label.gold_document_ids
+        assert example["metadata"]["label_id"] == label.id
+        assert example["metadata"]["category"] == label.category
+        assert example["metadata"]["split"] == "test"
+
+
+@pytest.mark.parametrize("place", range(len(TARGETS)))
+def test_a_run_is_an_experiment_with_its_answers_and_figures(
+    phoenix: str, compared: Compared, place: int
+) -> None:
+    run = compared.runs[place].load()
+    found = held(phoenix, compared.uploaded, place)
+    assert list(found) == [one.label.id for one in run.scored]
+    for one in run.scored:
+        was, answer = found[one.label.id], one.reply.answer
+        assert answer
+        assert was["error"] is None
+        assert was["output"]["decision"] == answer.decision
+        assert was["output"]["answer"] == answer.answer
+        assert was["output"]["passages"] == [each.passage_id for each in one.reply.passages]
+        assert was["latency_ms"] == pytest.approx(1000 * one.reply.seconds, abs=1)
+        annotations = {each["name"]: each for each in was["annotations"]}
+        assert {name: each["score"] for name, each in annotations.items()} == one.figures
+        assert annotations["decided"]["label"] == decision(one) == answer.decision
+        kinds = {each["annotator_kind"] for each in annotations.values()}
+        assert kinds == {"CODE"}
+
+
+@pytest.mark.parametrize("place", range(len(TARGETS)))
+def test_each_question_has_its_trace(phoenix: str, compared: Compared, place: int) -> None:
+    ids = {answer.trace_id for answer in answers_of(compared.runs[place])}
+    assert len(ids) == QUESTIONS
+    found = held(phoenix, compared.uploaded, place)
+    assert {was["trace_id"] for was in found.values()} == ids
+    assert linked_traces(phoenix, compared.uploaded, place) == ids
+
+
+def test_an_upload_again_changes_nothing(phoenix: str, compared: Compared) -> None:
+    before = [held(phoenix, compared.uploaded, place) for place in range(len(TARGETS))]
+    assert uploaded(phoenix, compared.runs, "compared") == compared.uploaded
+    assert versions(phoenix, compared.uploaded) == 1
+    assert [held(phoenix, compared.uploaded, place) for place in range(len(TARGETS))] == before
+
+
+def test_a_folder_that_forgot_its_upload_finds_it(phoenix: str, compared: Compared) -> None:
+    for run in compared.runs:
+        (run.path / FILE).unlink()
+    assert uploaded(phoenix, compared.runs, "compared") == compared.uploaded
+
+
+def test_an_experiment_of_another_run_is_not_taken_for_it(phoenix: str, compared: Compared) -> None:
+    """A Phoenix that was emptied gives ids anew."""
+    first, second = compared.runs
+    kept = (first.path / FILE).read_bytes()
+    (first.path / FILE).write_bytes((second.path / FILE).read_bytes())
+    assert uploaded(phoenix, compared.runs, "compared") == compared.uploaded
+    assert json.loads((first.path / FILE).read_bytes()) == json.loads(kept)
+
+
+def test_changed_labels_are_a_new_version_and_the_same_ones_are_not(
+    phoenix: str, services: Services, labels: tuple[Label, ...], tmp_path: Path
+) -> None:
+    few = labels[:2]
+    changed = (replace(few[0], category="another"), few[1])
+    first, again, other = (
+        carried_out(tmp_path / name, services, phoenix, asked, TARGETS[:1])
+        for name, asked in [("first", few), ("again", few), ("other", changed)]
+    )
+    at_first = uploaded(phoenix, first, "growing")
+    at_second = uploaded(phoenix, again, "growing")
+    assert at_first.dataset_id == at_second.dataset_id
+    assert at_first.experiment_ids != at_second.experiment_ids
+    assert versions(phoenix, at_first) == 1
+    assert uploaded(phoenix, other, "growing").dataset_id == at_first.dataset_id
+    assert versions(phoenix, at_first) == 2
+    assert uploaded(phoenix, first, "growing") == at_first
+    assert versions(phoenix, at_first) == 2
+
+
+def test_without_content_no_text_and_no_name_of_a_file_leaves(
+    phoenix: str, runs: list[RunFolder], labels: tuple[Label, ...]
+) -> None:
+    bare = uploaded(phoenix, runs[:1], "bare", Shown(content=False, mask=str))
+    said = json.dumps([examples(phoenix, bare), held(phoenix, bare, 0)])
+    assert not [label.id for label in labels if label.question in said]
+    assert not [id_ for label in labels for id_ in label.gold_document_ids if id_ in said]
+    assert not [answer.qa_id for answer in answers_of(runs[0]) if (answer.answer or "?") in said]
+    run = runs[0].load()
+    found = held(phoenix, bare, 0)
+    for one in run.scored:
+        scores = {each["name"]: each["score"] for each in found[one.label.id]["annotations"]}
+        assert scores == one.figures
+
+
+def test_the_command_prints_the_page_that_compares_them(
+    phoenix: str,
+    compared: Compared,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PHOENIX_COLLECTOR_ENDPOINT", phoenix)
+    arguments = [str(run.path) for run in compared.runs]
+    with pytest.raises(SystemExit) as ended:
+        main(["eval", "phoenix", *arguments, "--name", "compared"])
+    assert not ended.value.code
+    assert capsys.readouterr().out.strip() == compared.uploaded.page(phoenix)

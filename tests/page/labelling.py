@@ -1,0 +1,101 @@
+"""The pages of labels and ratings, open in a browser."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+
+from atlas_search import Atlas
+from atlas_search.core.settings import load_settings
+from atlas_search.evaluation.people.label_file import LabelFile
+from atlas_search.evaluation.people.ratings import Ratings
+from atlas_search.evaluation.people.scales import Scale
+from atlas_search.server.labelling.app import page_app
+from atlas_search.server.labelling.label_routes import (
+    LABEL_ROUTES,
+    SEARCH_ROUTES,
+    label_blueprint,
+)
+from atlas_search.server.labelling.rating_routes import RATING_ROUTES, Rated, rating_blueprint
+from atlas_search.server.search import search_blueprint
+from tests.servers import served
+
+KEY = "the-key-of-this-page"
+
+
+@contextmanager
+def label_server(atlas: Atlas, file: Path) -> Iterator[str]:
+    """The page of labels; its address without the key."""
+    blueprints = {
+        label_blueprint(atlas, LabelFile(file)): LABEL_ROUTES,
+        search_blueprint(lambda: atlas): SEARCH_ROUTES,
+    }
+    app = page_app("label.html", atlas.services.settings, KEY, blueprints)
+    with served(app, threads=8) as address:
+        yield address
+
+
+@contextmanager
+def rating_server(
+    folder: Path, rated: list[Rated], scales: list[Scale], raters: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """The page of ratings; its address without the key."""
+    ratings = Ratings(folder)
+    ratings.begin(scales)
+    blueprint = rating_blueprint(ratings, rated, [scale.name for scale in scales], raters, 0)
+    app = page_app("rate.html", load_settings(), KEY, {blueprint: RATING_ROUTES})
+    with served(app, threads=8) as address:
+        yield address
+
+
+@contextmanager
+def context_of(browser: Browser, **options: object) -> Iterator[BrowserContext]:
+    """A browser of its own; what its pages report as errors fails the test."""
+    faults: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        # the browser itself reports answers of 4xx as errors; tests ask for them on purpose
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            faults.append(message.text)
+
+    context = browser.new_context(**options)  # type: ignore[arg-type]
+    context.on("console", listen)
+    context.on("weberror", lambda error: faults.append(str(error.error)))
+    yield context
+    context.close()
+    assert faults == []
+
+
+def open_page(context: BrowserContext, address: str) -> Page:
+    """A new tab with the page, as the printed address opens it."""
+    page = context.new_page()
+    page.goto(f"{address}/#key={KEY}")
+    expect(page.locator("#served, #rater-form")).not_to_have_count(0)
+    assert KEY not in page.url
+    return page
+
+
+def search(page: Page, question: str) -> Locator:
+    """Search; the passages."""
+    page.get_by_label("Question").fill(question)
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("passage")
+    return page.locator("article.judged")
+
+
+def select_words(passage: Locator, words: str) -> None:
+    """Select words of a passage as a mouse does."""
+    passage.locator(".passage-text").evaluate(
+        """(node, words) => {
+          const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+          for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+            const at = text.data.indexOf(words);
+            if (at < 0) continue;
+            document.getSelection().setBaseAndExtent(text, at, text, at + words.length);
+            return;
+          }
+          throw new Error(`${words} do not stand there`);
+        }""",
+        words,
+    )

@@ -1,0 +1,161 @@
+"""The page of `atlas eval rate`: several people rate the answers of a run, blind."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.people.agreement import ALPHA, COHEN, agreements
+from atlas_search.evaluation.people.ratings import Ratings
+from atlas_search.evaluation.people.scales import Scale
+from atlas_search.server.labelling.rating_routes import Rated
+from tests.page.labelling import context_of, open_page, rating_server
+from tests.replies import reply
+
+SCALES = [
+    Scale(name="relevance", description="Does it speak to the question?"),
+    Scale(name="accuracy", low=0, high=3),
+]
+GRADES = {"anna": {"q0": 5, "q1": 2, "q2": 4}, "ben": {"q0": 5, "q1": 2, "q2": 3}}
+
+
+def rated(number: int) -> Rated:
+    label = Label(f"q{number}", "test", "tall", f"How tall is light {number}?", ("9 metres",))
+    text = f"It is {number} metres tall. [coast.light{number} p1]"
+    answer = reply("ANSWER", text, cited=[f"coast.light{number}"], label_id=label.id).answer
+    assert answer
+    return Rated(label, answer)
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    with rating_server(tmp_path, [rated(n) for n in range(3)], SCALES) as started:
+        yield started
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    with context_of(browser) as opened:
+        yield opened
+
+
+def begin(page: Page, name: str) -> None:
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("heading", level=2)).to_be_visible()
+
+
+def shown(page: Page) -> str:
+    """The id of the question that is shown."""
+    return f"q{page.get_by_role('heading', level=2).inner_text().rstrip('?').split()[-1]}"
+
+
+def test_two_raters_rate_three_answers_and_agree_as_far_as_they_do(
+    context: BrowserContext, address: str, tmp_path: Path
+) -> None:
+    for name, grades in GRADES.items():
+        page = open_page(context, address)
+        begin(page, name)
+        for done in range(1, 4):
+            grade = grades[shown(page)]
+            group = page.get_by_role("group", name="relevance")
+            group.get_by_label(str(grade), exact=True).check()
+            page.get_by_role("button", name="Save and go on").click()
+            expect(page.get_by_role("status")).to_contain_text(f"Saved. {done} of 3 rated.")
+        expect(page.get_by_role("status")).to_contain_text("That is all")
+        page.close()
+    ratings = Ratings(tmp_path)
+    assert {(r.rater, r.label_id): r.scores["relevance"] for r in ratings.all()} == {
+        (name, id_): grade for name, grades in GRADES.items() for id_, grade in grades.items()
+    }
+    relevance, accuracy = agreements(ratings.all(), ratings.scales())
+    # of three answers they agree on two; by chance on 5-5 and 2-2: 2 times 1/3 * 1/3
+    assert relevance.coefficients[COHEN] == pytest.approx((2 / 3 - 2 / 9) / (1 - 2 / 9))
+    assert 0 < relevance.coefficients[ALPHA] < 1
+    assert (relevance.raters, relevance.items, relevance.shared) == (("anna", "ben"), 3, 3)
+    assert relevance.mean
+    assert relevance.mean.mean == pytest.approx((5 + 2 + 3.5) / 3)
+    assert (accuracy.items, accuracy.mean) == (0, None)
+
+
+def test_an_answer_is_rated_by_keys_and_found_again(
+    context: BrowserContext, address: str, tmp_path: Path
+) -> None:
+    page = open_page(context, address)
+    begin(page, "anna")
+    first = shown(page)
+    page.keyboard.press("j")
+    expect(page.get_by_role("group", name="relevance")).to_be_focused()
+    page.keyboard.press("4")
+    page.keyboard.press("j")
+    page.keyboard.press("0")
+    page.keyboard.press("s")
+    expect(page.get_by_role("status")).to_contain_text("1 of 3 rated")
+    assert shown(page) != first
+    [rating] = Ratings(tmp_path).all()
+    assert (rating.label_id, rating.scores) == (first, {"relevance": 4, "accuracy": 0})
+
+    half = shown(page)
+    page.get_by_label("Comment").fill("Half a thought")
+    page.reload()
+    expect(page.get_by_label("Comment")).to_have_value("Half a thought")
+    assert shown(page) == half
+    page.get_by_role("button", name="Previous answer").click()
+    group = page.get_by_role("group", name="relevance")
+    expect(group.get_by_label("4", exact=True)).to_be_checked()
+
+
+def test_the_page_does_not_tell_whose_answer_it_is(context: BrowserContext, address: str) -> None:
+    page = open_page(context, address)
+    with page.expect_response("**/api/ratings?*") as came:
+        begin(page, "anna")
+    sent = came.value.text()
+    for secret in ("k10", "extractive", "sentences_hand", "eval-"):
+        assert secret not in sent
+    expect(page.locator("#answer")).to_contain_text("metres tall. [1]")
+    expect(page.locator("#answer q")).to_have_text("Something.")
+
+
+def test_a_new_tab_of_another_rater_has_another_order_and_none_of_the_ratings(
+    browser: Browser, tmp_path: Path
+) -> None:
+    answers = [rated(n) for n in range(30)]
+    with (
+        rating_server(tmp_path, answers, SCALES, ("anna", "ben")) as address,
+        context_of(browser) as context,
+    ):
+        orders = []
+        for name in ("anna", "ben", "anna"):
+            page = open_page(context, address)
+            page.get_by_label("Your name").select_option(name)
+            with page.expect_response("**/api/ratings?*") as came:
+                page.get_by_role("button", name="Begin").click()
+            orders.append([item["label_id"] for item in came.value.json()["items"]])
+            assert came.value.json()["ratings"] == {}
+            page.close()
+    anna, ben, again = orders
+    assert anna == again
+    assert anna != ben
+    assert sorted(anna) == sorted(ben)
+
+
+def test_a_rating_without_a_number_or_a_word_is_refused(
+    context: BrowserContext, address: str, tmp_path: Path
+) -> None:
+    page = open_page(context, address)
+    begin(page, "anna")
+    page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose a number")
+    assert Ratings(tmp_path).all() == []
+
+
+def test_it_fits_a_narrow_screen(browser: Browser, address: str) -> None:
+    with context_of(browser, viewport={"width": 400, "height": 800}) as context:
+        page = open_page(context, address)
+        begin(page, "anna")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        for name, steps in (("relevance", 5), ("accuracy", 4)):
+            group = page.get_by_role("group", name=name)
+            expect(group.get_by_role("radio")).to_have_count(steps)
