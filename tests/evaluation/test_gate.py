@@ -183,6 +183,13 @@ def test_a_baseline_is_one_small_file_with_the_figures_of_each_question(tmp_path
     assert path.read_bytes() == first
 
 
+def test_a_baseline_may_hold_only_what_rules_compare(tmp_path: Path) -> None:
+    text = "[all]\nrecall={significant=true}\nf1={max_drop=0}\nmrr={min=0}\nrejected={max_drop=1}"
+    write_baseline(GOOD, tmp_path / "b.json", only=rules(tmp_path, text).compared)
+    read = read_baseline(tmp_path / "b.json")
+    assert {name for one in read.figures.values() for name in one.figures} == {"recall", "f1"}
+
+
 def test_what_rounding_a_baseline_loses_is_no_difference(tmp_path: Path) -> None:
     figures = {"recall": 2 / 3, "mrr": 1 / 7}
     run = replace(GOOD, scored=tuple(replace(one, figures=figures) for one in GOOD.scored))
@@ -229,7 +236,7 @@ def command(arguments: Sequence[str]) -> int:
 
 
 def test_the_exit_code_says_whether_a_run_passed(folder: Path, capsys) -> None:
-    assert command(["baseline", "before", "kept.json"]) == 0
+    assert command(["baseline", "before", "kept.json", "--rules", "rules.toml"]) == 0
     assert command(["gate", "before", "--against", "kept.json", "--rules", "rules.toml"]) == 0
     assert "None of 2 checks failed." in capsys.readouterr().out
     assert command(["gate", "after", "--against", "kept.json", "--rules", "rules.toml"]) == 1

@@ -55,11 +55,15 @@ def gate_command(
 
 
 def baseline_command(
-    run: RunName, file: Annotated[Path, typer.Argument(metavar="FILE", help="To write (JSON)")]
+    run: RunName,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="To write (JSON)")],
+    rules: Annotated[
+        Path | None, typer.Option(help="Only the figures that these rules compare (TOML)")
+    ] = None,
 ) -> None:
     """Write the figures of a run to one small file that later runs can be held to."""
     loaded = load_run(run)
-    write_baseline(loaded, file)
+    write_baseline(loaded, file, read_rules(rules).compared if rules else ())
     print(f"{file}: the figures of {len(loaded.scored)} questions.", file=sys.stderr)
 
 

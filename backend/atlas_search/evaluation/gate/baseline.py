@@ -5,7 +5,7 @@ are left out: they are the machine's.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -47,10 +47,11 @@ def baseline_of(run: EvalRun) -> Baseline:
     return Baseline(run.spec, run_figures(run))
 
 
-def write_baseline(run: EvalRun, path: Path) -> None:
-    """Write the figures of a run. The same run gives the same bytes."""
+def write_baseline(run: EvalRun, path: Path, only: Collection[str] = ()) -> None:
+    """Write the figures of a run, all or `only` some. The same run gives the same bytes."""
     figures = run_figures(run)
-    names = sorted({name for one in figures.values() for name in one.figures} - {SECONDS})
+    known = {name for one in figures.values() for name in one.figures} - {SECONDS}
+    names = sorted(known & set(only) if only else known)
     spec = json.dumps(run.spec.model_dump(mode="json"), indent=1, sort_keys=True)
     lines = (f"{json.dumps(id_)}: {_line(one, names)}" for id_, one in figures.items())
     path.write_text(

@@ -57,6 +57,11 @@ class Rules:
     rules: tuple[Rule, ...]
     alpha: float = ALPHA
 
+    @property
+    def compared(self) -> set[str]:
+        """The figures that are held to a baseline."""
+        return {rule.figure for rule in self.rules if rule.needs.against}
+
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
