@@ -39,7 +39,7 @@ QUESTIONS = 8
 
 
 def chosen_labels() -> tuple[Label, ...]:
-    """Some bundled labels, answerable ones and others."""
+    """Some bundled labels."""
     return choose_questions(LABELS, "test", load_labels(LABELS, "test"), QUESTIONS, 1).labels
 
 
