@@ -24,18 +24,22 @@ from tests.conftest import TODAY
 from tests.servers import wait_for
 from tests.spans.recorded import trace_with
 
-TRACES = """
+PAGES = """
 query ($id: ID!) {
-  node(id: $id) { ... on Experiment { runs(first: 1000) { edges { node { trace { traceId } } } } } }
+  node(id: $id) { ... on Experiment { runs(first: 1000) { edges { node {
+    trace { traceId } annotations { edges { node { name } } }
+  } } } } }
 }
 """
+"""As the pages of Phoenix ask: for as many annotations as it gives unasked."""
+
 PROJECT = "reading room"
 TARGETS = ("k10_extractive", "k10_lexical")
 QUESTIONS = 8
 
 
 def chosen_labels() -> tuple[Label, ...]:
-    """Some bundled labels, answerable ones and others."""
+    """Some bundled labels."""
     return choose_questions(LABELS, "test", load_labels(LABELS, "test"), QUESTIONS, 1).labels
 
 
@@ -102,9 +106,8 @@ def versions(phoenix: str, uploaded: Uploaded) -> int:
     return len(httpx2.get(address, timeout=60).raise_for_status().json()["data"])
 
 
-def linked_traces(phoenix: str, uploaded: Uploaded, place: int) -> set[str]:
-    """Ids of the traces that Phoenix shows with the runs of an experiment."""
-    body = {"query": TRACES, "variables": {"id": uploaded.experiment_ids[place]}}
+def pages(phoenix: str, uploaded: Uploaded, place: int) -> list[dict[str, Any]]:
+    """What the pages of Phoenix show of each run of an experiment."""
+    body = {"query": PAGES, "variables": {"id": uploaded.experiment_ids[place]}}
     said = httpx2.post(f"{phoenix}/graphql", json=body, timeout=60).raise_for_status().json()
-    runs = [edge["node"] for edge in said["data"]["node"]["runs"]["edges"]]
-    return {run["trace"]["traceId"] for run in runs if run["trace"]}
+    return [edge["node"] for edge in said["data"]["node"]["runs"]["edges"]]

@@ -23,7 +23,8 @@ from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_
 
 PICTURE = PICTURES / "phoenix-experiments.png"
 SIZE: ViewportSize = {"width": 1440, "height": 900}
-COMPARED: FloatRect = {"x": 0, "y": 0, "width": 1440, "height": 900}
+COMPARED: FloatRect = {"x": 261, "y": 48, "width": 1179, "height": 852}
+WAIT = 60_000  # milliseconds
 
 
 def compared(phoenix: str, folder: Path) -> str:
@@ -39,11 +40,11 @@ def compared(phoenix: str, folder: Path) -> str:
 
 
 def show_compared(page: Page, address: str) -> None:
-    """Both experiments, each with its figures."""
+    """Both experiments: their figures, and their answers to the first question."""
     page.goto(address)
     for target in TARGETS:
-        expect(page.get_by_text(target).locator("visible=true").first).to_be_visible(timeout=60_000)
-    page.wait_for_timeout(SETTLED)
+        expect(page.get_by_role("columnheader").filter(has_text=target)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("row").filter(has_text='"decision"').first).to_be_visible(timeout=WAIT)
 
 
 def take_picture(address: str, file: Path) -> None:
@@ -52,6 +53,7 @@ def take_picture(address: str, file: Path) -> None:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE, timezone_id="UTC")
         show_compared(page, address)
+        page.wait_for_timeout(SETTLED)
         keep(page, file, COMPARED)
         browser.close()
 

@@ -223,6 +223,18 @@ def test_a_judges_figure_is_a_models_and_any_other_is_computed() -> None:
     assert (estimated["annotator_kind"], estimated["metadata"]["source"]) == ("CODE", "heuristic")
 
 
+def test_the_most_telling_figures_come_last() -> None:
+    figures = dict.fromkeys(("answered", "recall@5", "kept_share.farm", "mrr", "recall@10"), 1.0)
+    found = evaluations(Scored(LABEL, reply("ANSWER", "Sheep."), figures), ALL)
+    assert [each["name"] for each in found] == [
+        "kept_share.farm",
+        "recall@10",
+        "recall@5",
+        "answered",
+        "mrr",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "came", "label", "explanation"),
     [

@@ -6,16 +6,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from atlas_search.cli.main import main
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.metrics.catalogue import metric_of
 from atlas_search.evaluation.phoenix.api import PhoenixApi
 from atlas_search.evaluation.phoenix.evaluations import decision
 from atlas_search.evaluation.phoenix.shown import Shown
 from atlas_search.evaluation.phoenix.upload import Uploaded, upload_runs
 from atlas_search.evaluation.phoenix.uploads import FILE
 from atlas_search.services import Services
+from tests.browser import chromium
+from tests.conftest import require
 from tests.evaluation.in_phoenix import (
     QUESTIONS,
     TARGETS,
@@ -24,10 +28,11 @@ from tests.evaluation.in_phoenix import (
     chosen_labels,
     examples,
     held,
-    linked_traces,
+    pages,
     silent,
     versions,
 )
+from tests.evaluation.phoenix_picture import SIZE, show_compared
 
 pytestmark = pytest.mark.phoenix
 
@@ -110,7 +115,22 @@ def test_each_question_has_its_trace(phoenix: str, compared: Compared, place: in
     assert len(ids) == QUESTIONS
     found = held(phoenix, compared.uploaded, place)
     assert {was["trace_id"] for was in found.values()} == ids
-    assert linked_traces(phoenix, compared.uploaded, place) == ids
+    assert {run["trace"]["traceId"] for run in pages(phoenix, compared.uploaded, place)} == ids
+
+
+def test_the_pages_show_the_figures_that_matter(phoenix: str, compared: Compared) -> None:
+    """They leave some out: a question may have more than 50."""
+    loaded = compared.runs[0].load().scored
+    scored = {one.reply.answer.trace_id: one for one in loaded if one.reply.answer}
+    for run in pages(phoenix, compared.uploaded, 0):
+        names = {edge["node"]["name"] for edge in run["annotations"]["edges"]}
+        figures = scored[run["trace"]["traceId"]].figures
+        assert names <= figures.keys()
+        assert {name for name in figures if is_judged(name) and "@" not in name} <= names
+
+
+def is_judged(name: str) -> bool:
+    return metric_of(name).better != "none"
 
 
 def test_an_upload_again_changes_nothing(phoenix: str, compared: Compared) -> None:
@@ -182,3 +202,13 @@ def test_the_command_prints_the_page_that_compares_them(
         main(["eval", "phoenix", *arguments, "--name", "compared"])
     assert not ended.value.code
     assert capsys.readouterr().out.strip() == compared.uploaded.page(phoenix)
+
+
+@pytest.mark.browser
+def test_the_page_that_compares_shows_both(phoenix: str, compared: Compared) -> None:
+    path = chromium()
+    require("browser", present=path is not None, remedy="no Chromium was found: `make browser`")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        show_compared(opened.new_page(viewport=SIZE), compared.uploaded.page(phoenix))
+        opened.close()

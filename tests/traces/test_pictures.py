@@ -1,4 +1,4 @@
-"""The pictures of the page on Phoenix: there, small, and each shown and described."""
+"""The pictures of Phoenix: there, small, and each shown and described."""
 
 import re
 
@@ -6,10 +6,16 @@ import pytest
 from PIL import Image
 
 from tests.phoenix_pictures import PICTURES, UNEQUAL
+from tests.places import ROOT
 from tests.test_docs import text_of
 
 PAGE = "docs/phoenix.md"
-SHOWN = dict(re.findall(r"!\[([^\]]+)\]\(images/([^)]+)\)", text_of(PAGE)))
+_PICTURE = re.compile(r"!\[([^\]]+)\]\(images/([^)]+)\)")
+SHOWN = {
+    described: name
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for described, name in _PICTURE.findall(page.read_text(encoding="utf-8"))
+}
 MOST_BYTES = 150_000
 
 

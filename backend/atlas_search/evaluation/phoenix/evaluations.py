@@ -13,8 +13,11 @@ FAILED = "FAILED"
 
 
 def evaluations(one: Scored, shown: Shown) -> list[dict[str, Any]]:
-    """An evaluation of each figure, in the order of their names, without the run and the times."""
-    return [_evaluation(one, name, shown) for name in sorted(one.figures)]
+    """An evaluation of each figure, without the run and the times, the least telling first.
+
+    Phoenix shows the last 50 that came of a run, and a question may have more.
+    """
+    return [_evaluation(one, name, shown) for name in sorted(one.figures, key=_weight)]
 
 
 def decision(one: Scored) -> str:
@@ -22,6 +25,11 @@ def decision(one: Scored) -> str:
     if one.reply.error:
         return FAILED
     return one.reply.answer.decision if one.reply.answer else ""
+
+
+def _weight(name: str) -> tuple[bool, bool, str]:
+    """Above others is what is judged, and of that what is of no single depth."""
+    return metric_of(name).better != "none", "@" not in name, name
 
 
 def _evaluation(one: Scored, name: str, shown: Shown) -> dict[str, Any]:
