@@ -12,8 +12,11 @@ from atlas_search.atlas import Atlas
 from atlas_search.evaluation.folder import REPLIES, RunFolder
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.server.app import create_app
+from tests.chat_server import KEY
 from tests.evaluation.commands import Command, command_runner
 from tests.evaluation.farm import LABELS, build_farm, figures, write_labels
+from tests.evaluation.judging import GOOD, Script
+from tests.openai_server import openai_server
 from tests.servers import ATLAS, running, served, wait_for
 
 MANY = 2000
@@ -139,3 +142,23 @@ def test_an_interrupt_leaves_figures_and_says_how_to_go_on(
 def came(out: Path) -> list[str]:
     replies = out / REPLIES
     return replies.read_text().splitlines() if replies.exists() else []
+
+
+def test_a_run_can_end_with_its_judge(
+    evaluation: Command, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "judged"
+    asked = ("--labels", labels, "--split", "all", "--k", "2", "--out", out)
+    assert "extractive" in evaluation(*asked, "--judge")[2]
+    assert not out.exists()
+    with openai_server() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.address)
+        Script(server, **GOOD)
+        by = ("--judge", "--judge-provider", "openai")
+        status, printed, said = evaluation(*asked, *by, "--json")
+    assert status == 0, said
+    assert "metrics_source: judge, by openai/" in said
+    assert RunFolder(out).load().metrics_source == "judge"
+    assert json.loads(printed)["all"]["context_recall"]["mean"] == 1
+    assert "judge" in (out / "report.md").read_text()

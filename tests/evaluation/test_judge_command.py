@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.evaluation.judge import vote_of
+from atlas_search.cli.evaluation.judge import rated_votes, vote_of
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import JUDGE, JUDGEMENTS, SCORES, RunFolder
+from atlas_search.evaluation.people.ratings import Rating as PersonRating
+from atlas_search.evaluation.people.ratings import Ratings
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.runs.carry_out import carry_out
 from atlas_search.evaluation.runs.here import ProcessSubject
@@ -168,7 +171,7 @@ def test_without_a_key_all_stays_estimated_and_the_command_fails(
         (("run",), "has no language model that could judge"),
         (("run", "--judge-target", "nobody"), "There is no target nobody."),
         (("run", *OPENAI, "--judge-votes", "2"), "odd number"),
-        (("elsewhere", *OPENAI), "There is no run elsewhere"),
+        (("elsewhere", *OPENAI), "There is no run 'elsewhere'"),
         (("run", "--judge-provider", "nobody"), "nobody"),
     ],
 )
@@ -210,6 +213,18 @@ def test_the_agreement_with_votes_of_readers_is_told(
     # the judge says no to the first alone, as the reader does
     assert "With people's thumb (answer_correctness): kappa 1.000, 100.0% of 6 votes agree." in said
     assert "accuracy" not in said
+
+
+def test_ratings_in_the_run_are_votes_too(run: RunFolder) -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    ratings = Ratings(run.path)
+    ratings.begin(ratings.scales())
+    first, second = (label.id for label in LABELS[:2])
+    for label, scores in ((first, {"accuracy": 1, "relevance": 3}), (second, {"accuracy": 4})):
+        ratings.add(PersonRating(rater="ann", label_id=label, scores=scores, at=at))
+    votes = rated_votes(run)
+    assert [vote.approves for vote in votes] == [{"accuracy": False}, {"accuracy": True}]
+    assert [vote.qa_id for vote in votes] == [f"eval-{first}", f"eval-{second}"]
 
 
 def test_a_vote_is_read_as_approval() -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.evaluation.options import AsJson, RunName
+from atlas_search.cli.evaluation.run_folders import run_folder
 from atlas_search.cli.printable import printable
-from atlas_search.core.errors import SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.judge.open import JudgeWanted, open_panel
@@ -20,6 +20,8 @@ from atlas_search.evaluation.judge.people import PersonVote, Scale, approval
 from atlas_search.evaluation.judge.report import JudgeReport
 from atlas_search.evaluation.judge.run_folder import judge_folder
 from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.people.ratings import Ratings
+from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.run import means
 from atlas_search.evaluation.scored import Scored
 from atlas_search.providers.embedding.open import open_embedder
@@ -40,13 +42,12 @@ PassageTokens = Annotated[
     int, typer.Option("--judge-tokens", min=100, help="Tokens of passages in one call")
 ]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Questions judged at once")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 
 _MARKED: tuple[Scale, ...] = ("accuracy", "relevance", "corpus_fidelity")
 
 
 def judge_command(
-    run: Annotated[str, typer.Argument(help="Folder of a run, or its name")],
+    run: RunName,
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
@@ -66,35 +67,57 @@ def judge_command(
         judge_tokens,
         parallel,
     )
-    settings = load_settings()
-    report = judge_run(settings, find_run(settings, run), wanted, as_json=as_json)
-    sys.exit(int(report.metrics_source == "heuristic"))
-
-
-def judge_run(
-    settings: Settings, folder: RunFolder, wanted: JudgeWanted, *, as_json: bool = False
-) -> JudgeReport:
-    """Judge a run that is finished, and print what came of it. Raises AtlasError."""
-    collection = folder.spec().collection
-    votes = [vote_of(one) for one in open_store(settings).every(Wanted(collection=collection))]
-    tools = Tools(open_embedder(settings))
-    with open_panel(settings, wanted) as panel, asking_bar("Judging") as told:
-        report = judge_folder(folder, panel, tools, votes, parallel=wanted.parallel, told=told)
+    folder = RunFolder(run_folder(run))
+    report = judge_run(load_settings(), folder, wanted)
     if as_json:
         print(report.model_dump_json(indent=2))
     else:
         Console().print(_table(report, folder.load().scored))
+    print(*write_reports(folder.path).remarks, sep="\n", file=sys.stderr)
+    sys.exit(int(report.metrics_source == "heuristic"))
+
+
+def check_judge(wanted: JudgeWanted) -> None:
+    """Raise AtlasError if there is no such judge: before anything is asked that it is to judge."""
+    with open_panel(load_settings(), wanted):
+        pass
+
+
+def judge_run(settings: Settings, folder: RunFolder, wanted: JudgeWanted) -> JudgeReport:
+    """Judge a run that is finished, and say on stderr what it took. Raises AtlasError."""
+    collection = folder.spec().collection
+    votes = [vote_of(one) for one in open_store(settings).every(Wanted(collection=collection))]
+    votes += rated_votes(folder)
+    tools = Tools(open_embedder(settings))
+    with open_panel(settings, wanted) as panel, asking_bar("Judging") as told:
+        report = judge_folder(folder, panel, tools, votes, parallel=wanted.parallel, told=told)
     print(*map(printable, remarks_on(report)), sep="\n", file=sys.stderr)
     return report
 
 
-def find_run(settings: Settings, name: str) -> RunFolder:
-    """A run by its folder, or by its name in the folder of runs. Raises SourceError."""
-    places = (Path(name), settings.atlas_evaluation_directory / name)
-    for place in places:
-        if place.is_dir():
-            return RunFolder(place)
-    raise SourceError(f"There is no run {name}: neither {places[0]} nor {places[1]} is a folder.")
+def rated_votes(folder: RunFolder) -> list[PersonVote]:
+    """What those said who rated the answers of a run, on scales that the judge has too.
+
+    A mark above the middle of its scale approves, one in the middle says neither.
+    """
+    ratings = Ratings(folder.path)
+    middle = {scale.name: (scale.low + scale.high) / 2 for scale in ratings.scales()}
+    answers = {label: reply.answer for label, reply in folder.replies().items()}
+    return [
+        PersonVote(
+            answer.session_id,
+            answer.qa_id,
+            answer.question,
+            answer.answer or "",
+            {
+                scale: rating.scores[scale] > middle[scale]
+                for scale in _MARKED
+                if rating.scores.get(scale, middle.get(scale)) != middle.get(scale)
+            },
+        )
+        for rating in ratings.all()
+        if (answer := answers.get(rating.label_id))
+    ]
 
 
 def vote_of(rating: Rating) -> PersonVote:

@@ -11,6 +11,14 @@ import typer
 from rich.console import Console
 
 from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.evaluation.judge import (
+    JudgeModelName,
+    JudgeProvider,
+    JudgeTarget,
+    MaxCost,
+    check_judge,
+    judge_run,
+)
 from atlas_search.cli.evaluation.options import (
     LABELS,
     AsJson,
@@ -35,6 +43,7 @@ from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.judge.open import JudgeWanted
 from atlas_search.evaluation.report import WIDTH, evaluation_table
 from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.run import PROCESS, EvalRun
@@ -78,6 +87,13 @@ def run_command(
     require_llm: RequireModel = False,
     out: RunDirectory = None,
     resume: Resumed = None,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="Let a language model judge the answers then")
+    ] = False,
+    judge_target: JudgeTarget = "",
+    judge_provider: JudgeProvider = "",
+    judge_model: JudgeModelName = "",
+    max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
@@ -85,8 +101,15 @@ def run_command(
     if context.invoked_subcommand:
         return
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
+    by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
+    if judge:
+        check_judge(by)
     if resume:
-        only_options(context, "resume", "parallel", "require_llm", "as_json")
+        only_options(
+            context,
+            *("resume", "parallel", "require_llm", "as_json"),
+            *("judge", "judge_target", "judge_provider", "judge_model", "max_cost"),
+        )
         folder = RunFolder(resume)
         outcome = _go_on(folder, parallel, require_llm=require_llm)
     else:
@@ -109,7 +132,11 @@ def run_command(
             begin_run(folder, subject, questions, wanted)
             with asking_bar() as told:
                 outcome = carry_out(folder, subject, told=told)
-    _print_figures(outcome.run, as_json=as_json)
+    run = outcome.run
+    if judge and not outcome.stopped:
+        judge_run(load_settings(), folder, by)
+        run = folder.load()
+    _print_figures(run, as_json=as_json)
     _say_how_it_ended(folder, outcome)
     sys.exit(status_of(outcome, require_llm=require_llm))
 
