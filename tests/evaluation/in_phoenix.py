@@ -33,7 +33,7 @@ query ($id: ID!) {
 """
 """As the pages of Phoenix ask: for as many annotations as it gives unasked."""
 
-PROJECT = "reading room"
+PROJECT = "evaluations"
 TARGETS = ("k10_extractive", "k10_lexical")
 QUESTIONS = 8
 
@@ -74,7 +74,7 @@ def answers_of(run: RunFolder) -> list[Any]:
 
 def _traces(api: PhoenixApi) -> set[str]:
     roots = api.pages(
-        "/v1/projects/reading%20room/spans", {"parent_id": "null", "name": "ask", "limit": 100}
+        f"/v1/projects/{PROJECT}/spans", {"parent_id": "null", "name": "ask", "limit": 100}
     )
     return {span["context"]["trace_id"] for span in roots}
 

@@ -24,7 +24,7 @@ from atlas_search.evaluation.phoenix.dataset import (
     example_metadata,
     example_output,
 )
-from atlas_search.evaluation.phoenix.evaluations import evaluations
+from atlas_search.evaluation.phoenix.evaluations import chosen_figures, evaluations
 from atlas_search.evaluation.phoenix.experiment import (
     experiment_metadata,
     experiment_name,
@@ -32,7 +32,7 @@ from atlas_search.evaluation.phoenix.experiment import (
     times,
 )
 from atlas_search.evaluation.phoenix.shown import Shown
-from atlas_search.evaluation.phoenix.upload import check_together
+from atlas_search.evaluation.phoenix.upload import load_together
 from atlas_search.evaluation.phoenix.uploads import FILE, Upload, keep_upload, kept_upload
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.run import RunSpec
@@ -167,9 +167,9 @@ def test_runs_of_other_labels_are_not_compared(run: RunFolder, farm: Path, tmp_p
     with opened_farm(farm) as subject:
         other = begun(tmp_path / "other", subject, LABELS[:2])
     with pytest.raises(RequestError, match="a run of other labels"):
-        check_together([run, other])
+        load_together([run, other])
     with pytest.raises(RequestError, match="no figures yet"):
-        check_together([other])
+        load_together([other])
 
 
 def test_a_choice_of_a_label_set_is_a_dataset_of_its_own(run: RunFolder) -> None:
@@ -211,7 +211,7 @@ def test_an_example_without_content_is_its_id_and_figures() -> None:
 def figure(
     name: str, value: float, came: Reply, label: Label = LABEL, shown: Shown = ALL, **sources: Any
 ) -> dict[str, Any]:
-    (found,) = evaluations(Scored(label, came, {name: value}, sources), shown)
+    (found,) = evaluations(Scored(label, came, {name: value}, sources), [name], shown)
     return found
 
 
@@ -223,16 +223,15 @@ def test_a_judges_figure_is_a_models_and_any_other_is_computed() -> None:
     assert (estimated["annotator_kind"], estimated["metadata"]["source"]) == ("CODE", "heuristic")
 
 
-def test_the_most_telling_figures_come_last() -> None:
-    figures = dict.fromkeys(("answered", "recall@5", "kept_share.farm", "mrr", "recall@10"), 1.0)
-    found = evaluations(Scored(LABEL, reply("ANSWER", "Sheep."), figures), ALL)
-    assert [each["name"] for each in found] == [
-        "kept_share.farm",
-        "recall@10",
-        "recall@5",
-        "answered",
-        "mrr",
-    ]
+def test_of_more_figures_than_are_shown_the_most_telling_are_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("atlas_search.evaluation.phoenix.evaluations.MOST", 3)
+    names = ("answered", "recall@5", "kept_share.farm", "mrr", "recall@10")
+    chosen = chosen_figures(names)
+    assert chosen == {"answered", "mrr", "recall@10"}
+    one = Scored(LABEL, reply("ANSWER", "Sheep."), dict.fromkeys(names, 1.0))
+    assert [each["name"] for each in evaluations(one, chosen, ALL)] == sorted(chosen)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from atlas_search.evaluation.phoenix.evaluations import decision
 from atlas_search.evaluation.phoenix.shown import Shown
 from atlas_search.evaluation.phoenix.upload import Uploaded, upload_runs
 from atlas_search.evaluation.phoenix.uploads import FILE
+from atlas_search.evaluation.scored import Scored
 from atlas_search.services import Services
 from tests.browser import chromium
 from tests.conftest import require
@@ -71,6 +72,10 @@ def uploaded(phoenix: str, runs: list[RunFolder], name: str = "", shown: Shown =
         return upload_runs(runs, api, shown, silent, name)
 
 
+def uploaded_figures(one: Scored, to: Uploaded) -> dict[str, float]:
+    return {name: value for name, value in one.figures.items() if name not in to.left_out}
+
+
 def test_a_label_set_is_a_dataset(
     phoenix: str, compared: Compared, labels: tuple[Label, ...]
 ) -> None:
@@ -103,7 +108,8 @@ def test_a_run_is_an_experiment_with_its_answers_and_figures(
         assert was["output"]["passages"] == [each.passage_id for each in one.reply.passages]
         assert was["latency_ms"] == pytest.approx(1000 * one.reply.seconds, abs=1)
         annotations = {each["name"]: each for each in was["annotations"]}
-        assert {name: each["score"] for name, each in annotations.items()} == one.figures
+        scores = {name: each["score"] for name, each in annotations.items()}
+        assert scores == uploaded_figures(one, compared.uploaded)
         assert annotations["decided"]["label"] == decision(one) == answer.decision
         kinds = {each["annotator_kind"] for each in annotations.values()}
         assert kinds == {"CODE"}
@@ -119,13 +125,13 @@ def test_each_question_has_its_trace(phoenix: str, compared: Compared, place: in
 
 
 def test_the_pages_show_the_figures_that_matter(phoenix: str, compared: Compared) -> None:
-    """They leave some out: a question may have more than 50."""
+    """They show 50 of a question, the last in the alphabet."""
     loaded = compared.runs[0].load().scored
     scored = {one.reply.answer.trace_id: one for one in loaded if one.reply.answer}
     for run in pages(phoenix, compared.uploaded, 0):
         names = {edge["node"]["name"] for edge in run["annotations"]["edges"]}
         figures = scored[run["trace"]["traceId"]].figures
-        assert names <= figures.keys()
+        assert names == figures.keys() - compared.uploaded.left_out
         assert {name for name in figures if is_judged(name) and "@" not in name} <= names
 
 
@@ -187,7 +193,7 @@ def test_without_content_no_text_and_no_name_of_a_file_leaves(
     found = held(phoenix, bare, 0)
     for one in run.scored:
         scores = {each["name"]: each["score"] for each in found[one.label.id]["annotations"]}
-        assert scores == one.figures
+        assert scores == uploaded_figures(one, bare)
 
 
 def test_the_command_prints_the_page_that_compares_them(
@@ -201,7 +207,9 @@ def test_the_command_prints_the_page_that_compares_them(
     with pytest.raises(SystemExit) as ended:
         main(["eval", "phoenix", *arguments, "--name", "compared"])
     assert not ended.value.code
-    assert capsys.readouterr().out.strip() == compared.uploaded.page(phoenix)
+    said = capsys.readouterr()
+    assert said.out.strip() == compared.uploaded.page(phoenix)
+    assert "Phoenix shows 50 figures of a question. Left out: candidates_" in said.err
 
 
 @pytest.mark.browser

@@ -13,6 +13,7 @@ from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.phoenix.api import PhoenixApi, configured_phoenix
+from atlas_search.evaluation.phoenix.evaluations import MOST
 from atlas_search.evaluation.phoenix.shown import shown_by
 from atlas_search.evaluation.phoenix.upload import upload_runs
 
@@ -37,5 +38,8 @@ def show_in_phoenix(folders: Sequence[RunFolder], name: str = "") -> None:
     with PhoenixApi(at.base, at.headers, tries=TRIES) as api:
         uploaded = upload_runs(folders, api, shown, asking_bar, name)
     print(uploaded.page(settings.phoenix_url or at.base))
+    if uploaded.left_out:
+        names = ", ".join(sorted(uploaded.left_out))
+        print(f"Phoenix shows {MOST} figures of a question. Left out: {names}.", file=sys.stderr)
     if not shown.content:
         print("TRACE_CONTENT=0: ids and figures were uploaded, no texts.", file=sys.stderr)

@@ -1,6 +1,6 @@
 """The figures of a question as evaluations of Phoenix."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from atlas_search.evaluation.metrics.catalogue import metric_of
@@ -8,16 +8,26 @@ from atlas_search.evaluation.metrics.metric import Metric
 from atlas_search.evaluation.phoenix.shown import Shown
 from atlas_search.evaluation.scored import Scored
 
+MOST = 50
+"""Figures of a question that Phoenix's pages show: of more, those first in the alphabet look as if
+there were none."""
+
 FAILED = "FAILED"
 """What stands for the decision of a question that brought an error."""
 
 
-def evaluations(one: Scored, shown: Shown) -> list[dict[str, Any]]:
-    """An evaluation of each figure, without the run and the times, the least telling first.
+def chosen_figures(names: Iterable[str]) -> set[str]:
+    """The MOST that tell most: before others what is judged, and of that what is of no depth."""
 
-    Phoenix shows the last 50 that came of a run, and a question may have more.
-    """
-    return [_evaluation(one, name, shown) for name in sorted(one.figures, key=_weight)]
+    def weight(name: str) -> tuple[bool, bool, str]:
+        return metric_of(name).better == "none", "@" in name, name
+
+    return set(sorted(set(names), key=weight)[:MOST])
+
+
+def evaluations(one: Scored, chosen: Collection[str], shown: Shown) -> list[dict[str, Any]]:
+    """An evaluation of each chosen figure, by name, without the run and the times."""
+    return [_evaluation(one, name, shown) for name in sorted(one.figures) if name in chosen]
 
 
 def decision(one: Scored) -> str:
@@ -25,11 +35,6 @@ def decision(one: Scored) -> str:
     if one.reply.error:
         return FAILED
     return one.reply.answer.decision if one.reply.answer else ""
-
-
-def _weight(name: str) -> tuple[bool, bool, str]:
-    """Above others is what is judged, and of that what is of no single depth."""
-    return metric_of(name).better != "none", "@" not in name, name
 
 
 def _evaluation(one: Scored, name: str, shown: Shown) -> dict[str, Any]:

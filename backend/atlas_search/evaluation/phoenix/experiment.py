@@ -1,6 +1,6 @@
 """A run as an experiment of Phoenix: a run of it for each question, with evaluations."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime, timedelta
 from typing import Any
@@ -89,16 +89,20 @@ def send_evaluations(
     dataset: Dataset,
     runs: Mapping[str, str],
     run: EvalRun,
+    chosen: Collection[str],
     shown: Shown,
     told: Told,
 ) -> None:
-    """Upload every figure of each question that is not there, or another. Raises AtlasError."""
+    """Upload the chosen figures of each question that are not there, or others.
+
+    Raises AtlasError.
+    """
     there = _evaluations(api, experiment, dataset)
 
     def send(one: Scored) -> None:
         started, ended = times(one.reply, run.spec)
         kept = there.get(one.label.id, {})
-        for evaluation in evaluations(one, shown):
+        for evaluation in evaluations(one, chosen, shown):
             if kept.get(evaluation["name"]) == said_by(evaluation, evaluation["result"]):
                 continue
             body = {

@@ -1,6 +1,6 @@
 """Runs into Phoenix: their labels as a dataset, each as an experiment over it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
@@ -15,6 +15,7 @@ from atlas_search.evaluation.phoenix.dataset import (
     read_dataset,
     upload_dataset,
 )
+from atlas_search.evaluation.phoenix.evaluations import chosen_figures
 from atlas_search.evaluation.phoenix.experiment import (
     RUN_ID,
     create_experiment,
@@ -32,11 +33,15 @@ Progress = Callable[[str], AbstractContextManager[Told]]
 
 @dataclass(frozen=True)
 class Uploaded:
-    """A dataset, and the experiments of runs over it, in the order of the runs."""
+    """A dataset, and the experiments of runs over it, in the order of the runs.
+
+    The figures `left_out` are more than Phoenix shows.
+    """
 
     name: str
     dataset_id: str
     experiment_ids: tuple[str, ...]
+    left_out: frozenset[str]
 
     def page(self, phoenix: str) -> str:
         """The page of a Phoenix that compares the experiments, the others with the first."""
@@ -53,49 +58,47 @@ def upload_runs(
     they are in Phoenix, and nothing else of them changes. Raises RequestError for runs that cannot
     be uploaded, and else as PhoenixApi does.
     """
-    check_together(folders)
+    figures = {name for run in load_together(folders) for one in run.scored for name in one.figures}
+    chosen = chosen_figures(figures)
     name = name or dataset_name(folders[0].spec())
-    kept = [_upload(folder, api, shown, progress, name) for folder in folders]
-    return Uploaded(name, kept[0].dataset_id, tuple(one.experiment_id for one in kept))
+    kept = [_upload(folder, api, chosen, shown, progress, name) for folder in folders]
+    ids = tuple(one.experiment_id for one in kept)
+    return Uploaded(name, kept[0].dataset_id, ids, frozenset(figures - chosen))
 
 
-def check_together(folders: Sequence[RunFolder]) -> None:
-    """Raise RequestError unless the runs are of the same labels, each with figures."""
-    first = folders[0]
-    for folder in folders:
-        if folder.spec().labels.sha256 != first.spec().labels.sha256:
+def load_together(folders: Sequence[RunFolder]) -> list[EvalRun]:
+    """The runs. Raises RequestError unless they are of the same labels, each with figures."""
+    runs = [folder.load() for folder in folders]
+    for folder, run in zip(folders, runs, strict=True):
+        if run.spec.labels.sha256 != runs[0].spec.labels.sha256:
             raise RequestError(
-                f"{folder.path} is a run of other labels than {first.path}, and Phoenix compares "
-                "answers to the same questions. Upload them one after the other."
+                f"{folder.path} is a run of other labels than {folders[0].path}, and Phoenix "
+                "compares answers to the same questions. Upload them one after the other."
             )
-        if not folder.load().scored:
+        if not run.scored:
             raise RequestError(
                 f"{folder.path} has no figures yet. Finish it: atlas eval --resume {folder.path}"
             )
+    return runs
 
 
 def _upload(
-    folder: RunFolder, api: PhoenixApi, shown: Shown, progress: Progress, name: str
+    folder: RunFolder,
+    api: PhoenixApi,
+    chosen: Collection[str],
+    shown: Shown,
+    progress: Progress,
+    name: str,
 ) -> Upload:
     with folder.held():
         run = folder.load()
         dataset, upload = _placed(folder, run.spec, api, shown, name)
-        _send(run, api, shown, progress, dataset, upload.experiment_id)
+        at = upload.experiment_id
+        with progress("Answers") as told:
+            runs = send_runs(api, at, dataset, run, shown, told)
+        with progress("Figures") as told:
+            send_evaluations(api, at, dataset, runs, run, chosen, shown, told)
     return upload
-
-
-def _send(
-    run: EvalRun,
-    api: PhoenixApi,
-    shown: Shown,
-    progress: Progress,
-    dataset: Dataset,
-    experiment: str,
-) -> None:
-    with progress("Answers") as told:
-        runs = send_runs(api, experiment, dataset, run, shown, told)
-    with progress("Figures") as told:
-        send_evaluations(api, experiment, dataset, runs, run, shown, told)
 
 
 def _placed(
