@@ -54,7 +54,7 @@ def describe_leg(
     shown, seen = rows[:TEXTS_OF_LEG] if span.content else [], run.seen
     run.to_show.extend(shown)
     ids = run.store.passage_ids(rows)
-    span.list_hits(ids, hits.scores.tolist(), lambda: map(seen.get, shown))
+    span.list_hits(ids, hits.scores, lambda: map(seen.get, shown))
 
 
 def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:

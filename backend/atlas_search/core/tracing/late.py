@@ -27,19 +27,7 @@ class LateSpan(ReadableSpan):
     without them."""
 
     def __init__(self, span: ReadableSpan, late: Sequence[Late]):
-        super().__init__(
-            name=span.name,
-            context=span.context,
-            parent=span.parent,
-            resource=span.resource,
-            events=span.events,
-            links=span.links,
-            kind=span.kind,
-            status=span.status,
-            start_time=span.start_time,
-            end_time=span.end_time,
-            instrumentation_scope=span.instrumentation_scope,
-        )
+        self.__dict__.update(span.__dict__)  # copied by its properties, a span costs 20 µs
         self.plain = span
         self._late = late
 

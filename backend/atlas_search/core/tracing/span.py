@@ -95,7 +95,7 @@ class Span:
     def list_hits(
         self,
         ids: Sequence[str],
-        scores: Sequence[float],
+        scores: Iterable[float],
         passages: Callable[[], Iterable[Passage | None]],
     ) -> None:
         """List what a retriever returned, best first; `passages` are the first of them.
