@@ -13,6 +13,7 @@ from atlas_search.evaluation.folder import REPLIES, RunFolder
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.server.app import create_app
 from tests.chat_server import KEY
+from tests.conftest import free_port
 from tests.evaluation.commands import Command, command_runner
 from tests.evaluation.farm import LABELS, build_farm, figures, write_labels
 from tests.evaluation.judging import GOOD, Script
@@ -162,3 +163,15 @@ def test_a_run_can_end_with_its_judge(
     assert RunFolder(out).load().metrics_source == "judge"
     assert json.loads(printed)["all"]["context_recall"]["mean"] == 1
     assert "judge" in (out / "report.md").read_text()
+
+
+def test_a_run_is_kept_where_phoenix_is_away(
+    evaluation: Command, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atlas_search.cli.evaluation.phoenix.TRIES", 1)
+    monkeypatch.setenv("PHOENIX_COLLECTOR_ENDPOINT", f"http://127.0.0.1:{free_port()}")
+    out = tmp_path / "run"
+    status, _, said = evaluation("--labels", labels, "--limit", "1", "--out", out, "--phoenix")
+    assert status == 1
+    assert said.splitlines()[-1].startswith("atlas: Phoenix")
+    assert RunFolder(out).load().scored

@@ -28,18 +28,21 @@ def phoenix_command(
 ) -> None:
     """Upload labels as a dataset and each run as an experiment, and print where to compare them."""
     require("eval", "An evaluation")
-    show_in_phoenix([RunFolder(run_folder(run)) for run in runs], name)
+    print(show_in_phoenix([RunFolder(run_folder(run)) for run in runs], name))
 
 
-def show_in_phoenix(folders: Sequence[RunFolder], name: str = "") -> None:
-    """Upload runs, and print the address of the page that compares them. Raises AtlasError."""
+def show_in_phoenix(folders: Sequence[RunFolder], name: str = "") -> str:
+    """Upload runs; the address of the page that compares them. Raises AtlasError.
+
+    What is not uploaded is said on stderr.
+    """
     settings = load_settings()
     at, shown = configured_phoenix(settings), shown_by(settings)
     with PhoenixApi(at.base, at.headers, tries=TRIES) as api:
         uploaded = upload_runs(folders, api, shown, asking_bar, name)
-    print(uploaded.page(settings.phoenix_url or at.base))
     if uploaded.left_out:
         names = ", ".join(sorted(uploaded.left_out))
         print(f"Phoenix shows {MOST} figures of a question. Left out: {names}.", file=sys.stderr)
     if not shown.content:
         print("TRACE_CONTENT=0: ids and figures were uploaded, no texts.", file=sys.stderr)
+    return uploaded.page(settings.phoenix_url or at.base)

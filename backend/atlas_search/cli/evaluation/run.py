@@ -40,6 +40,7 @@ from atlas_search.cli.evaluation.options import (
     read_questions,
 )
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
+from atlas_search.cli.evaluation.phoenix import show_in_phoenix
 from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
@@ -94,6 +95,9 @@ def run_command(
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
     max_cost: MaxCost = None,
+    phoenix: Annotated[
+        bool, typer.Option("--phoenix", help="Upload the run to Phoenix at its end")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
@@ -108,7 +112,7 @@ def run_command(
         only_options(
             context,
             *("resume", "parallel", "require_llm", "as_json"),
-            *("judge", "judge_target", "judge_provider", "judge_model", "max_cost"),
+            *("judge", "judge_target", "judge_provider", "judge_model", "max_cost", "phoenix"),
         )
         folder = RunFolder(resume)
         outcome = _go_on(folder, parallel, require_llm=require_llm)
@@ -138,6 +142,8 @@ def run_command(
         run = folder.load()
     _print_figures(run, as_json=as_json)
     _say_how_it_ended(folder, outcome)
+    if phoenix:
+        print(f"In Phoenix: {show_in_phoenix([folder])}", file=sys.stderr)
     sys.exit(status_of(outcome, require_llm=require_llm))
 
 
