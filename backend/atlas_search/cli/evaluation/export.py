@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from atlas_search.cli.evaluation.options import RunName
+from atlas_search.cli.evaluation.run_folders import load_run
 from atlas_search.evaluation.exports import left_out, write_export
-from atlas_search.evaluation.folder import RunFolder
 
 
 class DataSet(StrEnum):
@@ -20,12 +21,12 @@ class DataSet(StrEnum):
 
 
 def export_command(
-    run: Annotated[Path, typer.Argument(help="Folder of a run")],
+    run: RunName,
     file: Annotated[Path, typer.Argument(help="File to write; trec adds FILE.qrels")],
     format_: Annotated[DataSet, typer.Option("--format", help="For whom")],
 ) -> None:
     """Write a run as a data set that another tool of evaluation reads."""
-    loaded = RunFolder(run).load()
+    loaded = load_run(run)
     paths = write_export(loaded, format_, file)
     failed = left_out(loaded)
     remark = f" {failed} questions failed and are left out." if failed else ""

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from atlas_search.cli.evaluation.options import RUN_NAME
+from atlas_search.cli.evaluation.run_folders import run_folder
 from atlas_search.core.errors import RequestError
 
 
 def report_command(
     runs: Annotated[
-        list[Path], typer.Argument(help="Folders of runs or grids; several are shown side by side")
+        list[str], typer.Argument(help=f"{RUN_NAME}, or of a grid; several stand side by side")
     ],
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder (default: that of the one run or grid)")
@@ -22,6 +24,6 @@ def report_command(
 
     if len(runs) > 1 and out is None:
         raise RequestError("Several runs have no folder in common. Name one with --out.")
-    written = write_reports(*runs, out=out)
+    written = write_reports(*map(run_folder, runs), out=out)
     print(*written.remarks, sep="\n", file=sys.stderr)
     sys.exit(bool(written.faults))
