@@ -27,6 +27,8 @@ from tests.quality.bundled import (
     with_weights,
 )
 
+pytestmark = pytest.mark.timeout(1200)  # hundreds of questions on a busy machine
+
 SEEDS = range(10)
 HARMLESS = {
     "another order": {"order": 1},
