@@ -112,11 +112,9 @@ def test_files_of_another_packages_format_are_read_with_those_of_atlas(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     source = write_sources(tmp_path / "source", {"town/talk.srt": TALK, "town/b.txt": "Cows moo."})
-    name = "plugin_test"  # of the readable manifest, which goes into the checkout
-    code, said = atlas(environment, tmp_path, "create", "files", source, "--collection", name)
-    (ROOT / "create" / "files" / "output" / f"{name}.txt").unlink()
+    code, said = atlas(environment, tmp_path, "create", "files", source, "--collection", "talks")
     assert code == 0, said
-    assert Manifest.read(tmp_path / "stores" / name).documents == 2
+    assert Manifest.read(tmp_path / "stores" / "talks").documents == 2
 
 
 def test_a_name_nobody_has_is_refused_with_the_known_ones(
