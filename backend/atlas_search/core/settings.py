@@ -121,6 +121,7 @@ class Settings(BaseSettings):
     )
     mistral_server_url: str = Field(
         "",
+        pattern=r"^(https?://.+)?$",
         description="Address of Mistral's API; empty: the public one",
     )
     mistral_requests_per_minute: int = Field(
@@ -135,6 +136,7 @@ class Settings(BaseSettings):
     )
     openai_base_url: str = Field(
         "",
+        pattern=r"^(https?://.+)?$",
         description="Address of an OpenAI-compatible server, up to `/v1`; empty: OpenAI's",
     )
     llm_concurrency: int = Field(
@@ -165,6 +167,7 @@ class Settings(BaseSettings):
     )
     cohere_server_url: str = Field(
         "",
+        pattern=r"^(https?://.+)?$",
         description="Address of Cohere's API, or of a server that speaks it; empty: the public one",
     )
     test_target: str = Field("k10_extractive", description="Target used when a request names none")
@@ -194,6 +197,7 @@ class Settings(BaseSettings):
     )
     atlas_public_url: str = Field(
         "",
+        pattern=r"^(https?://.+)?$",
         description="Address of the page as readers reach it, for permalinks; empty: the request's",
     )
     atlas_allowed_hosts: str = Field(
