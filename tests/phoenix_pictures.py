@@ -22,7 +22,7 @@ from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import Services, open_services
 from tests.answering import answered_by, asked
 from tests.browser import chromium
-from tests.conftest import _build_demo, free_port
+from tests.conftest import build_demo, free_port
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
 from tests.spans.recorded import trace_with
@@ -62,7 +62,7 @@ def demo_phoenix(folder: Path) -> Iterator[str]:
 def ask_demo(phoenix: str, folder: Path) -> None:
     """Ask the demo collection of several targets, rate some answers, and search it unevenly."""
     embedder = LocalEmbedder(DEFAULT_MODEL)
-    _build_demo(folder, embedder)
+    build_demo(folder, embedder)
     settings = Settings(chroma_persist_directory=folder, query_cache_enabled=False)
     services = open_services(settings, embedder)
     tracer = Tracer(phoenix, PROJECT, content=True, delay=0.2)

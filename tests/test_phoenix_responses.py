@@ -265,7 +265,8 @@ def test_evaluation(traced: Traced) -> None:
         name.removeprefix("eval."): said[name] for name in said if name.startswith("eval.")
     } == {
         "run": said["eval.run"],
-        **{name: value for name, value in figures["all"].items() if value is not None},
+        "questions": 1,
+        **{name: figure["mean"] for name, figure in figures["all"].items() if "." not in name},
     }
     asked = traced.trace("ask", **{"eval.run": said["eval.run"]})[0]["attributes"]
     assert (asked["eval.label"], asked["input.value"]) == ("q1", WOOL)
@@ -276,10 +277,11 @@ def printed(process: Server) -> dict[str, Any]:
     """The JSON document that a command printed last."""
 
     def read() -> dict[str, Any] | None:
-        lines = list(process.lines)
-        if "{" not in lines or "}" not in lines:
+        text = "\n".join(process.lines)  # what goes to stderr stands around it
+        try:
+            found: dict[str, Any] = json.JSONDecoder().raw_decode(text, text.index("{\n"))[0]
+        except ValueError:
             return None
-        found: dict[str, Any] = json.loads("\n".join(lines[lines.index("{") :]))
         return found
 
     return wait_for(read, 10, "the figures")
