@@ -16,7 +16,7 @@ from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import open_services
 from tests.browser import chromium
-from tests.conftest import _build_demo, free_port
+from tests.conftest import build_demo, free_port
 from tests.evaluation.in_phoenix import TARGETS, carried_out, chosen_labels, silent
 from tests.phoenix_pictures import PICTURES, SETTLED, keep
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
@@ -30,7 +30,7 @@ WAIT = 60_000  # milliseconds
 def compared(phoenix: str, folder: Path) -> str:
     """The page of two runs over some bundled labels."""
     embedder = LocalEmbedder(DEFAULT_MODEL)
-    _build_demo(folder, embedder)
+    build_demo(folder, embedder)
     services = open_services(Settings(chroma_persist_directory=folder), embedder)
     runs = carried_out(folder / "runs", services, phoenix, chosen_labels())
     services.close()
