@@ -30,9 +30,10 @@ def many_turns() -> Iterator[None]:
 
 
 def followed() -> list[Serving]:
-    """What looks for new versions."""
+    """What looks for new versions; one whose opening failed never began to."""
     found = (each for each in gc.get_objects() if type(each) is Serving)
-    return [each for each in found if each._watcher.is_alive() and not each._stopped.is_set()]
+    begun = (each for each in found if hasattr(each, "_watcher"))
+    return [each for each in begun if each._watcher.is_alive() and not each._stopped.is_set()]
 
 
 def test_what_is_opened_while_another_is_closed_is_not_lost(
