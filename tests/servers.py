@@ -79,9 +79,10 @@ def answers(url: str) -> bool | None:
 def running(*command: str | Path, environment: Mapping[str, str], folder: Path) -> Iterator[Server]:
     """A command with a clean environment; ended, if it still runs, when the block ends.
 
-    It runs the same sources as the tests do.
+    It runs the same sources as the tests do, and the models that they have exported.
     """
-    own = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    kept = ("PATH", "PYTHONPATH", "ATLAS_MODEL_DIRECTORY")
+    own = {name: os.environ[name] for name in kept if name in os.environ}
     process = subprocess.Popen(
         [str(part) for part in command],
         stdout=subprocess.PIPE,

@@ -1,5 +1,6 @@
 """Building from a folder of text files: repeatable, atomic, and clear about what it left out."""
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -233,7 +234,11 @@ def test_the_script_fails_with_a_message(tmp_path: Path) -> None:
         [sys.executable, script, tmp_path / "nowhere", "--collection", "x"],
         capture_output=True,
         text=True,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(tmp_path),
+            "ATLAS_MODEL_DIRECTORY": os.environ["ATLAS_MODEL_DIRECTORY"],
+        },
         cwd=tmp_path,
         check=False,
     )

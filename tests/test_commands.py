@@ -1,6 +1,9 @@
 """`atlas ask`, `export`, `replay`, `calibrate` and `doctor`, as they are typed."""
 
+import csv
+import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -169,3 +172,56 @@ def test_the_doctor_ends_with_a_status_where_something_is(
     status, out, _ = atlas("doctor")
     assert status == 1
     assert "fault collection: " in out
+
+
+def test_words_are_shown_in_their_context(atlas: Command, address: str) -> None:
+    status, out, _ = atlas("kwic", "sue NEAR/5 libel", "--context", 3, "--sort", "left")
+    assert status == 0
+    *lines, summary = out.splitlines()
+    assert len({line.index(" sue ") for line in lines}) == 1
+    assert summary.startswith(f"{len(lines)} hits in ")
+    status, out, _ = atlas("kwic", "sue NEAR/5 libel", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert (len(rows), {row["hit"] for row in rows}) == (len(lines), {"sue"})
+    status, _, error = atlas("kwic", '"sue')
+    assert (status, error) == (
+        1,
+        'atlas: query, character 1: the quotation mark " is not closed.\n',
+    )
+
+
+def test_words_are_counted_over_time_and_by_field(atlas: Command, address: str) -> None:
+    status, out, _ = atlas("trends", "libel*", "--by", "decade", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["by"] == "decade"
+    _, out, _ = atlas("trends", "libel*", "--by", "decade", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["value"] or None for row in rows] == [cell["value"] for cell in found["cells"]]
+    assert {row["hits"] for row in rows if row["words"] == "0"} == {""}
+    _, out, _ = atlas("counts", "libel*", "--by", "corpus", "--corpus", "legal_uk")
+    assert "legal_uk" in out
+    assert "legal_us" not in out
+    _, _, error = atlas("counts", "libel*", "--by", "moon")
+    assert error.startswith("atlas: by='moon': give all, year, decade, corpus, or one of")
+    assert atlas("counts", "libel*", "--json", "--csv")[0] == 1
+
+
+def test_words_near_words_and_words_of_a_corpus_are_listed(atlas: Command, address: str) -> None:
+    status, out, _ = atlas("collocates", "libel*", "--min-count", 2, "--no-function-words")
+    assert status == 0
+    *_, summary = out.splitlines()
+    assert re.fullmatch("[0-9,]+ hits; [0-9,]+ words looked through", summary)
+    status, out, _ = atlas("collocates", "libel*", "--left", 0, "-n", 3, "--min-count", 2, "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert (status, len(rows)) == (0, 3)
+    assert rows[0]["query"].endswith(" NEAR/5,0 (libel*)")
+    _, out, _ = atlas("kwic", rows[0]["query"], "-n", 1000, "--csv")
+    assert len(list(csv.DictReader(io.StringIO(out)))) == int(rows[0]["near"])
+    status, out, _ = atlas("keywords", "--corpus", "legal_uk", "--against", "legal_us", "--json")
+    found = json.loads(out)
+    assert (status, len(found["keywords"])) == (0, 20)
+    assert all(key["log_ratio"] > 0 for key in found["keywords"])
+    status, _, error = atlas("keywords")
+    assert status == 1
+    assert "nothing is left to compare with" in error

@@ -32,6 +32,7 @@ SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OWN = {
     "ATLAS_HOST",
     "ATLAS_PORT",
+    "ATLAS_MODEL_DIRECTORY",
     "ATLAS_STATE_DIRECTORY",
     "CHROMA_PERSIST_DIRECTORY",
     "TARGETS_DIRECTORY",

@@ -33,7 +33,7 @@ def test_every_block_of_the_page_on_python_runs(
     printed = capsys.readouterr().out
     assert "The council votes to open a public library." in printed
     assert "atlas create" in printed  # of the last error
-    assert len(blocks) == 8
+    assert len(blocks) == 9
 
 
 def test_the_notebook_runs_and_was_executed(here: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from atlas_search.build.maintain import repair
 from atlas_search.cli.main import main
+from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import UnwritableFolder
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.staging import Staging
@@ -156,3 +157,12 @@ def test_a_command_that_cannot_write_its_file_ends_in_one_line(
         said = capsys.readouterr().err
         assert (ended.value.code, said.startswith("atlas: ")) == (1, True), said
         assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("place", ["file/sub", "none/sub"])
+def test_a_place_that_cannot_be_is_told_in_one_line(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("in the way")
+    wrong = str(tmp_path / place)
+    said = rf"{wrong} cannot be written or read .*Name another"
+    with pytest.raises(UnwritableFolder, match=said), writing_anywhere():
+        Path(wrong).write_text("")

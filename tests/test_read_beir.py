@@ -229,7 +229,7 @@ def test_trec_judgements_may_be_separated_by_blanks(tmp_path: Path) -> None:
     ("qrels", "said"),
     [
         ("q\td\t1\nq\td\n", "qrels.tsv:2: 2 columns; a judgement has three or four"),
-        ("q\td\t1\nq\td\thigh\n", "qrels.tsv:2: the relevance high is no number"),
+        ("q\td\t1\nq\td\thigh\n", "qrels.tsv:2: the relevance high is no whole number"),
         ("q\td\t1\nq\td\t2\n", "qrels.tsv:2: q and d are judged differently above"),
     ],
 )

@@ -20,6 +20,8 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.ingest.documents import ResultOut
+from atlas_search.server.ingest.trace import JobTrace
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import (
     ADMINISTRATOR,
@@ -218,3 +220,15 @@ def test_a_job_whose_process_dies_is_marked_as_failed(settings: Settings) -> Non
         root = recorded.root("ingest")
         assert not root.status.is_ok
         assert "ended with -9" in str(root.status.description)
+
+
+def test_a_job_whose_collection_is_dropped_at_once_is_still_told(tmp_path: Path) -> None:
+    counts = dict.fromkeys(
+        ("documents", "passages", "documents_added", "documents_changed", "documents_removed"), 1
+    )
+    result = ResultOut(version="v1", passages_added=1, unchanged=False, seconds=0.1, **counts)
+    with recording() as (tracer, recorded), tracer.root("ingest", "CHAIN") as root:
+        JobTrace(root, lambda name, done, total: None, tmp_path / "dropped").describe(result)
+    told = said(recorded.root("ingest"))
+    assert told["version"] == "v1"
+    assert "embedding_model" not in told

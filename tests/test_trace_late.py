@@ -1,6 +1,9 @@
 """Lists in spans are spelt out when they are sent: no request waits for it."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
+from threading import Event
 
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -29,7 +32,8 @@ def test_a_list_is_made_when_the_span_is_read_and_its_size_known_before() -> Non
         span.list_hits(["a", "b"], [0.9, 0.5], lambda: GIVEN)
         assert len(span.late) == 1
     (ended,) = exported.get_finished_spans()
-    assert size_of(ended) == pytest.approx(2 * DOCUMENT_BYTES, abs=200)
+    size = 2 * DOCUMENT_BYTES + len(text)
+    assert size_of(ended) == pytest.approx(size, abs=200)
     told = said(ended)
     assert (told[f"{FIRST}.id"], told[f"{FIRST}.score"]) == ("a", 0.9)
     assert told[f"{FIRST}.content"] == text
@@ -67,6 +71,22 @@ def test_spans_that_are_held_come_in_order_when_the_block_ends() -> None:
     assert said(ended[0])[f"{FIRST}.content"] == GIVEN[0].text
 
 
+def test_a_span_that_ends_in_a_thread_after_the_block_is_not_lost() -> None:
+    exported, left = InMemorySpanExporter(), Event()
+
+    def straggle() -> None:
+        with tracer.span("retrieve", "RETRIEVER"):
+            left.wait(10)
+
+    with recording(exported) as tracer, ThreadPoolExecutor(1) as pool:
+        with suppress(ValueError), tracer.root("ask", "CHAIN"), tracer.hold():
+            late = pool.submit(copy_context().run, straggle)
+            raise ValueError
+        left.set()
+        late.result(10)
+    assert [each.name for each in exported.get_finished_spans()] == ["ask", "retrieve"]
+
+
 def test_of_nothing_found_nothing_is_listed(caplog: pytest.LogCaptureFixture) -> None:
     exported = InMemorySpanExporter()
     with recording(exported) as tracer, tracer.root("found", "RETRIEVER") as span:
@@ -92,7 +112,7 @@ def test_what_cannot_be_made_takes_nothing_else_with_it(caplog: pytest.LogCaptur
     with collecting() as collector:
         tracer = Tracer(collector.address, "none", content=True, delay=0.05)
         with tracer.root("broken", "CHAIN") as span:
-            span.late += [Late(10, fail), Late(10, lambda: {"made": "yes"})]
+            span.late += [Late(lambda: 10, fail), Late(lambda: 10, lambda: {"made": "yes"})]
             span.set(plain=1)
         with tracer.root("whole", "CHAIN"):
             pass
@@ -118,7 +138,7 @@ def test_spans_are_spelt_out_once_though_they_are_sent_again(
         collector.next += [503, "cut", 503]
         tracer = Tracer(collector.address, "none", content=True, delay=0.05)
         with tracer.root("late", "CHAIN") as span:
-            span.late.append(Late(10, make))
+            span.late.append(Late(lambda: 10, make))
         (arrived,) = collector.wait(1)
         tracer.close()
         assert len(collector.requests) == 4

@@ -18,12 +18,19 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "follow-up": ("/api/ask", ASKED | {"chat_history": HISTORY, "target": "model"}),
     "model": ("/api/ask", ASKED | {"target": "model"}),
     "search": ("/api/search", ASKED | {"explain": True, "facets": True}),
+    "concordance": ("/api/concordance", {"query": "qzj*"}),
+    "trends": ("/api/trends", {"query": "qzj* OR qzjquery"}),
+    "collocates": ("/api/collocates", {"query": "qzj* OR qzjquery", "min_count": 1}),
+    "keywords": ("/api/keywords", {"corpus_filter": "hill", "min_count": 1}),
     "validate": ("/api/validate", {"answer": "The qzjvalid [hill.qzjfile-ladder p1]."}),
 }
 REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
     "corpus": ("/api/ask", ASKED | {"corpus_filter": "qzjcorpus"}),
     "target": ("/api/search", ASKED | {"target": "qzjtarget"}),
     "filter": ("/api/ask", ASKED | {"filters": {"qzjfield": "qzjvalue"}}),
+    "query": ("/api/counts", {"query": '"qzjunclosed'}),
+    "point": ("/api/concordance", {"query": "a", "point": {"by": "qzjfield", "value": "qzj"}}),
+    "against": ("/api/keywords", {"corpus_filter": "hill", "against": "qzjcorpus"}),
     "field": ("/api/ask", ASKED | {"qzjfield": 1}),
     "validate": ("/api/validate", {"answer": "qzj", "passages": ["qzjpassage p9"]}),
 }

@@ -61,6 +61,7 @@ REFUSED = [
     ("GET", "/api/ask/none", {}, 404, "not-found"),
     ("GET", "/api/none", {}, 404, "not-found"),
     ("DELETE", "/api/ask/none", {}, 404, "not-found"),
+    ("POST", "/api/counts", {"json": {"query": '"wool'}}, 400, "invalid-query"),
     ("PUT", "/api/search", {"json": WOOL}, 405, "method-not-allowed"),
     ("POST", "/api/search", {"data": b"x" * 3_000_000}, 415, "wrong-media-type"),
     ("POST", "/api/search", {"json": {"question": "x" * 3_000_000}}, 413, ""),

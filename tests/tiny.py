@@ -25,7 +25,7 @@ from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.tokens import TokenTable
 from atlas_search.stores.vectors import Vectors
-from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
+from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, WORDS
 
 READERS: dict[str, Reader] = {"txt": TxtReader(), "csv": CsvReader(), "jsonl": JsonlReader()}
 FARM = {
@@ -112,7 +112,8 @@ def contents(folder: Path) -> dict[str, Any]:
     """
     manifest = Manifest.read(folder)
     said = manifest.model_dump(mode="json", include={"content_digest", "fields", "truncated_share"})
-    arrays = {n: d for n, d in manifest.files.items() if n.split("/")[0] in (TOKENS, EMBEDDINGS)}
+    parts = (TOKENS, WORDS, EMBEDDINGS)
+    arrays = {n: d for n, d in manifest.files.items() if n.split("/")[0] in parts}
     del arrays[f"{EMBEDDINGS}/{VECTORS}"]
     keywords = Keywords(live(folder) / KEYWORDS)
     terms = TokenTable.read(live(folder) / TOKENS).vocabulary

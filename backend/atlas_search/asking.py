@@ -53,23 +53,23 @@ class Where(TypedDict, total=False):
 def search_request(services: Services, question: str, **where: Unpack[Where]) -> SearchRequest:
     """A question to the collection. Raises RequestError."""
     _, target = services.target(where.get("target"))
-    corpora, every = _corpora(services, where.get("corpora", "all"))
+    corpora, every = check_corpora(services, where.get("corpora", "all"))
     fuzzy, days, k = (where.get(name) for name in ("fuzzy", "freshness_days", "k"))
     cap = where.get("max_per_document")
     return SearchRequest(
         question=_check_question(question),
         corpora=corpora,
         every_corpus=every,
-        limit=target.search_k if k is None else _within(k, "k", 1, 100),
+        limit=target.search_k if k is None else within(k, "k", 1, 100),
         today=where.get("as_of") or date.today(),
         filters=conditions(where.get("filters") or {}, services.store.manifest.fields),
         fuzzy=target.fuzzy if fuzzy is None else bool(fuzzy),
-        require=_check_phrases("require", where.get("require", ())),
-        exclude=_check_phrases("exclude", where.get("exclude", ())),
-        max_per_document=None if cap is None else _within(cap, "max_per_document", 1, 100),
+        require=check_phrases("require", where.get("require", ())),
+        exclude=check_phrases("exclude", where.get("exclude", ())),
+        max_per_document=None if cap is None else within(cap, "max_per_document", 1, 100),
         freshness_days=target.freshness_days
         if days is None
-        else _within(days, "freshness_days", 0, MAX_DAYS),
+        else within(days, "freshness_days", 0, MAX_DAYS),
     )
 
 
@@ -129,7 +129,8 @@ def _check_question(question: str) -> str:
     return question
 
 
-def _check_phrases(name: str, given: Sequence[str]) -> tuple[str, ...]:
+def check_phrases(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    """Phrases that are required, or excluded. Raises RequestError."""
     if isinstance(given, str):
         raise RequestError(f"{name} is a list of phrases: [{shown([given])}].")
     if len(given) > MOST_PHRASES:
@@ -145,7 +146,7 @@ def _check_phrases(name: str, given: Sequence[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
+def check_corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """The ids of the corpora to search, and whether none was chosen."""
     if chosen == "all":
         return services.default_corpora, True
@@ -155,7 +156,8 @@ def _corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str
     return tuple(corpus.id for corpus in known_corpora(services.store, ids)), False
 
 
-def _within(value: object, name: str, least: int, most: int) -> int:
+def within(value: object, name: str, least: int, most: int) -> int:
+    """A number within bounds. Raises RequestError."""
     if not isinstance(value, int) or not least <= value <= most:
         raise RequestError(f"{name}={shown([value])}: give a whole number from {least} to {most}.")
     return value

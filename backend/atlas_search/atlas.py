@@ -26,6 +26,7 @@ from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop
 from atlas_search.core.tracing.silence import keep_silence
+from atlas_search.counting import Counting
 from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
@@ -43,8 +44,10 @@ from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import make_folder
 
 
-class Atlas:
-    """A built collection: search it, ask it, read its documents. Safe to use from several threads.
+class Atlas(Counting):
+    """A built collection: search it, ask it, count its words, read its documents.
+
+    Safe to use from several threads.
 
     A context manager: leaving the block closes the store. How it searches and answers is said by
     a target; see `Where` for what each question may say besides.

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.answer.prompts import rules
+from atlas_search.answer.prompts import rules, version_of
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.build.statistics import field_statistics
 from atlas_search.core.domain import Corpus
@@ -31,7 +31,7 @@ from atlas_search.core.tracing.open import open_tracer
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.health import ProviderHealth
-from atlas_search.providers.chat.open import open_chat_models
+from atlas_search.providers.chat.open import model_server, open_chat_models
 from atlas_search.providers.embedding import Embedder, PoolingChoice
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.providers.entailment import open_entailment
@@ -119,6 +119,18 @@ class Services:
         """The name of a run: target, the model it writes with, and collection. Fit for a file."""
         model = _NOT_IN_FILE_NAMES.sub("-", self.answerer.model_name(self.targets[name]))
         return f"{name}_{model}_{self.store.manifest.collection}"
+
+    def in_force(self, name: str) -> dict[str, str]:
+        """What the answers of a target depend on beside its values: what the collection, the
+        settings and files say where it says nothing."""
+        answerer, target = self.answerer, self.targets[name]
+        return {
+            "answer_threshold": str(answerer.threshold(target)),
+            "answer_likelihood": str(answerer.likelihood(target)),
+            "model": answerer.model_name(target),
+            "model_server": model_server(target.llm_provider, self.settings),
+            "system_prompt_version": version_of(answerer.rules[target.system_prompt]),
+        }
 
     def close(self) -> None:
         """Release the store, and send waiting spans and metrics."""

@@ -19,6 +19,12 @@ export function createDrafts(prefix) {
     discard(id) {
       localStorage.removeItem(name(id));
     },
+    /** Discards what was saved, unless somebody went on with it, be it in another tab. */
+    discardSaved(id, saved) {
+      const found = parsed(localStorage.getItem(name(id)));
+      const same = (field) => JSON.stringify(found[field]) === JSON.stringify(saved[field]);
+      if (found !== null && Object.keys(saved).every(same)) localStorage.removeItem(name(id));
+    },
     /** The newest first. */
     all() {
       return Object.keys(localStorage)

@@ -26,7 +26,7 @@ export function judgedPassage(passage, page) {
     contextLine(passage),
     text,
     words,
-    element("div", { class: "judgement" }, grades, markButton()),
+    element("div", { class: "judgement" }, grades, markButton(), keysButton()),
   );
   let selected = null; // what was selected last, for a press of the button takes it away
 
@@ -44,11 +44,18 @@ export function judgedPassage(passage, page) {
     return made;
   }
 
+  function keysButton() {
+    const name = `Select words of ${title} by keyboard`;
+    return button("Select by keyboard", "quiet", name, selectByKeys);
+  }
+
   function judge(grade) {
+    const focused = document.activeElement === clear;
     if (grade === null) delete page.marks[passage.passage_id];
     else page.marks[passage.passage_id] = grade;
     page.changed();
     page.say(grade === null ? "Not graded." : `${grade}: ${GRADES[grade]}.`);
+    if (focused) node.focus(); // the button is gone
   }
 
   function markSelected() {
@@ -60,7 +67,7 @@ export function judgedPassage(passage, page) {
 
   function mark(span) {
     if (span === null) {
-      page.say("Select words of this passage first, or press w to select by keyboard.");
+      page.say("Select words of this passage first, or select by keyboard (w).");
       return;
     }
     const { document_id, start } = passage;
@@ -110,7 +117,7 @@ export function judgedPassage(passage, page) {
     const from = passage.start;
     const local = inside.map(({ start, end }) => ({ start: start - from, end: end - from }));
     text.replaceChildren(...marked(passage.text, unitSpans(passage.text, local)));
-    words.replaceChildren(...inside.map((span) => spanItem(span, page)));
+    words.replaceChildren(...inside.map((span) => spanItem(span, page, node)));
     words.hidden = inside.length === 0;
   }
 
@@ -131,11 +138,12 @@ export function holds({ document_id: id, start, end }, span) {
   return id === span.document_id && start <= span.start && span.end <= end;
 }
 
-/** Marked words, with a way to let go of them. */
-export function spanItem(span, page) {
+/** Marked words, with a way to let go of them; the focus goes to `next` then. */
+export function spanItem(span, page, next) {
   const remove = () => {
     page.spans.splice(page.spans.indexOf(span), 1);
     page.changed();
+    next.focus();
   };
   const said = span.quote || `characters ${span.start} to ${span.end} of ${span.document_id}`;
   const letGo = button("Remove", "link", `Remove: ${said}`, remove);

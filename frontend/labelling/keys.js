@@ -2,21 +2,37 @@
 
 const WRITTEN = "textarea, select, input:not([type=radio], [type=checkbox])";
 
+const OFF = "atlas-no-keys"; // of this browser: single keys are no commands
+const HELD = ["j", "k"]; // what may go on while a key is held
+
 /** Calls `commands[key]` with the event; `save` also for Ctrl+S and ⌘+S, wherever the focus is. */
 export function listenToKeys(commands, save) {
+  const single = document.getElementById("single-keys");
+  single.checked = localStorage.getItem(OFF) === null;
+  single.addEventListener("change", () => remember(single.checked));
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
       event.preventDefault();
-      save();
+      if (!event.repeat) save();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !single.checked) return;
+    if (event.repeat && !HELD.includes(event.key)) return;
     if (event.target.closest(WRITTEN) || document.querySelector("dialog[open]")) return;
     const command = commands[event.key];
     if (command === undefined) return;
     event.preventDefault();
     command(event);
   });
+}
+
+function remember(on) {
+  try {
+    if (on) localStorage.removeItem(OFF);
+    else localStorage.setItem(OFF, "yes");
+  } catch {
+    // a browser that keeps nothing: it holds for this page
+  }
 }
 
 /** Moves the focus by `step` among `nodes`, to the first one if none of them has it. */

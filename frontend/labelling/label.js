@@ -13,6 +13,7 @@ import { showSaved } from "./saved.js";
 const DEPTH = 20; // passages of one search
 const OPEN_AS = "atlas-label-open"; // of this tab: which label is in it
 const CONFLICT = 409;
+const FORMS = ["search-form", "label-form"];
 
 const at = (id) => document.getElementById(id);
 const form = createForm(() => changed());
@@ -64,10 +65,13 @@ async function attempt(step) {
   }
 }
 
+/** Whether the browser keeps a draft of it. */
 function changed() {
   Object.assign(label, form.read());
-  if (!drafts.keep(label.id, label)) say("This browser keeps no draft: save before you leave.");
+  const kept = drafts.keep(label.id, label);
+  if (!kept) say("This browser keeps no draft: save before you leave.");
   sessionStorage.setItem(OPEN_AS, label.id);
+  return kept;
 }
 
 /** Shows a label, new, saved or a draft, with the passages that are known of it. */
@@ -102,7 +106,7 @@ function showJudged() {
 /** What the label knows besides the passages that are shown. */
 function showElsewhere() {
   const spans = label.spans.filter((span) => !judged.some(({ passage }) => holds(passage, span)));
-  const words = spans.map((span) => spanItem(span, page));
+  const words = spans.map((span) => spanItem(span, page, at("passages")));
   const items = element("ul", {}, ...words, ...label.documents.map(documentItem));
   const place = at("elsewhere");
   place.replaceChildren(element("p", { class: "hint" }, "Known besides:"), items);
@@ -113,6 +117,7 @@ function documentItem(id) {
   const remove = () => {
     label.documents = label.documents.filter((other) => other !== id);
     page.changed();
+    at("passages").focus();
   };
   const name = `Remove: ${id}`;
   const attributes = { type: "button", class: "link", "aria-label": name, onclick: remove };
@@ -148,21 +153,15 @@ async function save() {
 }
 
 async function put(revision) {
-  changed();
+  const isKept = changed();
   const sent = label;
-  const { searched, missing, kept, ...body } = sent;
-  const before = JSON.stringify(body);
+  const { searched, missing, kept, ...body } = structuredClone(sent);
   const saved = await sendJson("PUT", "api/label", { ...body, revision });
-  // else somebody went on with it meanwhile
-  if (JSON.stringify({ ...body, ...shared(sent, body) }) === before) drafts.discard(sent.id);
+  if (isKept) drafts.discardSaved(sent.id, body);
+  else drafts.discard(sent.id); // an older one
   sent.revision = saved.revision;
   await refresh();
   say(`Saved. ${counted(labels.length, "label")} in the file.`);
-}
-
-/** The fields of `label` that `body` has too. */
-function shared(label, body) {
-  return Object.fromEntries(Object.keys(body).map((name) => [name, label[name]]));
 }
 
 /** Somebody saved the label in another tab: neither version goes without a word. */
@@ -244,7 +243,7 @@ async function refresh() {
   const known = await getJson("api/labels");
   ({ corpora, labels } = known);
   at("served").textContent = `${known.file} · ${known.collection}`;
-  drafts ??= createDrafts(`atlas-label:${known.collection}:${known.file}`);
+  drafts ??= createDrafts(`atlas-label:${known.collection}:${known.drafts}`);
   offerCategories(labels);
   list();
 }
@@ -277,21 +276,38 @@ at("label-form").addEventListener("submit", (event) => {
 at("new-label").addEventListener("click", begin);
 document.addEventListener("selectionchange", () => judged.forEach((each) => each.noteSelection()));
 const nodes = () => judged.map(({ node }) => node);
-listenToKeys(
-  {
-    j: () => moveFocus(nodes(), 1),
-    k: () => moveFocus(nodes(), -1),
-    s: save,
-    n: begin,
-    w: () => focused()?.selectByKeys(),
-    ...Object.fromEntries([0, 1, 2, 3].map((grade) => [grade, () => focused()?.judge(grade)])),
-  },
-  save,
-);
 
-await attempt(async () => {
-  await refresh();
-  const draft = drafts.find(sessionStorage.getItem(OPEN_AS));
-  if (draft === null) open(empty());
-  else await resume(draft);
-});
+/** Nothing can be written before the labels are there: its draft would have no name. */
+async function start() {
+  await attempt(async () => {
+    try {
+      await refresh();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const again = element("button", { type: "button", onclick: start }, "Try again");
+      warn(`${error.message} `, element("div", { class: "buttons" }, again));
+      return;
+    }
+    for (const id of FORMS) at(id).inert = false;
+    listen();
+    const draft = drafts.find(sessionStorage.getItem(OPEN_AS));
+    if (draft === null) open(empty());
+    else await resume(draft);
+  });
+}
+
+function listen() {
+  listenToKeys(
+    {
+      j: () => moveFocus(nodes(), 1),
+      k: () => moveFocus(nodes(), -1),
+      s: save,
+      n: begin,
+      w: () => focused()?.selectByKeys(),
+      ...Object.fromEntries([0, 1, 2, 3].map((grade) => [grade, () => focused()?.judge(grade)])),
+    },
+    save,
+  );
+}
+
+await start();

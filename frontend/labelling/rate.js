@@ -13,7 +13,9 @@ const RATER = "atlas-rater"; // of this tab: who rates
 const at = (id) => document.getElementById(id);
 let scales = null;
 let drafts = null;
+let about = null; // what is rated, and by whom
 let state = null; // {rater, items, ratings, at}
+let saving = false;
 
 function say(text) {
   at("status").textContent = text;
@@ -30,7 +32,8 @@ async function attempt(step) {
   }
 }
 
-function offerNames({ raters }) {
+function offerNames() {
+  const { raters } = about;
   const field =
     raters.length > 0
       ? element("select", { id: "rater" }, ...raters.map((name) => element("option", {}, name)))
@@ -40,9 +43,22 @@ function offerNames({ raters }) {
   field.focus();
 }
 
+/** Somebody else rates on, or somebody whose name is not known. */
+function leave() {
+  sessionStorage.removeItem(RATER);
+  state = null;
+  at("answer").replaceChildren();
+  at("rating-form").hidden = true;
+  at("another-rater").hidden = true;
+  at("served").textContent = "";
+  say("");
+  offerNames();
+}
+
 async function begin(name) {
   const found = await getJson(`api/ratings?${new URLSearchParams({ rater: name })}`);
   sessionStorage.setItem(RATER, found.rater);
+  at("another-rater").hidden = false;
   at("rater-form").hidden = true;
   at("rating-form").hidden = false;
   state = { ...found, at: 0 };
@@ -50,11 +66,18 @@ async function begin(name) {
   show(nextOpen(-1) ?? 0);
 }
 
-/** The first answer after `from` that has no rating, around the end; null if all have one. */
+/** Whether an answer has a number on a scale that is shown, or a comment in place of any. */
+function isRated({ label_id: id }) {
+  const { scores, comment } = state.ratings[id] ?? { scores: {}, comment: "" };
+  if (Object.keys(scores).length === 0) return comment !== "";
+  return about.scales.some(({ name }) => scores[name] !== undefined);
+}
+
+/** The first answer after `from` that is not rated, around the end; null if all are. */
 function nextOpen(from) {
-  const { items, ratings } = state;
+  const { items } = state;
   const order = items.map((_, step) => (from + 1 + step) % items.length);
-  return order.find((index) => ratings[items[index].label_id] === undefined) ?? null;
+  return order.find((index) => !isRated(items[index])) ?? null;
 }
 
 function show(index) {
@@ -71,8 +94,8 @@ function show(index) {
 }
 
 function tellProgress(before = "") {
-  const { items, ratings } = state;
-  const done = Object.keys(ratings).length;
+  const { items } = state;
+  const done = items.filter(isRated).length;
   const all = done === items.length ? " That is all, thank you." : "";
   say(`${before}${done} of ${items.length} rated.${all}`);
 }
@@ -81,23 +104,41 @@ function draftId() {
   return `${state.rater}:${state.items[state.at].label_id}`;
 }
 
+/** Whether the browser keeps a draft of what is shown. */
 function keepDraft() {
-  const draft = { scores: scales.read(), comment: at("comment").value };
-  if (!drafts.keep(draftId(), draft)) say("This browser keeps no draft: save before you leave.");
+  const kept = drafts.keep(draftId(), ratedNow());
+  if (!kept) say("This browser keeps no draft: save before you leave.");
+  return kept;
 }
 
 async function save() {
-  if (state === null) return;
-  const { label_id: id } = state.items[state.at];
-  await attempt(async () => {
-    const said = { scores: scales.read(), comment: at("comment").value };
-    const body = { rater: state.rater, label_id: id, ...said };
-    state.ratings[id] = await sendJson("PUT", "api/rating", body);
-    drafts.discard(draftId());
-    const next = nextOpen(state.at);
-    if (next !== null) show(next);
-    tellProgress("Saved. ");
-  });
+  if (state === null || saving) return;
+  saving = true;
+  await attempt(send);
+  saving = false;
+}
+
+/** Saves what is shown. Who went to another answer meanwhile, or wrote more, loses nothing. */
+async function send() {
+  const sent = state;
+  const shown = state.at;
+  const draft = draftId();
+  const isKept = keepDraft();
+  const { label_id: id } = state.items[shown];
+  const said = ratedNow();
+  const body = { rater: state.rater, label_id: id, ...said };
+  sent.ratings[id] = await sendJson("PUT", "api/rating", body);
+  if (isKept) drafts.discardSaved(draft, said);
+  else drafts.discard(draft); // an older one
+  if (state !== sent) return;
+  const untouched = state.at === shown && JSON.stringify(ratedNow()) === JSON.stringify(said);
+  const next = nextOpen(shown);
+  if (untouched && next !== null) show(next);
+  tellProgress("Saved. ");
+}
+
+function ratedNow() {
+  return { scores: scales.read(), comment: at("comment").value };
 }
 
 function step(by) {
@@ -115,11 +156,15 @@ at("rating-form").addEventListener("submit", (event) => {
   save();
 });
 at("rating-form").addEventListener("input", keepDraft);
+at("save").addEventListener("click", (event) => {
+  if (event.detail > 1) event.preventDefault(); // the second of a double click is of the next answer
+});
+at("another-rater").addEventListener("click", leave);
 at("previous").addEventListener("click", () => step(-1));
 at("next").addEventListener("click", () => step(1));
 
 await attempt(async () => {
-  const about = await getJson("api/rating");
+  about = await getJson("api/rating");
   drafts = createDrafts(`atlas-rating:${about.run}`);
   scales = createScales(at("scales"), about.scales, keepDraft);
   const choose = (number) => () => state && scales.choose(number);
@@ -135,6 +180,11 @@ await attempt(async () => {
     save,
   );
   const rater = sessionStorage.getItem(RATER);
-  if (rater === null) offerNames(about);
-  else await begin(rater);
+  if (rater === null) return offerNames();
+  try {
+    return await begin(rater);
+  } catch (error) {
+    leave(); // the name is of another run, or not among its raters
+    throw error;
+  }
 });

@@ -18,8 +18,8 @@ export function answerNodes(item, number, total) {
 
 function quotes(found) {
   if (found.length === 0) return null;
-  const items = found.map(({ number, title, page, quote }) =>
-    element("li", {}, `[${number}] ${title}, p. ${page}: `, element("q", {}, quote)),
+  const items = found.map(({ number, title, place, quote }) =>
+    element("li", {}, `[${number}] ${title}, ${place}: `, element("q", {}, quote)),
   );
   return element("ul", { class: "quotes" }, ...items);
 }

@@ -64,6 +64,8 @@ def test_a_stream_is_noted_when_it_has_ended(
     (line,) = lines(log)
     assert (line["qa_id"], line["decision"]) == ("q1", "ANSWER")
     assert line["question"] == QUESTION
+    signed.post("/api/counts", {"query": "toll*", "corpus_filter": OPEN}, buffered=True)
+    assert lines(log)[1]["question"] == "toll*"
 
 
 def test_who_is_refused_is_noted_and_what_they_sent_is_not(

@@ -81,6 +81,17 @@ def asked(path: str, *more: dict[str, Any]) -> list[Case]:
     return [Case(path, body, names) for body, names in bodies(*more)]
 
 
+def counted(path: str, *more: dict[str, Any]) -> list[Case]:
+    """Words looked for in every way."""
+    told = [
+        Case(path, {"query": query} | options)
+        for query in ("the OR parish", "*e* NEAR/5 the")
+        for options in ({}, {"form": "stem"}, *more)
+    ]
+    probes = [{"query": "zqx*"}, *({"query": "the"} | probe for probe in PROBES[2:])]
+    return [*told, *(Case(path, probe, True) for probe in probes)]
+
+
 PATHS = [Case("zzz"), Case(DOCUMENT, None, True), Case(f"{DOCUMENT}:0-133", None, True)]
 ANSWERS = [{"mode": "compare"}, {"include_context": True}, {"clarify": True}]
 CASES: dict[str, list[Case]] = {
@@ -105,6 +116,34 @@ CASES: dict[str, list[Case]] = {
         {"facets": ["zqxfield"]},
         {"k": 100, "facets": ["author", "date"], "explain": True, "exact": True},
     ),
+    "POST /api/concordance": counted(
+        "/api/concordance",
+        {"limit": 1000},
+        {"sort": "left"},
+        {"sort": "date", "sample": 2, "seed": 3},
+        {"point": {"by": "author", "value": "Alma Reed"}},
+    ),
+    "POST /api/trends": counted(
+        "/api/trends", {"by": "decade"}, {"by": "author"}, {"by": "year", "by_corpus": True}
+    ),
+    "POST /api/collocates": counted(
+        "/api/collocates",
+        {"min_count": 1, "limit": 1000},
+        {"min_count": 1, "sort": "log_dice", "function_words": False},
+        {"min_count": 1, "left": 0, "right": 1, "case_sensitive": True},
+    ),
+    "POST /api/keywords": [
+        Case("/api/keywords", {"min_count": 1} | options)
+        for options in (
+            {"require": ["parish"]},
+            {"filters": {"author": "Alma Reed"}, "direction": "both", "limit": 1000},
+            {"require": ["the"], "form": "stem", "direction": "less", "min_documents": 2},
+            {},
+        )
+    ]
+    + [Case("/api/keywords", {"min_count": 1} | probe, True) for probe in PROBES[2:]]
+    + [Case("/api/keywords", {"require": ["parish"], "against": VAULT}, True)],
+    "POST /api/counts": counted("/api/counts", {"by": "corpus"}, {"by": "author"}),
     "POST /api/ask": asked("/api/ask", *ANSWERS),
     "POST /api/ask/stream": asked("/api/ask/stream", *ANSWERS),
     "GET /api/ask/<qa_id>": [Case("/api/ask/q1")],
@@ -219,6 +258,10 @@ def test_the_requests_would_show_it_to_who_sees_everything(whole: Signed) -> Non
     }
     assert {
         "POST /api/search",
+        "POST /api/concordance",
+        "POST /api/trends",
+        "POST /api/collocates",
+        "POST /api/keywords",
         "POST /api/ask",
         "POST /api/ask/stream",
         "GET /api/corpora",

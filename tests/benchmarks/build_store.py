@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 
 from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.corpora import Rule, by_folder, by_rule
+from atlas_search.core.settings import load_settings
 from atlas_search.providers.embedding import EmbedderInfo
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL, find_folder
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers.jsonl import JsonlReader
 from atlas_search.readers.txt import TxtReader
 
@@ -88,7 +89,7 @@ def main(
 
 def print_rate(source: Path, root: Path) -> None:
     """The rate of a build against the model's own, and a second build against the first."""
-    embedder = LocalEmbedder(DEFAULT_MODEL)
+    embedder = open_embedder(load_settings())
     reader = JsonlReader()
     sources = by_rule([source], reader.suffixes, Rule("one"))
     embedder.embed(["The first call compiles kernels."])

@@ -27,11 +27,11 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, evidence_of
+from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.calibration import choose
 from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.evaluation.questions import make_questions
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.search.conditions import Filter
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import GroupReader
@@ -68,7 +68,7 @@ def main(
 ) -> None:
     """Build what has changed, ask, print."""
     sets = read_sets(data)
-    embedder = LocalEmbedder(DEFAULT_MODEL)
+    embedder = open_embedder(load_settings())
     heads = "set basis threshold good lost off-topic everyday removed unjudged AUROC".split()
     table = Table(*heads, title="Shares of unseen questions; all but the first are rejected")
     for test_set in sets:

@@ -125,7 +125,10 @@ def test_an_outage_is_a_sentence(tmp_path: Path, caplog, listens: bool, says: st
 def test_a_fault_of_the_program_is_logged_and_named(tmp_path: Path, caplog) -> None:
     class Broken(HashEmbedder):
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-            raise KeyError("some text of a source")
+            try:
+                raise TimeoutError
+            except TimeoutError:
+                raise KeyError("some text of a source") from None
 
     folder = write_sources(tmp_path / "sources", FARM)
     said = watched(folder, tmp_path / "store", nothing, embedder=Broken())

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import runpy
 import subprocess
 import sys
@@ -154,6 +155,7 @@ def test_the_script_goes_on_where_the_command_was(
         env={
             "PATH": "/usr/bin:/bin",
             "HOME": str(tmp_path),
+            "ATLAS_MODEL_DIRECTORY": os.environ["ATLAS_MODEL_DIRECTORY"],
             "CHROMA_PERSIST_DIRECTORY": "stores",
             "COLUMNS": "200",
         },

@@ -120,6 +120,8 @@ def judge_of(
     votes: int = VOTES,
     prices: Target = PRICES,
     max_cost: float | None = None,
+    concurrency: int = 4,
+    queue_seconds: float = 20.0,
     passage_tokens: int = PASSAGE_TOKENS,
     tracer: Tracer | None = None,
 ) -> Iterator[Panel]:
@@ -128,7 +130,7 @@ def judge_of(
     async def sleep(_: float) -> None:
         await asyncio.sleep(0)
 
-    calls = ModelCalls(4, 20.0)
+    calls = ModelCalls(concurrency, queue_seconds)
     try:
         chat = openai_chat(SecretStr(key), server.address, calls, sleep)
         model = JudgeModel(
@@ -138,6 +140,7 @@ def judge_of(
             tracer or Tracer("", "test", content=True),
             KeptReplies(folder / NAME),
             Spending(prices, max_cost),
+            server.address,
         )
         yield Panel(model, votes, passage_tokens)
     finally:

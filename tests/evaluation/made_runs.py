@@ -9,7 +9,7 @@ from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.reply import Reply
-from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec
+from atlas_search.evaluation.run import EvalRun, JudgeUsed, LabelsUsed, RunSpec
 from atlas_search.evaluation.scored import Scored, score
 from tests.hash_embedder import HashEmbedder
 from tests.replies import reply
@@ -71,6 +71,18 @@ def made_run(
 ) -> EvalRun:
     used = LabelsUsed(name="lights.jsonl", sha256="ab" * 32, split="test", questions=len(labels))
     return EvalRun(spec(id_, **({"labels": used} | changes)), scores(labels, bad))
+
+
+def by_a_judge(run: EvalRun, **who: object) -> EvalRun:
+    """The same run, whose faithfulness a judge gave, as high as the estimate."""
+    told = {"provider": "mistral", "model": "large", "votes": 3, "prompts": {"mark": "1f"}}
+    judged = (
+        replace(one, sources={**one.sources, "faithfulness": "judge"})
+        if "faithfulness" in one.figures
+        else one
+        for one in run.scored
+    )
+    return EvalRun(run.spec, tuple(judged), JudgeUsed.model_validate(told | who))
 
 
 def slower(run: EvalRun, seconds: float) -> EvalRun:

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from playwright.sync_api import FloatRect, Page, ViewportSize, expect, sync_playwright
 
-from atlas_search.core.settings import Settings
+from atlas_search.core.settings import Settings, load_settings
 from atlas_search.evaluation.phoenix.api import PhoenixApi
 from atlas_search.evaluation.phoenix.shown import Shown
 from atlas_search.evaluation.phoenix.upload import upload_runs
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.services import open_services
 from tests.browser import chromium
 from tests.conftest import build_demo, free_port
@@ -29,7 +28,7 @@ WAIT = 60_000  # milliseconds
 
 def compared(phoenix: str, folder: Path) -> str:
     """The page of two runs over some bundled labels."""
-    embedder = LocalEmbedder(DEFAULT_MODEL)
+    embedder = open_embedder(load_settings())
     build_demo(folder, embedder)
     services = open_services(Settings(chroma_persist_directory=folder), embedder)
     runs = carried_out(folder / "runs", services, phoenix, chosen_labels())

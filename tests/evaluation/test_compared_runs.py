@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from atlas_search.evaluation.comparison.differences import Difference
 from atlas_search.evaluation.comparison.slices import corpora_of, slices
 from atlas_search.evaluation.comparison.specs import UNSET, Change
 from atlas_search.evaluation.comparison.texts import markdown
+from atlas_search.evaluation.folder import JUDGE, RunFolder
 from atlas_search.evaluation.labels.label import Label, Span
-from tests.evaluation.made_runs import LABELS, kept, made_run, slower, spec, unanswered
+from tests.evaluation.made_runs import LABELS, by_a_judge, kept, made_run, slower, spec, unanswered
 
 MANY = [label.id for label in LABELS[:18]]
 
@@ -62,7 +64,7 @@ def test_seconds_are_better_lower_and_only_of_replies_that_came() -> None:
 
 
 def test_every_corpus_and_category_is_a_slice() -> None:
-    found = slices(LABELS)
+    found = slices(LABELS, ("coast", "island"))
     assert {name: len(ids) for name, ids in found.items()} == {
         "all": 24,
         "corpus.coast": 12,
@@ -81,7 +83,22 @@ def test_a_question_is_in_the_corpora_of_its_gold_or_of_its_filter() -> None:
     assert corpora_of(Label("q1", "", "", "?", gold_passage_ids=passages)) == ["d"]
     assert corpora_of(Label("q1", "", "", "?", corpus_filter=("d", "c"))) == ["c", "d"]
     assert corpora_of(replace(label, corpus_filter=("c",))) == ["a", "b"]
-    assert slices([Label("q1", "", "", "?")]) == {"all": ["q1"]}
+    assert slices([Label("q1", "", "", "?")], ()) == {"all": ["q1"]}
+
+
+def test_what_stands_before_a_full_stop_of_unknown_gold_is_no_corpus() -> None:
+    gold = frozenset({"Annual report 2020.pdf", "coast.light1", "own.x"})
+    label = replace(LABELS[1], gold_document_ids=gold, corpus_filter=("own",))
+    assert slices([label], ("coast",)).keys() == {
+        *("all", "corpus.coast", "corpus.own", "category.factual")
+    }
+    odd = replace(LABELS[1], gold_document_ids=frozenset({"Annual report 2020.pdf"}))
+    a, b = (made_run(name, bad=["q1"], labels=[odd, *LABELS[2:]]) for name in "ab")
+    found = compare(a, b)
+    assert {d.slice for d in found.differences if d.slice.startswith("corpus.")} == {
+        "corpus.coast",
+        "corpus.island",
+    }
 
 
 def test_a_slice_of_all_questions_is_not_tested_twice() -> None:
@@ -121,6 +138,51 @@ def test_what_the_runs_were_asked_with_is_compared() -> None:
         "python",
     }
     assert compare(a, a).basis == ()
+
+
+def test_what_else_the_figures_depend_on_is_compared() -> None:
+    b = {
+        "k": 5,
+        "today": date(2026, 1, 2),
+        "limit": 20,
+        "seed": 3,
+        "settings": {"embedding_model": "small", "pooling": "mean"},
+    }
+    a = made_run(settings={"embedding_model": "large", "pooling": "mean"}, seed=7)
+    found = compare(a, made_run("after", **b))
+    assert found.basis == (
+        Change("passages wanted", 10, 5),
+        Change("questions drawn", "all", "20 with seed 3"),
+        Change("today", UNSET, "2026-01-02"),
+        Change("embedding_model", "large", "small"),
+    )
+    assert compare(made_run(k=10), made_run("after", seed=5)).basis == ()
+
+
+def test_what_a_judge_said_is_compared_with_what_a_judge_said(tmp_path: Path) -> None:
+    a, b = made_run(), by_a_judge(made_run("after"))
+    found = compare(a, b)
+    assert "faithfulness" not in {d.figure for d in found.differences}
+    told = "faithfulness of 24 questions is left out: a judge gave it in one run, and shared words"
+    assert found.gaps == (f"{told} in the other.",)
+    assert found.basis == (
+        Change("figures by", "heuristic", "mixed"),
+        Change("judge", "none", "mistral large, 3 votes"),
+    )
+    other = by_a_judge(made_run("c"), model="small", votes=1, prompts={"mark": "2e", "guess": "0"})
+    found = compare(b, other)
+    assert ("all", "faithfulness") in figures(list(found.differences))
+    assert found.basis == (
+        Change("judge", "mistral large, 3 votes", "mistral small, 1 votes"),
+        Change("prompt of the judge: guess", UNSET, "0"),
+        Change("prompt of the judge: mark", "1f", "2e"),
+    )
+    folder = kept(b, tmp_path)
+    (folder / JUDGE).write_text(b.judge.model_dump_json())
+    assert RunFolder(folder).load().judge == b.judge
+    (folder / JUDGE).write_text("{}")
+    with pytest.raises(SourceError, match=r"judge\.json"):
+        RunFolder(folder).load()
 
 
 def test_a_run_that_was_not_finished_is_told() -> None:

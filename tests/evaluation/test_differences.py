@@ -11,6 +11,8 @@ from scipy import stats
 
 from atlas_search.evaluation.comparison.differences import correct, differences
 from atlas_search.evaluation.comparison.figures import QuestionFigures
+from atlas_search.evaluation.comparison.pairs import unlike_sources
+from atlas_search.evaluation.scored import Source
 from atlas_search.evaluation.statistics.correction import holm
 from atlas_search.evaluation.statistics.interval import mean_interval
 from atlas_search.evaluation.statistics.permutation import least_p_value, paired_p_values
@@ -78,6 +80,13 @@ def test_no_drawn_p_is_0() -> None:
     assert p_value([abs(c) + 0.01 for c in MANY], draws=999) == 1 / 1000
 
 
+def test_more_signs_are_drawn_where_p_could_not_be_as_small_as_it_has_to() -> None:
+    rare, often = [abs(c) + 0.01 for c in MANY], [c + 0.001 for c in MANY]
+    usual = paired_p_values([rare, often], draws=999)
+    assert paired_p_values([rare, often], draws=999, least=1e-5) == [1 / 100_000, usual[1]]
+    assert paired_p_values([rare, often], draws=999, least=0) == usual  # no number would do
+
+
 @pytest.mark.parametrize("changes", [[], [0.0], [0.0] * 50])
 def test_where_nothing_differs_p_is_1(changes: list[float]) -> None:
     assert p_value(changes) == 1
@@ -140,6 +149,9 @@ def test_a_difference_of_a_fifth_of_the_questions_is_mostly_seen() -> None:
     assert seen >= 80
 
 
+NAMES = ("f1", *(f"recall@{n}" for n in range(1, 2700)))
+
+
 def made(values: Sequence[float], figure: str = "recall") -> dict[str, QuestionFigures]:
     return {f"q{n}": QuestionFigures("same", {figure: v}) for n, v in enumerate(values)}
 
@@ -150,7 +162,8 @@ def made(values: Sequence[float], figure: str = "recall") -> dict[str, QuestionF
         ("recall", [1.0] * 10, [0.0] * 10, "worse"),
         ("recall", [0.0] * 10, [1.0] * 10, "better"),
         ("seconds", [1.0] * 10, [2.0] * 10, "worse"),
-        ("no metric", [0.0] * 10, [1.0] * 10, "different"),
+        ("no metric", [0.0] * 10, [1.0] * 10, "not tested"),
+        ("kept_share.coast", [0.0] * 10, [1.0] * 10, "not tested"),
         ("recall", [1.0] * 10, [1.0] * 5 + [0.0] * 5, "no difference"),
         ("recall", [1.0] * 10, [1.0 + 1e-7] * 10, "no difference"),
         ("recall", [1.0] * 5, [0.0] * 5, "too few"),
@@ -162,6 +175,43 @@ def test_the_verdict_is_by_the_better_side_of_the_figure(figure, a, b, verdict) 
     assert found.verdict == verdict
     assert (found.a, found.b) == pytest.approx((sum(a) / len(a), sum(b) / len(b)))
     assert found.low <= found.change <= found.high
+
+
+def test_one_figure_of_thousands_can_differ() -> None:
+    a = {f"q{n}": QuestionFigures("", dict.fromkeys(NAMES, 0.5)) for n in range(60)}
+    b = {
+        id_: QuestionFigures("", dict.fromkeys(NAMES, 0.5 + (-1) ** n / 4) | {"f1": 0.1 + n / 1e3})
+        for n, id_ in enumerate(a)
+    }
+    found = {one.figure: one for one in differences(a, b, {"all": list(a)})}
+    assert (len(found), found["f1"].verdict) == (len(NAMES), "worse")
+    assert {one.verdict for name, one in found.items() if name != "f1"} == {"no difference"}
+
+
+def test_what_is_not_tested_makes_no_other_figure_harder_to_tell() -> None:
+    shares = {f"kept_share.c{n}": float(n) for n in range(99)}
+    a = {f"q{n}": QuestionFigures("", {"f1": 1.0} | shares) for n in range(8)}
+    b = {f"q{n}": QuestionFigures("", {"f1": 0.0} | dict.fromkeys(shares, 0.5)) for n in range(8)}
+    found = {one.figure: one for one in differences(a, b, {"all": list(a)})}
+    assert found["f1"].corrected == found["f1"].p == pytest.approx(2 / 2**8)
+    share = found["kept_share.c3"]
+    assert (share.change, share.low, share.high) == (-2.5, -2.5, -2.5)
+    assert (share.p, share.corrected, share.verdict) == (1, 1, "not tested")
+
+
+def test_figures_of_other_sources_are_not_compared() -> None:
+    def of(values: Sequence[float], *sources: Source) -> dict[str, QuestionFigures]:
+        return {
+            f"q{n}": QuestionFigures("", {"faithfulness": v, "recall": v}, {"faithfulness": source})
+            for n, (v, source) in enumerate(zip(values, sources, strict=True))
+        }
+
+    a = of([0, 0, 0, 1], "heuristic", "heuristic", "judge", "judge")
+    b = of([1, 1, 1, 0], "judge", "heuristic", "judge", "heuristic")
+    found = {one.figure: one for one in differences(a, b, {"all": list(a)})}
+    assert (found["faithfulness"].questions, found["faithfulness"].change) == (2, 1)
+    assert found["recall"].questions == 4
+    assert unlike_sources(a, b, list(a)) == {"faithfulness": 2}
 
 
 def test_a_figure_is_compared_over_the_questions_that_have_it_in_both() -> None:

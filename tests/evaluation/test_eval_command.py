@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.atlas import Atlas
+from atlas_search.core.errors import Unavailable
 from atlas_search.evaluation.folder import REPLIES, RunFolder
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.server.app import create_app
@@ -110,6 +111,83 @@ def test_a_server_is_asked_by_its_address(
     assert RunFolder(there).spec().parallel == 4
     status, _, said = evaluation("--resume", there)
     assert (status, f"No server answers at {address}" in said) == (1, True)
+
+
+def test_the_index_is_audited_with_the_questions_of_the_run(
+    evaluation: Command, labels: Path, tmp_path: Path
+) -> None:
+    out, asked = tmp_path / "run", ("--labels", labels, "--search-only")
+    assert evaluation(*asked, "--out", out)[0] == 0
+    assert not RunFolder(out).spec().index_recall
+    status, printed, said = evaluation("--resume", out, "--audit-index")
+    assert status == 0, said
+    assert "index recall" in printed
+    found = RunFolder(out).spec().index_recall
+    assert {name: figure.questions for name, figure in found.items()} == {
+        "index_recall": 4,
+        "index_recall.farm": 4,
+    }
+    assert "index_recall.farm" in (out / "results.json").read_text()
+    assert all("Index recall" in (out / f"report.{form}").read_text() for form in ("md", "html"))
+    status, printed, _ = evaluation(*asked, "--audit-index", "--json")
+    assert json.loads(printed)["all"]["index_recall"]["mean"] == 1
+    elsewhere = ("--url", "http://127.0.0.1:9", "--audit-index", "--out", tmp_path / "none")
+    status, _, said = evaluation(*asked, *elsewhere)
+    assert (status, "http://127.0.0.1:9 does not give them" in said) == (1, True)
+    assert not (tmp_path / "none").exists()
+
+
+def test_questions_are_filtered_by_a_field_of_their_own(
+    evaluation: Command, tmp_path: Path
+) -> None:
+    labels = tmp_path / "filtered.jsonl"
+    rows = [
+        {
+            "question": "What do sheep give?",
+            "gold_docs": "farm.sheep",
+            "metadata": {"document_id": id_},
+        }
+        for id_ in ("farm.sheep", "farm.cows")
+    ]
+    labels.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    asked = ("--labels", labels, "--search-only", "--filter-by", "document_id")
+    status, _, said = evaluation(*asked, "--out", tmp_path / "run")
+    assert status == 0, said
+    assert [one.figures["recall"] for one in RunFolder(tmp_path / "run").load().scored] == [1, 0]
+
+
+def test_files_of_a_user_are_no_place_for_a_run(evaluation: Command, labels: Path) -> None:
+    before = labels.read_bytes()
+    status, _, said = evaluation("--labels", labels, "--out", labels.parent)
+    assert (status, "labels.jsonl, which stays as it is" in said) == (1, True)
+    assert labels.read_bytes() == before
+
+
+def test_options_that_would_do_nothing_are_refused(evaluation: Command, labels: Path) -> None:
+    status, _, said = evaluation("--labels", labels, "--limit", 20, "grid", "--k", 3)
+    assert status == 1
+    assert "Before the command grid options do nothing: --labels, --limit. Put them" in said
+    assert "`atlas eval grid --help`" in said
+    status, _, said = evaluation("--labels", labels, "--max-cost", 1, "--judge-model", "m")
+    assert status == 1
+    assert "Without --judge nothing heeds --judge-model, --max-cost. Add --judge." in said
+
+
+def test_a_judge_that_fails_takes_nothing_with_it(
+    evaluation: Command, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise Unavailable("The judge is ill.")
+
+    monkeypatch.setattr("atlas_search.cli.evaluation.run.check_judge", lambda _: None)
+    monkeypatch.setattr("atlas_search.cli.evaluation.run.judge_run", failing)
+    out = tmp_path / "run"
+    status, printed, said = evaluation("--labels", labels, "--limit", 1, "--judge", "--out", out)
+    assert status == 1
+    assert "k10_extractive, test split" in printed
+    assert f"The run is in {out}." in said
+    assert said.splitlines()[-1] == "atlas: The judge is ill."
+    assert (out / "report.html").is_file()
 
 
 def test_labels_of_another_collection_leave_no_run(evaluation: Command, tmp_path: Path) -> None:

@@ -4,14 +4,19 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.targets import Target, load_target
+from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.grid.configuration import Axes, Configuration, configurations
 from atlas_search.evaluation.grid.target_files import target_file, write_targets
+from atlas_search.evaluation.run import EvalRun, score_all
+from atlas_search.evaluation.runs.carry_out import Outcome, missing
+from atlas_search.evaluation.runs.subject import Subject
 from atlas_search.providers.embedding.local import LocalEmbedder
 from tests.chat_server import KEY, Reply, Request
 from tests.evaluation.commands import Command, command_runner
@@ -99,8 +104,35 @@ def test_k_by_model_by_split_is_one_command_and_one_table(
     assert all((out / line["run"] / "scores.jsonl").is_file() for line in lines)
 
 
+def interrupted(folder: RunFolder, subject: Subject, **_: object) -> Outcome:
+    """A run that Ctrl-C ends before anything is asked."""
+    scored = score_all(folder.labels(), folder.replies().values(), subject.tools(None))
+    return Outcome(EvalRun(folder.spec(), tuple(scored)), len(missing(folder)), stopped=True)
+
+
+def test_a_grid_that_cannot_begin_leaves_nothing(
+    evaluation: Command, labels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "grid"
+    foreign = replace(LABELS[0], gold_document_ids=frozenset({"sea.whale"}))
+    others = write_labels(tmp_path / "foreign.jsonl", [foreign])
+    before = {path.name for path in tmp_path.iterdir()}
+    asked = ("--search-only", "--split", "dev", "--out", out)
+    status, _, said = evaluation("grid", "--labels", others, "--split", "all", "--out", out)
+    assert (status, "are not for this collection" in said) == (1, True)
+    assert {path.name for path in tmp_path.iterdir()} == before
+    out.mkdir()  # an empty one may be there
+    assert evaluation("grid", "--labels", labels, "--k", "3", *asked)[0] == 0
+    assert {path.name for path in (out / "targets").iterdir()} == {"mine_k3.txt"}
+    assert "holds" in evaluation("grid", "--labels", labels, "--out", tmp_path)[2]
+
+
 def test_a_grid_goes_on_with_what_it_lacks(
-    evaluation: Command, server: OpenAIServer, labels: Path, tmp_path: Path
+    evaluation: Command,
+    server: OpenAIServer,
+    labels: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = tmp_path / "grid"
     asked = ("--labels", labels, "--split", "all", "--k", "3,5", "--out", out)
@@ -114,6 +146,15 @@ def test_a_grid_goes_on_with_what_it_lacks(
     assert len(server.requests) == 2
     assert [row["questions"] for row in json.loads(printed)] == [6, 6]
     assert columns(out / "grid.md", 9) == [line.split("|")[1:9] for line in whole.splitlines()]
+    replies = out / "mine_k3-all" / "replies.jsonl"
+    replies.write_text("".join(replies.read_text().splitlines(keepends=True)[:4]))
+    with monkeypatch.context() as patched:
+        patched.setattr("atlas_search.evaluation.grid.grid.carry_out", interrupted)
+        assert evaluation("grid", "--resume", out)[0] == 130
+    assert [line.split("|")[1:4] for line in (out / "grid.md").read_text().splitlines()[4:]] == [
+        [" 3 ", " openai ", " 4 of 6 "],
+        [" 5 ", " openai ", " 6 "],
+    ]
     assert "holds a grid already" in evaluation("grid", *asked)[2]
     assert "--k says what is asked" in evaluation("grid", "--resume", out, "--k", "3")[2]
 

@@ -12,12 +12,12 @@ from atlas_search.core.errors import ConfigurationError, RequestError
 from atlas_search.core.targets import Target
 from atlas_search.evaluation.judge.judge import JudgedQuestion, judge_questions
 from atlas_search.evaluation.judge.kept import NAME, KeptReplies
-from atlas_search.evaluation.judge.outage import FAILURES
+from atlas_search.evaluation.judge.outage import FAILURES, UNUSABLE
 from atlas_search.evaluation.judge.panel import Panel
 from atlas_search.evaluation.judge.report import report_of
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.scored import Scored, score
-from tests.chat_server import KEY, Cut, Reply, Request, Says, Silence, Told
+from tests.chat_server import KEY, Cut, Gate, Reply, Request, Says, Silence, Told
 from tests.evaluation.judging import (
     ANSWERED,
     GOOD,
@@ -83,9 +83,10 @@ def test_another_question_and_another_model_are_asked_anew(
         judge_one(panel, label=replace(LABEL, question="What do cows not give?"))
         # guesses and verdicts on statements are made without the question, steps without anything
         assert len(server.requests) == CALLS + CALLS - 3 - 3 - 1
-        before = len(server.requests)
-        judge_one(replace(panel, model=replace(panel.model, name="gpt-4o")))
-    assert len(server.requests) == before + CALLS
+        for change in ({"name": "gpt-4o"}, {"server": "http://elsewhere.example"}):
+            before = len(server.requests)
+            judge_one(replace(panel, model=replace(panel.model, **change)))
+            assert len(server.requests) == before + CALLS
 
 
 def test_a_broken_reply_is_not_kept(server: OpenAIServer, script: Script, tmp_path: Path) -> None:
@@ -139,7 +140,7 @@ def test_a_limit_needs_prices(server: OpenAIServer, tmp_path: Path) -> None:
 def test_no_call_is_made_that_could_pass_the_limit(
     server: OpenAIServer, script: Script, tmp_path: Path, parallel: int
 ) -> None:
-    limit = 0.06
+    limit = 0.2
     prices = Target(llm_price_input=100, llm_price_output=1)
     with judge_of(server, tmp_path, prices=prices, max_cost=limit) as panel:
         judged = judge_many(panel, 12, parallel)
@@ -150,6 +151,39 @@ def test_no_call_is_made_that_could_pass_the_limit(
     assert report.calls == len(server.requests) > CALLS  # it went on while there was room
     assert notes(judged) == {"The judge stopped at the limit of --max-cost."}
     assert all(len(one.judgements) == 5 for one in judged)
+
+
+def test_a_text_takes_more_tokens_than_words_and_the_limit_knows(
+    server: OpenAIServer, script: Script, tmp_path: Path
+) -> None:
+    # word pieces of MiniLM: one; of a model with a small vocabulary as many as there are bytes
+    hard = replace(LABEL, question="\U0001f404" * 1000)
+    prices = Target(llm_price_input=1_000_000, llm_price_output=1)
+    with judge_of(server, tmp_path, prices=prices, max_cost=4000) as panel:
+        judged = judge_one(panel, label=hard)
+    assert not any("\U0001f404" in request.prompt for request in server.requests)
+    assert notes([judged]) == {"The judge stopped at the limit of --max-cost."}
+
+
+@pytest.mark.parametrize("prices", [Target(llm_price_input=1), Target(llm_price_output=1)])
+def test_a_limit_needs_both_prices(server: OpenAIServer, tmp_path: Path, prices: Target) -> None:
+    with (
+        pytest.raises(RequestError, match="LLM_PRICE_INPUT and LLM_PRICE_OUTPUT"),
+        judge_of(server, tmp_path, prices=prices, max_cost=1),
+    ):
+        pass
+
+
+def test_what_a_call_took_that_failed_is_unknown_and_counts_in_full(
+    server: OpenAIServer, tmp_path: Path
+) -> None:
+    server.says(lambda _: Silence())
+    prices = Target(llm_price_input=1e-9, llm_price_output=1_000_000)
+    # 200 tokens for verdicts and 120 for each of two: no second call has room
+    with judge_of(server, tmp_path, seconds=0.2, prices=prices, max_cost=500) as panel:
+        judged = judge_one(panel)
+        assert panel.model.spending.calls == 1
+    assert "The judge stopped at the limit of --max-cost." in notes([judged])
 
 
 def test_tokens_that_a_server_does_not_count_are_counted_here(
@@ -186,6 +220,48 @@ def test_one_question_that_the_provider_refuses_costs_no_other(
     assert "maximum context length is 8 tokens" in note
 
 
+def test_many_questions_of_which_a_part_is_refused_are_judged_to_the_end(
+    server: OpenAIServer, script: Script, tmp_path: Path
+) -> None:
+    too_long = refusal(400, "This model's maximum context length is 8 tokens.", "context_length")
+    for kind in ("useful", "supported", "attributed", "mark"):
+        script.say(kind, too_long)
+    with judge_of(server, tmp_path) as panel:
+        judged = judge_many(panel, FAILURES + 2)
+        # what was refused is not asked for the second and the third vote; all guess the same
+        assert panel.model.spending.calls == (FAILURES + 2) * 5 + 3 + 1
+    assert {one.scored.sources["answer_relevancy"] for one in judged} == {"judge"}
+    assert not any("given up" in note for note in notes(judged))
+
+
+def test_waiting_for_our_own_calls_is_no_failure_of_the_provider(
+    server: OpenAIServer, script: Script, tmp_path: Path
+) -> None:
+    first = Gate()
+    server.says(lambda request: Says(first) if not server.requests[1:] else script.answer(request))
+    with judge_of(server, tmp_path, concurrency=1, queue_seconds=0.05) as panel:
+
+        def let_go(done: int, _: int) -> None:
+            first.set()
+
+        judged = judge_questions(panel, TOOLS, "r1", questions(3), parallel=2, told=let_go)
+    assert not any("given up" in note for note in notes(judged))
+    assert any("LLM_CONCURRENCY" in note for note in notes(judged))
+    assert judged[2].scored.sources["answer_correctness"] == "judge"
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_a_judge_of_whose_replies_none_is_of_use_is_given_up(
+    server: OpenAIServer, script: Script, tmp_path: Path, parallel: int
+) -> None:
+    server.says(lambda _: Says("Let me think", finish="length"))
+    with judge_of(server, tmp_path) as panel:
+        judged = judge_many(panel, 20, parallel)
+        assert UNUSABLE <= panel.model.spending.calls < UNUSABLE + parallel
+    told = [note for note in notes(judged) if "given up" in note]
+    assert [note for note in told if "thinks before it writes" in note] == told != []
+
+
 def test_a_call_that_takes_too_long_leaves_the_estimate(
     server: OpenAIServer, script: Script, tmp_path: Path
 ) -> None:
@@ -213,7 +289,7 @@ def test_a_provider_that_is_out_of_order_is_given_up(
     with judge_of(server, tmp_path) as panel:
         judged = judge_many(panel, 20)
         report = report_of(panel, judged)
-    assert report.calls == FAILURES
+    assert report.calls == FAILURES * 5  # each figure of a question is asked for once
     assert report.metrics_source == "heuristic"
     assert report.judge_agreement is None
     assert any(note.startswith("The judge was given up after 5 failures") for note in report.notes)

@@ -29,6 +29,7 @@ from tests.replies import passage, reply
 
 QUESTIONS = len(LABELS)
 OPENAI = ("--judge-provider", "openai")
+ONE = (*OPENAI, "--judge-votes", "1")
 METRICS = {
     "context_precision",
     "context_recall",
@@ -102,6 +103,7 @@ def test_a_finished_run_is_judged_and_a_second_time_asks_nothing(
     assert status == 0, said
     report = json.loads(printed)
     assert (report["provider"], report["model"]) == ("openai", MODEL)
+    assert report["server"] == openai.address
     assert report["metrics_source"] == "judge"
     assert set(report["sources"]) == METRICS
     assert report["calls"] == len(openai.requests) > QUESTIONS
@@ -131,7 +133,8 @@ def test_the_model_of_a_target_judges(
         Script(server, **GOOD)
         monkeypatch.setenv("MISTRAL_API_KEY", KEY)
         monkeypatch.setenv("MISTRAL_SERVER_URL", server.address)
-        status, printed, said = command("run", "--judge-target", "k5_mistral")
+        monkeypatch.setenv("MISTRAL_REQUESTS_PER_MINUTE", "6000")
+        status, printed, said = command("run", "--judge-target", "k5_mistral", "--judge-votes", "1")
     assert status == 0, said
     assert "metrics_source: judge, by mistral/mistral" in said
     assert {"Figure", "faithfulness", "answer_correctness"} <= set(printed.split())
@@ -152,6 +155,48 @@ def test_a_limit_is_kept_and_told(
     assert "figures are estimates: The judge stopped at the limit of --max-cost." in said
     assert run.load().metrics_source == "mixed"
     assert 0 < json.loads((run.path / JUDGE).read_text())["cost"] <= 0.01
+
+
+def test_who_logs_in_is_not_told(
+    command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = openai.address.replace("//", "//ann:secret@")
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    _, printed, _ = command("run", *ONE, "--json")
+    assert json.loads(printed)["server"] == openai.address
+
+
+def test_no_more_questions_are_judged_at_once_than_calls_may_run(
+    command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLM_CONCURRENCY", "1")
+    monkeypatch.setenv("LLM_QUEUE_SECONDS", "0.01")
+    status, printed, said = command("run", *ONE, "--parallel", "8", "--json")
+    assert (status, json.loads(printed)["notes"]) == (0, {}), said
+
+
+def test_a_run_of_which_no_figure_is_the_judges_is_not_judged(
+    command: Command, subject: ProcessSubject, tmp_path: Path
+) -> None:
+    folder = begun(tmp_path / "evaluations" / "declined", subject)
+    for label in LABELS:
+        folder.add(reply("ABSTAIN", label_id=label.id, question=label.question))
+    assert carry_out(folder, subject).complete
+    status, printed, said = command("declined", *ONE)
+    assert status == 1
+    assert "metrics_source: heuristic" in said
+    assert "Fixed" in printed
+    assert folder.load().metrics_source == "heuristic"
+
+
+def test_a_report_that_cannot_be_written_fails_the_command(
+    command: Command, run: RunFolder, openai: OpenAIServer
+) -> None:
+    (run.path / "report.md").mkdir()
+    status, _, said = command("run", *ONE)
+    assert status == 1
+    assert "metrics_source: judge" in said
+    assert "Not written whole: report.md" in said
 
 
 def test_without_a_key_all_stays_estimated_and_the_command_fails(

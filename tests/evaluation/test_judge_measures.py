@@ -151,9 +151,9 @@ def test_answer_correctness_is_the_median_of_marks_by_the_same_steps(
 def test_what_needs_no_verdict_is_not_asked(panel: Panel, script: Script) -> None:
     judged = judge_one(panel, reply("ABSTAIN", question=QUESTION))
     assert {one.metric: (one.value, one.source) for one in judged.judgements} == {
-        "context_precision": (0.0, "judge"),
-        "context_recall": (0.0, "judge"),
-        "answer_correctness": (0.0, "judge"),
+        "context_precision": (0.0, "fixed"),
+        "context_recall": (0.0, "fixed"),
+        "answer_correctness": (0.0, "fixed"),
     }
     assert not script.server.requests
 

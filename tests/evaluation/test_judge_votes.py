@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import RequestError
+from atlas_search.evaluation.judge.ask import CUT_OFF, MALFORMED
 from atlas_search.evaluation.judge.judge import judge_question
 from atlas_search.evaluation.judge.panel import Panel
 from atlas_search.evaluation.metrics import overlap
@@ -30,7 +31,6 @@ from tests.openai_server import OpenAIServer, openai_server
 
 ESTIMATES = overlap.measure(Case(LABEL, ANSWERED, TOOLS))
 BROKEN = "I think that it is right."
-NOT_OF_THE_FORM = "The judge's reply was not of the form asked for."
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_mark_beyond_the_scale_is_none(panel: Panel, script: Script, score: ob
     script.say("mark", {"score": score, "reason": "So it is."})
     judged = judge_one(panel)
     assert value_of(judged, "answer_correctness") == (ESTIMATES["answer_correctness"], "heuristic")
-    assert notes([judged]) == {NOT_OF_THE_FORM}
+    assert notes([judged]) == {MALFORMED}
 
 
 def test_json_in_a_fence_is_read(panel: Panel, script: Script) -> None:
@@ -128,7 +128,7 @@ def test_json_in_a_fence_is_read(panel: Panel, script: Script) -> None:
 @pytest.mark.parametrize(
     ("finish", "note"),
     [
-        ("length", "The judge's reply was cut off."),
+        ("length", CUT_OFF),
         ("content_filter", "The judge's provider withheld its reply."),
     ],
 )

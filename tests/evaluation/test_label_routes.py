@@ -8,10 +8,11 @@ from typing import Any
 
 import httpx2
 import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search import Atlas
 from atlas_search.core.domain import Passage
-from atlas_search.evaluation.labels.label import Label, Span
+from atlas_search.evaluation.labels.label import Decision, Label, Span
 from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.people.label_file import LabelFile
 from atlas_search.server.access.rules import RULES
@@ -20,6 +21,7 @@ from atlas_search.server.labelling.rating_routes import RATING_ROUTES
 from tests.access.two_corpora import QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
 from tests.page.labelling import KEY, label_server
+from tests.spans.recorded import recording, trace_with
 
 ASKED = {"id": "l1", "question": QUESTION}
 
@@ -115,6 +117,19 @@ def test_of_the_routes_of_the_server_only_the_search_is_there(client: httpx2.Cli
     assert not (LABEL_ROUTES | RATING_ROUTES) & RULES.keys()
 
 
+@pytest.mark.parametrize("wish", ["telemetry", "Sec-GPC", ""])
+def test_who_wants_no_trace_leaves_none(tmp_path: Path, wish: str) -> None:
+    body = {"question": QUESTION} | ({"telemetry": False} if wish == "telemetry" else {})
+    headers = {"Authorization": f"Bearer {KEY}"} | ({"Sec-GPC": "1"} if wish == "Sec-GPC" else {})
+    exported = InMemorySpanExporter()
+    with recording(exported) as tracer, two_corpora(tmp_path, HashEmbedder()) as opened:
+        traced = Atlas(trace_with(opened.services, tracer))
+        with label_server(traced, tmp_path / "labels.jsonl") as address:
+            found = httpx2.post(f"{address}/api/search", json=body, headers=headers)
+    assert found.status_code == 200
+    assert bool(exported.get_finished_spans()) is not bool(wish)
+
+
 def test_words_that_do_not_stand_there_are_not_saved(
     client: httpx2.Client, file: LabelFile, bridge: Passage
 ) -> None:
@@ -141,11 +156,12 @@ def test_words_that_do_not_stand_there_are_not_saved(
     ("fields", "status", "why"),
     [
         ({"marks": {"meadow.bridge:0-1": 1}}, 404, "no passage"),
-        ({"marks": {"meadow.bridge:0-1": 4}}, 400, "from 0 to 3"),
+        ({"marks": {"meadow.bridge:0-1": 4}}, 400, "from 0 to 3; 4 of meadow.bridge:0-1"),
         ({"marks": {"meadow.bridge:0-1": -1}}, 400, "from 0 to 3"),
         ({"should_answer": True, "question": "  "}, 400, "Write the question"),
         ({"answers": [" "]}, 400, "say whether the collection answers"),
         ({"should_answer": True, "rating": 1}, 400, "rating"),
+        ({"should_answer": True, "question": "?" * 4001}, 400, "question"),
     ],
 )
 def test_a_label_that_cannot_be_meant_is_refused(
@@ -184,6 +200,80 @@ def test_what_the_page_does_not_show_stays(
     after = file.find("l1").label
     told = {"meadow.gone": 1, "meadow.gone:0-9": 1}
     assert after == replace(before, category="new", grades=before.grades | told)
+
+
+def save_twice(client: httpx2.Client, **changes: object) -> None:
+    """Open the label, save it with changes, open it again and save it as it is."""
+    for changed in (changes, {}):
+        shown = client.get("/api/label", params={"id": "l1"}).json()
+        del shown["passages"], shown["missing"]
+        response = put(client, **shown | changed)
+        assert response.is_success, response.text
+
+
+@pytest.mark.parametrize("grade", [0, 1, 3])
+def test_a_document_that_is_known_without_its_passage_keeps_its_grade(
+    client: httpx2.Client, file: LabelFile, bridge: Passage, grade: int
+) -> None:
+    before = Label("l1", "", "tall", QUESTION, (), frozenset({"meadow.bridge"}))
+    file.save(replace(before, grades={"meadow.bridge": 3}))
+    save_twice(client, marks={bridge.id: grade})
+    after = file.find("l1").label
+    assert after.relevance == {"meadow.bridge": 3}
+    assert after.grades == {"meadow.bridge": 3, bridge.id: grade}
+
+
+def test_a_document_that_follows_from_its_passage_has_the_grade_of_that(
+    client: httpx2.Client, file: LabelFile, bridge: Passage
+) -> None:
+    put(client, marks={bridge.id: 3})
+    save_twice(client, marks={bridge.id: 1})
+    assert file.find("l1").label.relevance == {"meadow.bridge": 1}
+    save_twice(client, marks={bridge.id: 0}, should_answer=False)
+    assert file.find("l1").label.relevance == {}
+
+
+def test_grades_of_documents_alone_are_gold_as_an_evaluation_reads_them(
+    client: httpx2.Client, file: LabelFile, bridge: Passage
+) -> None:
+    line = {"id": "l1", "split": "", "category": "tall", "question": QUESTION}
+    grades = {"meadow.bridge": 2, "meadow.mill": 0}
+    file.path.write_text(json.dumps(line | {"grades": grades}))
+    [read] = load_labels(file.path)
+    assert client.get("/api/labels").json()["labels"][0]["relevant"] == 1
+    save_twice(client, category="new")
+    assert file.find("l1").label.grades == grades
+    assert load_labels(file.path) == [replace(read, category="new")]
+
+
+@pytest.mark.parametrize(
+    ("said", "decision"), [(True, "ABSTAIN"), (True, "BLOCK"), (False, "ANSWER")]
+)
+def test_what_becomes_of_a_question_does_not_contradict_whether_it_is_answered(
+    client: httpx2.Client, file: LabelFile, said: bool, decision: Decision
+) -> None:
+    file.save(Label("l1", "", "tall", QUESTION, expected_decision=decision))
+    save_twice(client)
+    assert file.find("l1").label.expected_decision == decision
+    save_twice(client, should_answer=said)
+    [label] = load_labels(file.path)
+    assert (label.answerable, label.expected_decision) == (said, None)
+
+
+def test_what_a_file_holds_and_the_page_would_not_write_is_shown_and_kept(
+    client: httpx2.Client, file: LabelFile, bridge: Passage
+) -> None:
+    other = Label("l1", "", "c" * 300, QUESTION, tuple(map(str, range(60))))
+    marked = {"gold_passage_ids": frozenset({bridge.id}), "grades": {bridge.id: 5}}
+    file.save(replace(other, **marked))
+    save_twice(client, split="dev")
+    after = file.find("l1").label
+    assert (after.answers, after.category, after.split) == (other.answers, other.category, "dev")
+    assert after.grades == {"meadow.bridge": 5, bridge.id: 5}
+    status, detail = problem(put(client, marks={bridge.id: 4}))
+    assert (status, f"4 of {bridge.id}" in detail) == (400, True)
+    file.save(replace(other, id="l2", question="?" * 5000))
+    assert client.get("/api/label", params={"id": "l2"}).json()["question"] == "?" * 5000
 
 
 def test_what_is_judged_as_not_relevant_is_kept_and_is_not_gold(

@@ -29,7 +29,7 @@ def test_the_five_estimates_by_hand() -> None:
         "context_recall": 3 / 4,
         "faithfulness": 2 / 3,  # keeper, lamp; painted is in no passage
         "answer_relevancy": 2 / 3,  # keeper, lamp; mended is not answered
-        "answer_correctness": 2 * (4 / 5) * (4 / 6) / (4 / 5 + 4 / 6),  # the, keeper, the, lamp
+        "answer_correctness": 2 * (2 / 3) * (2 / 4) / (2 / 3 + 2 / 4),  # keeper, lamp
     }
 
 

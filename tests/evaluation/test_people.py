@@ -9,12 +9,13 @@ from typer.testing import CliRunner
 
 from atlas_search.cli.evaluation.rate import rated_answers
 from atlas_search.cli.main import app
-from atlas_search.core.errors import RequestError, SourceError
+from atlas_search.core.errors import RequestError, SourceError, UnwritableFolder
 from atlas_search.evaluation.people.agreement import ALPHA, COHEN, FLEISS, WEIGHTED, agreements
 from atlas_search.evaluation.people.raters import own_order, rater_name
 from atlas_search.evaluation.people.ratings import RATINGS, Rating, Ratings
 from atlas_search.evaluation.people.scales import USUAL, Scale, read_scales
 from tests.evaluation.made_runs import LABELS, kept, made_run, unanswered
+from tests.test_full_disk import longest_file
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TALL = Scale(name="tall", low=0, high=2)
@@ -89,6 +90,37 @@ def test_the_last_rating_counts_and_all_are_kept(ratings: Ratings, tmp_path: Pat
     ]
     assert list(ratings.of_rater("ben")) == ["q1"]
     assert len((tmp_path / RATINGS).read_text().splitlines()) == 3
+
+
+def test_scales_that_were_rated_earlier_stay_rated(ratings: Ratings) -> None:
+    ratings.add(rating("anna", "q1", "Tall enough", tall=1))
+    ratings.begin([Scale(name="wide")])
+    ratings.add(rating("anna", "q1", "And wide", wide=4))
+    [found] = ratings.all()
+    assert (found.scores, found.comment) == ({"tall": 1, "wide": 4}, "And wide")
+    with pytest.raises(SourceError, match="tall was rated from 0 to 2"):
+        ratings.begin([Scale(name="tall", low=1, high=5)])
+
+
+def test_a_rating_is_of_the_answer_that_was_shown(ratings: Ratings) -> None:
+    first = rating("anna", "q1", tall=1).model_copy(update={"answer": "one"})
+    ratings.add(first)
+    assert ratings.all({"q1": "one"}) == [first]
+    assert ratings.of_rater("anna", {"q1": "other"}) == {}
+    again = rating("anna", "q1").model_copy(update={"answer": "other"})
+    ratings.add(again)
+    assert ratings.all({"q1": "other"}) == ratings.all() == [again]
+
+
+def test_who_has_no_room_to_save_is_told_what_to_do(ratings: Ratings, tmp_path: Path) -> None:
+    ratings.add(rating("anna", "q1", tall=1))
+    path = tmp_path / RATINGS
+    before = path.read_text()
+    with longest_file(len(before)), pytest.raises(UnwritableFolder) as raised:
+        ratings.add(rating("anna", "q2", tall=1))
+    assert "Nothing of the file has changed" in str(raised.value)
+    assert "read and embedded" not in str(raised.value)
+    assert path.read_text() == before
 
 
 def test_a_number_that_is_not_on_the_scale_is_refused(ratings: Ratings) -> None:

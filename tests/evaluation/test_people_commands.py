@@ -11,8 +11,14 @@ import httpx2
 from atlas_search.build.build import BuildReport
 from atlas_search.evaluation.people.ratings import Ratings
 from tests.evaluation.made_runs import LABELS, kept, made_run
-from tests.servers import ATLAS, Server, running
+from tests.servers import ATLAS, Server, running, wait_for
 
+BROWSER = """#!/bin/sh
+# one for the terminal: it stays for as long as the page is served
+echo "$@" > arguments
+cp "${1#file://}" part && mv part opened
+while kill -0 $PPID 2> /dev/null; do sleep 0.1; done
+"""
 QUESTION = "Can a local authority sue a newspaper for libel?"
 
 
@@ -71,12 +77,20 @@ def test_the_answers_of_a_run_are_rated_without_its_collection(tmp_path: Path) -
         assert server.stop(signal.SIGINT) == 0
     assert len(Ratings(folder).all()) == 6
     # the page of the same run is at the same address again, so that drafts are found
-    with running(*command, environment={}, folder=tmp_path) as again:
+    browser = tmp_path / "browser"
+    browser.write_text(BROWSER)
+    browser.chmod(0o700)
+    opening = (*command[:-1], "--browser")
+    with running(*opening, environment={"BROWSER": f"{browser} %s"}, folder=tmp_path) as again:
         assert httpx2.URL(again.address("The page")).port == port
         with client_of(again) as client:
             found = client.get("/api/ratings", params={"rater": "Anna"}).json()
             assert found["rater"] == "anna"
             assert len(found["ratings"]) == 3
+        key = urldefrag(again.address("The page")).fragment
+        wait_for(lambda: (tmp_path / "opened").exists(), 20, "the browser")
+        assert key not in (tmp_path / "arguments").read_text()
+        assert key in (tmp_path / "opened").read_text()
     told = subprocess.run(
         [*ATLAS, "eval", "agreement", str(folder), "--json"], capture_output=True, text=True
     )

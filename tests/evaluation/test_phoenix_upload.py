@@ -74,15 +74,18 @@ def run(farm: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 class Moody:
     """In place of Phoenix: it answers with each status in turn, and then always with the last."""
 
-    def __init__(self, *statuses: int):
+    def __init__(self, *statuses: int, retry_after: str = ""):
         self.statuses = list(statuses)
+        self.headers = [("Content-Type", "application/json")]
+        if retry_after:
+            self.headers.append(("Retry-After", retry_after))
         self.asked = 0
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
         """Answer, as a WSGI application."""
         self.asked += 1
         status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
-        start(f"{status} Said", [("Content-Type", "application/json")])
+        start(f"{status} Said", self.headers)
         return [b'{"data": {}}' if status == 200 else b"told to"]
 
 
@@ -109,6 +112,15 @@ def test_a_busy_one_is_asked_again(api_of: Callable[[str], PhoenixApi], waits: l
     with served(busy) as address:
         assert api_of(address).post("/v1/x", {}) == {"data": {}}
     assert (busy.asked, waits) == (3, [1.0, 2.0])
+
+
+def test_one_that_asks_for_a_day_is_not_waited_for(
+    api_of: Callable[[str], PhoenixApi], waits: list[float]
+) -> None:
+    busy = Moody(503, 200, retry_after="86400")
+    with served(busy) as address, pytest.raises(Unavailable, match="answers 503"):
+        api_of(address).get("/v1/x")
+    assert (busy.asked, waits) == (1, [])
 
 
 def test_what_would_be_made_twice_is_sent_once(

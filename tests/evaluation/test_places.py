@@ -1,6 +1,7 @@
 """Gold passages and spans: which passages hold them, and how many characters were found."""
 
 from collections.abc import Sequence
+from math import log2
 
 import pytest
 from hypothesis import given
@@ -85,6 +86,26 @@ def test_a_passage_is_gold_by_its_id() -> None:
     figures = passages.measure(case(label, [found("d", 0), found("d", 1)]))
     assert (figures["passage_mrr@3"], figures["passage_recall@3"]) == (1 / 2, 1 / 2)
     assert passages.measure(case(Label("q1", "", "", "?"), [found("d", 0)])) == {}
+
+
+def test_the_gain_of_a_passage_is_the_grade_of_the_best_place_in_it() -> None:
+    # grades: d 0-100 named 2; e 3, with a span; f named without a grade, and not found
+    label = Label(
+        *("q1", "", "", "?"),
+        gold_passage_ids=frozenset({"d.0-100", "f.0-100"}),
+        gold_spans=(Span("e", 10, 20), Span("g", 0, 9)),
+        grades={"d.0-100": 2, "d": 3, "e": 3},
+    )
+    kept = [found("x", 0), found("d", 0), found("e", 0)]
+    figures = passages.measure(case(label, kept))
+    gain = 2 / log2(3) + 3 / log2(4)
+    assert figures["passage_ndcg@3"] == pytest.approx(gain / (3 + 2 / log2(3) + 1 / log2(4)))
+    best = 3 + 2 / log2(3) + 1 / log2(4) + 1 / log2(5)
+    assert figures["passage_ndcg@5"] == pytest.approx(gain / best)
+    assert figures["passage_precision@3"] == pytest.approx(2 / 3)  # a grade is no second passage
+    both = of_spans(Span("d", 0, 40), Span("d", 50, 90))
+    graded = Label("q1", "", "", "?", gold_spans=both.gold_spans, grades={"d": 2})
+    assert passages.measure(case(graded, [found("d", 0)]))["passage_ndcg@1"] == 1
 
 
 def test_the_characters_of_spans_by_hand() -> None:

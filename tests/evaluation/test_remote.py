@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from atlas_search.core.errors import AtlasError, RequestError, UnknownTarget
+from atlas_search.cli.evaluation.outcome import remarks_on, status_of
+from atlas_search.core.errors import AtlasError, ConfigurationError, RequestError, UnknownTarget
+from atlas_search.core.settings import load_settings
 from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.evaluation.remote.documents import ServedDocuments
 from atlas_search.evaluation.remote.server import ATTEMPTS, RemoteServer
 from atlas_search.evaluation.remote.subject import ServerSubject, server_facts
 from atlas_search.evaluation.runs.begin import Wanted
@@ -67,6 +70,7 @@ def test_a_server_gives_the_figures_of_this_process(
     for name in ("options", "composite_target", "collection", "collection_version", "corpora"):
         assert getattr(one, name) == getattr(other, name)
     assert other.settings["embedding_model"] == "hash"
+    assert other.settings == one.settings
     answers = [reply.answer for reply in folders[1].replies().values()]
     assert {answer.session_id for answer in answers if answer} == {other.id}
     assert all(answer.passages for answer in answers if answer)
@@ -96,6 +100,59 @@ def test_what_a_server_does_not_have_is_told_before_a_question_is_asked(address:
     assert not documents.holds_passage("farm.goats/..?#")
     with pytest.raises(RequestError, match=r"http://h/ holds a user name or a password\.$"):
         RemoteServer("http://me:secret@h/", NO_KEY)
+
+
+def test_the_collection_that_was_chosen_is_asked_whatever_is_served_first(address: str) -> None:
+    there = subject_at(address)
+    assert there.server.collection == "farm"
+    there.server.collection = "pond"
+    with pytest.raises(AtlasError, match="pond"):
+        there.server.get("targets")
+
+
+def test_an_answer_from_another_version_is_an_error_of_its_question(
+    address: str, here: ProcessSubject, tmp_path: Path
+) -> None:
+    there = subject_at(address)
+    before = replace(there.facts, collection_version="v0")
+    folder = begun(tmp_path / "run", replace(there, facts=before))
+    outcome = carry_out(folder, there)
+    version = there.facts.collection_version
+    said = f"{address} answered from farm {version}, and the run asks farm v0. Begin a new run."
+    assert outcome.failed == [said] * len(LABELS)
+
+
+def test_a_target_that_was_changed_while_it_was_asked_is_told(
+    address: str, here: ProcessSubject, tmp_path: Path
+) -> None:
+    there = subject_at(address)
+
+    def changing(done: int, of: int) -> None:
+        here.atlas.services.configure_reranker("k10_extractive", {"reranker": "rrf"})
+
+    outcome = carry_out(begun(tmp_path / "run", there), there, told=changing)
+    assert outcome.complete
+    assert outcome.changed == ("options was reranker=fused and is reranker=rrf",)
+    assert "begin a new run" in remarks_on(outcome)[-1]
+    assert status_of(outcome, require_llm=False) == 1
+
+
+def test_labels_may_name_any_corpus_of_a_server() -> None:
+    document = {"corpora": [{"id": "coast"}, {"id": "island"}], "all": ["coast"]}
+    with troubled(lambda _: (200, document, {})) as (address, _):
+        assert ServedDocuments(RemoteServer(address, NO_KEY)).corpora == ["coast", "island"]
+
+
+@pytest.mark.parametrize("key", ["lamp\r\nX-Other: oil", "lämp", "la\x00mp"])
+def test_a_key_that_is_none_is_never_shown(key: str) -> None:
+    with pytest.raises(ConfigurationError, match="ATLAS_API_KEY holds characters") as refused:
+        RemoteServer("http://127.0.0.1:9", SecretStr(key))
+    assert "mp" not in str(refused.value)
+    for name in ("atlas_api_key", "phoenix_api_key"):
+        with pytest.raises(ConfigurationError, match=f"{name.upper()}=.* no key has") as refused:
+            load_settings(**{name: key})
+        assert "mp" not in str(refused.value)
+    RemoteServer("http://127.0.0.1:9", SecretStr(" k1\r\n"))  # as files with keys end
 
 
 def test_a_server_that_is_not_there_is_told(address: str) -> None:

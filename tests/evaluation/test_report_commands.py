@@ -8,7 +8,7 @@ import pytest
 from atlas_search.providers.embedding.local import LocalEmbedder
 from tests.evaluation.commands import Command, command_runner
 from tests.evaluation.farm import build_farm, write_labels
-from tests.evaluation.reported import made
+from tests.evaluation.reported import LIGHTS, begun, failed, made
 
 FILES = ("results.json", "per_question.csv", "report.md", "report.html")
 
@@ -37,6 +37,11 @@ def test_a_run_and_a_grid_end_with_their_reports(evaluation: Command, tmp_path: 
     told = json.loads((grid / "results.json").read_text())
     assert [run["name"] for run in told["runs"]] == ["k3-test", "k5-test"]
     assert "Quality against k" in (grid / "report.html").read_text()
+    for command, folder in (((), tmp_path / "run"), (("grid",), grid)):
+        (folder / "report.html").unlink()
+        (folder / "report.html").mkdir()
+        status, _, said = evaluation(*command, "--resume", folder)
+        assert (status, "Not written whole: report.html" in said) == (1, True)
 
 
 def test_reports_are_written_again(evaluation: Command, tmp_path: Path) -> None:
@@ -56,6 +61,18 @@ def test_what_fails_is_told_by_the_status(evaluation: Command, tmp_path: Path) -
     assert status == 1
     assert "Not written whole: report.html" in said
     assert (run / "report.md").is_file()
+
+
+def test_a_run_that_was_not_judged_is_exported_too(evaluation: Command, tmp_path: Path) -> None:
+    run = begun(tmp_path / "run", {"q1": failed(LIGHTS[1])})
+    lines = (run.path / "replies.jsonl").read_text().splitlines(keepends=True)
+    (run.path / "replies.jsonl").write_text("".join(lines[:4]))
+    out = tmp_path / "set"
+    status, _, said = evaluation("export", run.path, out, "--format", "ragas")
+    assert status == 0
+    assert len(out.read_text().splitlines()) == 3
+    assert "Left out: 1 that failed. Left out: 5 that were not asked." in said
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "set"}
 
 
 @pytest.mark.parametrize("format_", ["ragas", "deepeval", "trec"])

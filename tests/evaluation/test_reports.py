@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.reports.analysis import Analysis
+from atlas_search.evaluation.reports.blocks import Plot, Words
 from atlas_search.evaluation.reports.findings import findings
 from atlas_search.evaluation.reports.material import read_runs
 from atlas_search.evaluation.reports.outcomes import worst
+from atlas_search.evaluation.reports.plots import charts
+from atlas_search.evaluation.reports.plots.series import Panel, Point, Series
+from atlas_search.evaluation.reports.sections.depth import quality
 from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.statistics.wilson import share_interval
 from tests.evaluation.reported import (
@@ -178,6 +183,100 @@ def test_runs_stand_side_by_side_by_k_and_configuration(tmp_path: Path) -> None:
     assert f"figures against the number k of passages. {told}" in page
     assert "<figcaption>Quality against time</figcaption>" in page
     assert "2 of 4 (50%)" in page  # of the runs get q1 wrong
+
+
+def test_a_question_without_gold_may_have_an_answer(tmp_path: Path) -> None:
+    unknown = Label("q1", "test", "", "Who keeps it?", ("Ada",), frozenset())
+    came = {label.id: reply("ANSWER", "Nobody.", label_id=label.id) for label in (unknown, NOWHERE)}
+    folder = made(tmp_path / "run", came, [unknown, NOWHERE]).path
+    write_reports(folder)
+    text = (folder / "report.md").read_text()
+    assert "| Gold | not known |" in text
+    assert "| Gold | none: the collection lacks the answer |" in text
+
+
+def test_of_several_runs_only_wrong_questions_are_told(tmp_path: Path) -> None:
+    bare = Label("bare", "test", "", "How tall is it?", (), frozenset({"coast.light0"}))
+    came = reply("ABSTAIN", found=["coast.pier", "coast.light0"], label_id="bare")
+    labels = (*LIGHTS, bare)
+    folders = [made(tmp_path / name, {"bare": came}, labels).path for name in ("a", "b")]
+    write_reports(*folders, out=tmp_path)
+    told = (tmp_path / "report.md").read_text().partition("## Worst questions")[2]
+    rows_ = [line for line in told.partition("\n## ")[0].splitlines() if line.startswith("| ")][2:]
+    assert [row.split(" | ")[0] for row in rows_] == ["| bare"]
+    assert rows_[0].endswith(r"| 0 of 2 (0%) | \- |")  # an F1 it has none
+    right_ones = [made(tmp_path / name, None, LIGHTS).path for name in ("c", "d")]
+    write_reports(*right_ones, out=tmp_path)
+    assert "Nothing is wrong with a question" in (tmp_path / "report.md").read_text()
+
+
+def test_of_searches_the_reciprocal_rank_is_told(tmp_path: Path) -> None:
+    came = {label.id: searched(label) for label in QUESTIONS}
+    folders = [made(tmp_path / name, came, search_only=True).path for name in ("a", "b")]
+    write_reports(*folders, out=tmp_path)
+    assert "| Runs that found nothing gold | Reciprocal rank |" in (
+        (tmp_path / "report.md").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"collection_version": "v2"},
+        {"corpora": ("coast",)},
+        {"search_only": True},
+        {"settings": {"embedding_model": "other"}},
+        {"limit": 9, "seed": 1},
+        {"labels": {"name": "lights.jsonl", "sha256": "cd" * 32, "split": "", "questions": 9}},
+    ],
+)
+def test_lines_join_runs_that_differ_in_k_alone(tmp_path: Path, changes: dict[str, object]) -> None:
+    shallow, deep = ({"options": {"search_k": k}} for k in (3, 5))
+    one = made(tmp_path / "one", **shallow)
+    same, other = made(tmp_path / "same", **deep), made(tmp_path / "other", **deep)
+    said = json.loads((other.path / "run.json").read_text())
+    (other.path / "run.json").write_text(json.dumps(said | changes))
+    joined, apart = (
+        [Analysis(run) for run in read_runs([one.path, folder.path])] for folder in (same, other)
+    )
+    assert isinstance(quality(joined).blocks[0], Plot)
+    assert quality(apart).blocks[0] == Words("The runs do not differ in k alone.")
+
+
+def test_runs_whose_questions_all_failed_have_no_quality(tmp_path: Path) -> None:
+    folders = [
+        made(
+            tmp_path / f"k{k}",
+            {label.id: failed(label) for label in QUESTIONS},
+            options={"search_k": k},
+        ).path
+        for k in (3, 5)
+    ]
+    assert write_reports(*folders, out=tmp_path / "out").faults == ()
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "could not be drawn" not in page
+
+
+def test_a_series_looks_the_same_in_every_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(charts, "svg_of", lambda figure, _: drawn.append(figure) or "")
+    series = {name: Series(name, (Point(3, 0.5, 0.4, 0.6),)) for name in "abc"}
+    panels = [
+        Panel("Recall", (series["b"], series["c"])),
+        Panel("F1", (series["a"], series["b"])),
+    ]
+    charts.lines("x", panels, "k")
+    (figure,) = drawn
+    looks: dict[str, set[tuple[object, object]]] = {}
+    for ax in figure.axes:
+        for container in ax.containers:
+            line = container[0]
+            look = (line.get_color(), line.get_marker())
+            looks.setdefault(container.get_label(), set()).add(look)
+    assert {name: len(found) for name, found in looks.items()} == {"a": 1, "b": 1, "c": 1}
+    assert len(set.union(*looks.values())) == 3
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["b", "c", "a"]
 
 
 def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:

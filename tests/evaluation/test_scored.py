@@ -41,6 +41,15 @@ def test_an_answer_is_judged_by_what_is_known() -> None:
     assert figures["similarity"] == pytest.approx(1)
 
 
+@pytest.mark.parametrize("reference", ["A", "The", "😀", "Seven days"])
+def test_a_declined_question_is_near_no_reference(reference: str) -> None:
+    label = replace(ANSWERABLE, answers=(reference,))
+    for came in (NONE, reply("BLOCK", "Seven days.")):
+        (outcome,) = judged((label, came))
+        names = ("exact_match", "f1", "contains", "answer_correctness")
+        assert [outcome.figures[name] for name in names] == [0] * 4
+
+
 def test_each_figure_is_a_mean_over_its_own_questions() -> None:
     summary = summarise(
         judged(
@@ -80,7 +89,8 @@ def test_the_mean_lies_within_its_interval() -> None:
 def test_the_table_has_a_row_a_category_and_fits_its_width() -> None:
     labels = [replace(ANSWERABLE, category=name) for name in sorted(CATEGORIES)]
     scored = judged(*((label, RIGHT) for label in labels))
-    assert list(by_category(scored)) == ["all", *sorted(CATEGORIES)]
+    groups = ["all", *(f"category.{name}" for name in sorted(CATEGORIES))]
+    assert list(by_category(scored)) == groups
     console = Console(width=WIDTH, file=StringIO(), record=True)
     console.print(evaluation_table("k10_extractive, test split", scored))
     lines = console.export_text().splitlines()
@@ -88,6 +98,20 @@ def test_the_table_has_a_row_a_category_and_fits_its_width() -> None:
     assert lines[2].split()[:5] == ["all", "7", "0.500", "0.500", "1.000"]
     assert max(map(len, lines)) <= WIDTH
     assert not any("…" in line for line in lines)
+
+
+@pytest.mark.parametrize("category", ["all", "category.all", "[legal]", "[/legal]", ":smile:"])
+def test_a_category_may_have_any_name(category: str) -> None:
+    told = ((ANSWERABLE, RIGHT), (replace(ANSWERABLE, category=category), NONE))
+    scored = judged(*told)
+    groups = by_category(scored)
+    assert list(groups) == ["all", "category.factual", f"category.{category}"]
+    assert [groups[name]["answered"].mean for name in groups] == [1 / 2, 1, 0]
+    console = Console(width=WIDTH, file=StringIO(), record=True)
+    console.print(evaluation_table("k10, [b] split", scored))
+    lines = [line.split() for line in console.export_text().splitlines()]
+    assert " ".join(lines[0]) == "k10, [b] split"
+    assert [line[:2] for line in lines[2:5]] == [["all", "2"], ["factual", "1"], [category, "1"]]
 
 
 def test_the_bundled_questions_are_asked_for_real(services: Services) -> None:

@@ -34,6 +34,32 @@ def test_f1_is_that_of_the_best_reference() -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "reference", "f1"),
+    [
+        ("The cat", "cat", 1),
+        ("The cat", "a cat sat", 2 * (1 / 1) * (1 / 2) / (1 / 1 + 1 / 2)),  # cat of cat, and of two
+        ("The", "the", 1),
+        ("The", "A", 0),
+        ("The Who", "Who", 1),
+    ],
+)
+def test_f1_counts_no_articles_unless_there_is_nothing_else(
+    answer: str, reference: str, f1: float
+) -> None:
+    assert token_f1(answer, [reference]) == pytest.approx(f1)
+    assert exact_match(answer, [reference]) == (f1 == 1)
+
+
+@pytest.mark.parametrize("reference", ["A", "The", "😀", "", "…"])
+def test_no_answer_is_no_reference(reference: str) -> None:
+    for answer in ("", "😀"):
+        assert not exact_match(answer, [reference])
+        assert not contains_reference(answer, [reference])
+        assert token_f1(answer, [reference]) == 0
+    assert not contains_reference("Seven days", ["😀"])
+
+
+@pytest.mark.parametrize(
     ("answer", "references"), [("", ["seven"]), ("seven", []), ("seven", ["eight"]), ("", [""])]
 )
 def test_f1_is_zero_where_nothing_is_shared(answer: str, references: list[str]) -> None:

@@ -1,5 +1,6 @@
 """What cannot be read as labels is an error that says where it is, and what would be read."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,21 @@ def error(path: Path) -> str:
         ({"question": "a?", "expected_decision": "maybe"}, "'maybe' is none of ANSWER, ABSTAIN"),
         ({"question": "a?", "answerable": "perhaps"}, "`answerable`: true or false is wanted"),
         ({"question": "a?", "grades": {"a": "high"}}, "the grade of a is 'high'"),
+        ({"question": "a?", "grades": {"a": 0.9}}, "the grade of a is 0.9, and not a whole number"),
+        ({"question": "a?", "grades": {"a": math.inf}}, "the grade of a is 'Infinity', and not a"),
+        ({"question": "a?", "grades": {"a": True}}, "the grade of a is True, and not a whole"),
+        ({"question": "a?", "doc_id": {"a": "1.5"}}, "the grade of a is '1.5', and not a whole"),
+        ({"question": "a?", "doc_id": "a", "relevance": 0.9}, "a grade is a whole number, not 0.9"),
+        ({"question": "a?", "doc_id": "a", "relevance": "inf"}, "a whole number, not 'inf'"),
+        ({"question": "a?", "doc_id": "a", "relevance": [1]}, "a whole number, not [1]"),
+        (
+            {
+                "question": "a?",
+                "gold_spans": {"doc_id": "a", "start": 0, "end": 4},
+                "grades": {"a": 0},
+            },
+            "`gold_spans` and `grades` contradict each other: a place is in a, whose grade",
+        ),
         ({"question": "a?", "grades": 2}, "one grade, and there are 0 gold documents"),
         ({"question": "a?", "gold_spans": [{"start": 0, "end": 4}]}, "a place has no document_id"),
         ({"question": "a?", "gold_spans": ["a:0-4"]}, "a place is wanted as"),
@@ -137,7 +153,27 @@ def test_a_split_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
 
 
 def test_a_judgement_of_a_benchmark_that_cannot_be_read(tmp_path: Path) -> None:
-    folder = benchmark(
-        tmp_path / "set", [{"_id": "q", "text": QUESTION}], test="q\ta\thigh\nq\tb\t1x\n"
-    )
+    queries = [{"_id": "q", "text": QUESTION}]
+    folder = benchmark(tmp_path / "set", queries, test="q\ta\thigh\nq\tb\t1x\n")
     assert error(folder).startswith(f"{folder / 'qrels' / 'test.tsv'}:2: the relevance 1x is no")
+    folder = benchmark(tmp_path / "other", queries, test="q\ta\t0.9\nq\tb\t1\n")
+    assert error(folder).startswith(f"{folder / 'qrels' / 'test.tsv'}:1: the relevance 0.9 is no")
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [(None, "has no value of `place`"), ({"x": {"y": [1]}}, "`place` cannot be a filter")],
+)
+def test_a_question_without_the_field_that_all_are_filtered_by(
+    tmp_path: Path, place: object, why: str
+) -> None:
+    rows = [{"question": QUESTION, "place": "x"}, {"question": OTHER, "place": place}]
+    with pytest.raises(SourceError, match=f":2: not a label: .*{why}"):
+        read_labels(lines(tmp_path / "a.jsonl", *rows), filter_by="place")
+
+
+def test_a_file_in_another_encoding_is_to_be_converted(tmp_path: Path) -> None:
+    path = tmp_path / "latin.csv"
+    path.write_bytes("question,answer\nWer war der B\xfcrgermeister?,M\xfcller\n".encode("latin-1"))
+    said = error(path)
+    assert said == f"{path}: not UTF-8 at byte 29. Convert it to UTF-8."

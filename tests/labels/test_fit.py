@@ -1,5 +1,6 @@
 """Gold documents are recognised by whatever a collection's documents are called."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from atlas_search.evaluation.labels.documents import (
 from atlas_search.evaluation.labels.fit import Fitted, fit_labels
 from atlas_search.evaluation.labels.label import Label, Span
 from atlas_search.evaluation.labels.load import read_labels
-from atlas_search.evaluation.labels.quotes import places_of
+from atlas_search.evaluation.labels.quotes import place_quotes, places_of
+from atlas_search.evaluation.labels.read import ReadLabel
 from atlas_search.evaluation.labels.understood import fitted_text
 from tests.labels.conftest import BRIDGE
 from tests.labels.forms import OTHER, QUESTION, UNKNOWN, benchmark, lines
@@ -129,6 +131,24 @@ def test_ids_in_other_columns_are_gold_where_no_column_is(
     assert "Named in a column that is not read: those of 1 labels." in fitted_text(fitted)
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"answer": "x", "contexts": ["town.mill"], "ground_truth": "y"},
+        {"response": "See town.mill", "retrieved_contexts": ["town.mill"], "reference": "y"},
+        {"retrieved_ids": ["town.mill"], "predicted_docs": "town.mill", "reference": "y"},
+        {"Actual Output": "town.mill", "retrieval_context": ["town.mill"], "reference": "y"},
+        {"metadata": {"retrieved_docs": ["town.mill"]}, "reference": "y"},
+    ],
+)
+def test_what_a_system_said_and_found_names_no_gold(
+    tmp_path: Path, village: OpenCollection, row: dict[str, object]
+) -> None:
+    path = lines(tmp_path / "labels.jsonl", {"question": QUESTION} | row)
+    fitted = fit(path, village)
+    assert (fitted.mentioned, fitted.labels[0].gold_document_ids) == (0, frozenset())
+
+
 def test_quotes_become_places(tmp_path: Path, village: OpenCollection) -> None:
     bridge = {"gold_docs": "the_bridge"}
     path = lines(
@@ -167,6 +187,22 @@ def test_quotes_become_places(tmp_path: Path, village: OpenCollection) -> None:
         "Warning: in no gold document stand 1 quotes (b (The miller pays (a toll).)).",
         "Warning: 1 labels have quotes, and no known gold document.",
     ]
+
+
+class Members:
+    """Ids to be looked up: there may be millions."""
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ == "bridge"
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("every label went through all ids")
+
+
+def test_documents_are_looked_up_and_not_gone_through_for_each_label() -> None:
+    label = Label("q", "", "", "?", ("x",), frozenset({"bridge", "elsewhere"}))
+    placed = place_quotes([ReadLabel(label, "", ("granite",))], Members(), lambda id_: BRIDGE)
+    assert [span.document_id for span in placed.labels[0].gold_spans] == ["bridge"]
 
 
 def test_a_quote_is_found_as_it_stands() -> None:

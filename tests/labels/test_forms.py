@@ -290,6 +290,29 @@ def test_one_grade_is_that_of_the_one_document(tmp_path: Path) -> None:
     assert not found[OTHER].answerable
 
 
+@pytest.mark.parametrize("grade", [2, 2.0, "2", "2.0"])
+def test_a_grade_is_a_whole_number_however_it_is_written(tmp_path: Path, grade: object) -> None:
+    rows = ({"question": QUESTION, "doc_id": "a", "relevance": grade}, {"query": OTHER})
+    rows[1]["grades"] = {"a": grade}
+    found = load_labels(lines(tmp_path / "labels.jsonl", *rows))
+    assert [dict(label.relevance) for label in found] == [{"a": 2}] * 2
+
+
+def test_what_has_the_grade_0_is_not_gold(tmp_path: Path) -> None:
+    row = {
+        "question": QUESTION,
+        "gold_document_ids": ["a", "b"],
+        "gold_passage_ids": ["a:0", "b:9"],
+    }
+    told = {"grades": {"a": 0, "b": 2, "a:0": -1, "b:9": 1}}
+    (label,) = load_labels(lines(tmp_path / "labels.jsonl", row | told))
+    assert (label.relevance, label.gold_passage_ids) == ({"b": 2}, {"b:9"})
+    assert label.grades == {"b": 2, "b:9": 1}
+    row = {"question": QUESTION, "gold_document_ids": ["a"], "grades": {"a": 0}}
+    (label,) = load_labels(lines(tmp_path / "labels.jsonl", row))
+    assert (label.relevance, label.answerable) == ({}, False)
+
+
 def test_a_place_without_a_document_stands_in_the_only_one(tmp_path: Path) -> None:
     row = {"question": QUESTION, "doc_id": "a", "span": {"start": 0, "end": 4}}
     row["gold_span"] = row.pop("span")
@@ -335,3 +358,61 @@ def test_the_bundled_set_is_read_as_it_is_written() -> None:
     unanswerable = [label for label in found.labels if label.category == "unanswerable"]
     assert [label for label in found.labels if not label.answerable] == unanswerable
     assert {label.should_answer for label in found.labels} == {None}
+
+
+VERDICTS = [
+    {"_id": "s1", "text": "Oak floats.", "answers": ["Entailment"], "metadata": {"contract": "a"}},
+    {"_id": "s2", "text": "Oak sinks.", "answers": ["NotMentioned"], "metadata": {"contract": "a"}},
+    {
+        "_id": "s3",
+        "text": "Oak burns.",
+        "answers": ["Contradiction"],
+        "metadata": {"contract": "b"},
+    },
+]
+JUDGED = "s1\ta\t1\ns3\tb\t1\n"
+
+
+def test_verdicts_on_statements_say_what_is_to_be_declined_and_are_no_references(
+    tmp_path: Path,
+) -> None:
+    found = read(benchmark(tmp_path / "set", VERDICTS, qrels__tsv=JUDGED))
+    assert [(label.id, label.answerable) for label in found.labels] == [
+        ("s1", True),
+        ("s2", False),
+        ("s3", True),
+    ]
+    assert not any(label.answers for label in found.labels)
+    assert found.labels[1].category == "unanswerable"
+    (remark,) = found.understood.warnings
+    assert remark.startswith("the references are verdicts on statements")
+
+
+def test_verdicts_in_a_table(tmp_path: Path) -> None:
+    rows = "Oak floats.,SUPPORTS,a\nOak sinks.,NOT ENOUGH INFO,\nOak burns.,,\n"
+    found = by_question(text(tmp_path / "claims.csv", f"question,answer,doc_id\n{rows}"))
+    assert [label.answerable for label in found.values()] == [True, False, False]
+    assert not any(label.answers for label in found.values())
+
+
+def test_one_answer_that_is_no_verdict_makes_all_of_them_texts(tmp_path: Path) -> None:
+    rows = [{"question": "Which side?", "answer": "neutral"}, {"question": "Who?", "answer": "x"}]
+    assert [label.answers for label in read(lines(tmp_path / "a.jsonl", *rows)).labels] == [
+        ("neutral",),
+        ("x",),
+    ]
+
+
+def test_questions_are_asked_of_the_documents_that_have_their_own_value(tmp_path: Path) -> None:
+    folder = benchmark(tmp_path / "set", VERDICTS, qrels__tsv=JUDGED)
+    found = read_labels(folder, filter_by="contract")
+    assert [label.filters for label in found.labels] == [
+        {"contract": "a"},
+        {"contract": "a"},
+        {"contract": "b"},
+    ]
+    assert found.understood.columns.meanings["metadata.contract"] == "filters"
+    assert "metadata.contract" not in found.understood.columns.unused
+    rows = [{"question": "Who?", "filters": {"year": 1931}, "place": ["x", "y"]}]
+    (one,) = read_labels(lines(tmp_path / "a.jsonl", *rows), filter_by="place").labels
+    assert one.filters == {"year": 1931, "place": ("x", "y")}

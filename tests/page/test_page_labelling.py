@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from atlas_search import Atlas
+from atlas_search.cli.evaluation.local_page import redirection
 from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.people.label_file import LabelFile
 from tests.access.two_corpora import QUESTION, two_corpora
@@ -223,6 +224,73 @@ def test_two_tabs_that_save_the_same_label_lose_nothing_unasked(
     one.get_by_role("button", name="Save mine instead").click()
     expect(one.get_by_role("status")).to_contain_text("Saved")
     assert [label.category for label in load_labels(file)] == ["of the first"]
+
+
+def test_a_tab_that_saves_leaves_the_draft_of_another(
+    context: BrowserContext, address: str, file: Path
+) -> None:
+    one = open_page(context, address)
+    search(one, QUESTION).first.get_by_label("3 answers").check()
+    save(one)
+    other = open_page(context, address)
+    other.get_by_role("button", name=f"Edit: {QUESTION}").click()
+    expect(other.get_by_label("Question")).to_have_value(QUESTION)
+    held: list[Route] = []
+    one.route("**/api/label", lambda route: held.append(route))
+    with one.expect_request("**/api/label"):
+        one.get_by_role("button", name="Save", exact=True).click()
+    other.get_by_label("Category").fill("of the other")
+    held[0].continue_()
+    expect(one.get_by_role("status")).to_contain_text("Saved")
+    other.close()
+    again = open_page(context, address)
+    again.get_by_role("button", name=f"Go on: {QUESTION}").click()
+    expect(again.get_by_label("Category")).to_have_value("of the other")
+
+
+def test_without_the_labels_nothing_is_written_until_they_are_there(
+    context: BrowserContext, address: str, file: Path
+) -> None:
+    context.route("**/api/labels", lambda route: route.abort(), times=1)
+    page = open_page(context, address)
+    expect(page.get_by_role("alert")).to_contain_text("does not answer")
+    page.keyboard.press("n")
+    expect(page.locator("#label-form")).to_have_attribute("inert", "")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("alert")).to_be_hidden()
+    search(page, QUESTION).first.get_by_label("3 answers").check()
+    save(page)
+    assert len(load_labels(file)) == 1
+
+
+def test_words_are_selected_and_let_go_of_without_single_keys(
+    context: BrowserContext, address: str
+) -> None:
+    page = open_page(context, address)
+    passage = search(page, QUESTION).first
+    page.get_by_label("Single keys are commands").uncheck()
+    passage.get_by_role("button", name="by keyboard").click()
+    expect(passage.get_by_role("textbox", name="Words of")).to_be_focused()
+    page.keyboard.press("Control+Shift+ArrowRight")
+    page.keyboard.press("Enter")
+    expect(passage.get_by_label("3 answers")).to_be_checked()
+    # the button that is pressed is gone: the focus stays at its passage
+    passage.get_by_role("button", name="Remove:").press("Enter")
+    expect(passage).to_be_focused()
+    passage.get_by_role("button", name="Clear the grade").press("Enter")
+    expect(passage).to_be_focused()
+
+
+def test_the_page_opens_by_a_file_that_only_its_user_can_read(
+    context: BrowserContext, address: str, file: Path
+) -> None:
+    page = context.new_page()
+    with redirection(f"{address}/#key={KEY}") as opened:
+        assert opened.stat().st_mode & 0o777 == 0o600
+        page.goto(opened.as_uri())
+        expect(page.locator("#served")).to_contain_text(file.name)
+    assert not opened.exists()
+    assert KEY not in page.url
 
 
 def test_two_tabs_that_save_two_labels_save_both(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.people.agreement import ALPHA, COHEN, agreements
@@ -149,6 +149,105 @@ def test_a_rating_without_a_number_or_a_word_is_refused(
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose a number")
     assert Ratings(tmp_path).all() == []
+
+
+def test_what_was_rated_on_other_scales_stays_and_is_rated_on_the_new_ones(
+    browser: Browser, tmp_path: Path
+) -> None:
+    answers = [rated(0)]
+    for scale, grade in (("relevance", 4), ("clarity", 2)):
+        scales = [Scale(name=scale)]
+        with rating_server(tmp_path, answers, scales) as address, context_of(browser) as context:
+            page = open_page(context, address)
+            begin(page, "anna")
+            expect(page.get_by_role("status")).to_have_text("0 of 1 rated.")
+            page.get_by_role("group", name=scale).get_by_label(str(grade)).check()
+            page.get_by_role("button", name="Save and go on").click()
+            expect(page.get_by_role("status")).to_contain_text("1 of 1 rated. That is all")
+    [rating] = Ratings(tmp_path).all()
+    assert rating.scores == {"relevance": 4, "clarity": 2}
+
+
+def test_scales_whose_names_differ_in_signs_alone_are_rated_apart(
+    browser: Browser, tmp_path: Path
+) -> None:
+    scales = [Scale(name="tone: a", high=10), Scale(name="tone- a")]
+    with rating_server(tmp_path, [rated(0)], scales) as address, context_of(browser) as context:
+        page = open_page(context, address)
+        begin(page, "anna")
+        page.get_by_role("group", name="tone- a").get_by_label("5").check()
+        page.keyboard.press("k")
+        page.keyboard.press("0")  # 10, where there is no 0
+        page.keyboard.press("s")
+        expect(page.get_by_role("status")).to_contain_text("1 of 1 rated")
+    [rating] = Ratings(tmp_path).all()
+    assert rating.scores == {"tone: a": 10, "tone- a": 5}
+
+
+def test_who_is_not_among_the_raters_chooses_another_name(browser: Browser, tmp_path: Path) -> None:
+    with (
+        rating_server(tmp_path, [rated(0)], SCALES, ("anna", "ben")) as address,
+        context_of(browser) as context,
+    ):
+        page = open_page(context, address)
+        expect(page.get_by_label("Your name")).to_be_visible()
+        page.evaluate("sessionStorage.setItem('atlas-rater', 'carl')")
+        page.reload()
+        expect(page.get_by_role("alert")).to_contain_text("carl is not among the raters")
+        page.get_by_label("Your name").select_option("ben")
+        page.get_by_role("button", name="Begin").click()
+        expect(page.locator("#served")).to_have_text("rated by ben")
+        page.get_by_role("button", name="Another rater").click()
+        page.get_by_label("Your name").select_option("anna")
+        page.get_by_role("button", name="Begin").click()
+        expect(page.locator("#served")).to_have_text("rated by anna")
+
+
+def test_who_saves_twice_or_goes_on_while_it_is_saved_loses_nothing(
+    context: BrowserContext, address: str, tmp_path: Path
+) -> None:
+    page = open_page(context, address)
+    begin(page, "anna")
+    first = shown(page)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == "PUT":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/api/rating", hold)
+    page.get_by_role("group", name="relevance").get_by_label("4", exact=True).check()
+    with page.expect_request("**/api/rating"):
+        page.keyboard.press("s")
+    page.keyboard.press("s")
+    page.get_by_role("button", name="Next answer").click()
+    second = shown(page)
+    page.get_by_label("Comment").fill("Half a thought")
+    [sent] = held
+    sent.continue_()
+    expect(page.get_by_role("status")).to_contain_text("Saved. 1 of 3 rated")
+    assert shown(page) == second
+    expect(page.get_by_label("Comment")).to_have_value("Half a thought")
+    page.reload()
+    expect(page.get_by_label("Comment")).to_have_value("Half a thought")
+    [rating] = Ratings(tmp_path).all()
+    assert rating.label_id == first
+
+
+def test_single_keys_can_be_switched_off(context: BrowserContext, address: str) -> None:
+    page = open_page(context, address)
+    begin(page, "anna")
+    before = shown(page)
+    page.get_by_label("Single keys are commands").uncheck()
+    page.keyboard.press("n")
+    page.reload()
+    expect(page.get_by_label("Single keys are commands")).not_to_be_checked()
+    assert shown(page) == before
+    page.get_by_label("Single keys are commands").check()
+    page.keyboard.press("n")
+    assert shown(page) != before
 
 
 def test_it_fits_a_narrow_screen(browser: Browser, address: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.settings import Settings
+from atlas_search.core.settings import Settings, load_settings
 from atlas_search.evaluation.asker import ProcessAsker
 from atlas_search.evaluation.gate.baseline import read_baseline, write_baseline
 from atlas_search.evaluation.gate.gate import Gate, gate
@@ -24,8 +24,7 @@ from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec, labels_used, versions
 from atlas_search.evaluation.scored import score
 from atlas_search.evaluation.statistics.interval import SEED
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.services import Services, open_services
 from tests.conftest import SAMPLES, TODAY, build_demo
 
@@ -101,7 +100,7 @@ def _spec(services: Services, used: LabelsUsed, target: str, *, search_only: boo
 
 
 def _write_baselines() -> None:
-    embedder = LocalEmbedder(DEFAULT_MODEL)
+    embedder = open_embedder(load_settings())
     with TemporaryDirectory() as folder:
         manifest = build_demo(Path(folder), embedder).manifest
         settings = Settings(

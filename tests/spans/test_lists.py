@@ -7,6 +7,8 @@ import numpy as np
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.atlas import Atlas
+from atlas_search.core.tracing.late import size_of
+from atlas_search.core.tracing.span import DOCUMENT_BYTES
 from atlas_search.search.rerankers.second_stage import Relevance
 from atlas_search.search.traced import TEXTS_OF_LEG
 from atlas_search.search.traced_ranking import SHOWN
@@ -58,6 +60,19 @@ def test_each_leg_has_a_span_with_its_own_scores(
             assert scores == sorted(scores, reverse=True)
             texts = ["content" in each for each in listed]
             assert texts == [at < TEXTS_OF_LEG for at in range(len(listed))]
+
+
+def test_the_texts_that_a_leg_shows_count_and_no_others_are_held(
+    traced: Services, exported: InMemorySpanExporter
+) -> None:
+    Atlas(traced).search(QUESTION)
+    for span in exported.get_finished_spans():
+        if span.name.startswith(("dense ", "lexical ")):
+            listed = documents(span.attributes or {}, "retrieval.documents")
+            texts = sum(len(each.get("content", "")) for each in listed)
+            assert texts
+            lists = size_of(span) - size_of(span.plain)
+            assert lists == texts + len(listed) * DOCUMENT_BYTES
 
 
 def test_the_reranker_shows_before_and_after_with_both_scores(

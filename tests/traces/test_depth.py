@@ -1,18 +1,22 @@
 """Whether all corpora were searched to the same depth, by what roots tell."""
 
+from datetime import UTC, datetime
+
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.atlas import Atlas
+from atlas_search.cli.traces import depth_sentences
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.stop import Stop
-from atlas_search.evaluation.traces.depth import check_depth, depths, verdict
+from atlas_search.evaluation.traces.depth import DepthCheck, Verdict, check_depth, depths, verdict
 from atlas_search.evaluation.traces.trace import Trace, read_trace
 from atlas_search.search.traced import depth_imbalance
 from atlas_search.services import Services
 from tests.spans.recorded import named
 from tests.traces.made import as_phoenix, shallow, trace_of
 
+MOMENT = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 QUESTION = "Can a local authority sue a newspaper for libel?"
 TWO_PARTS = "When was the death penalty abolished in Britain, and who may marry in New Zealand?"
 
@@ -137,3 +141,23 @@ def test_a_request_that_was_stopped_is_counted_apart(
         Atlas(traced).search(QUESTION, stop=stop)
     (trace,) = roots(exported)
     assert (trace.outcome, trace.kind) == ("cancelled", "search")
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1, "1 request over all corpora was checked, 2026-01-02 03:04"),
+        (2, "2 requests over all corpora were checked, 2026-01-02 03:04"),
+    ],
+)
+def test_one_is_told_as_one(count: int, said: str) -> None:
+    verdicts: dict[Verdict, int] = {
+        "equal": count,
+        "unequal": 0,
+        "unfinished": count,
+        "unknown": 0,
+    }
+    check = DepthCheck(verdicts=verdicts, unequal=(), first=MOMENT, last=MOMENT)
+    checked, unfinished = depth_sentences(check)
+    assert checked.startswith(said)
+    assert unfinished == f"{count} more failed or {'was' if count == 1 else 'were'} cancelled."

@@ -1,6 +1,7 @@
-"""A collection whose words an earlier analyser made."""
+"""A collection whose words an earlier analyser made, or that keeps none of whole documents."""
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.tokens import VOCABULARY
-from atlas_search.stores.versions import TOKENS
+from atlas_search.stores.versions import TOKENS, WORDS
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, contents, keyword_hits, silent
 from tests.updates.changes import problems
@@ -60,3 +61,42 @@ def test_a_store_of_an_earlier_analyser_is_refused_with_what_to_run(
     assert (len(keyword_hits(folder, "ship")), hashes.embedded) == (4, before)
     assert not problems(folder)
     EmbeddedStore(folder).close()
+
+
+def without_words(folder: Path) -> None:
+    """Make the live version one of an Atlas that kept no words of whole documents."""
+    manifest = Manifest.read(folder)
+    version = folder / manifest.version
+    shutil.rmtree(version / WORDS)
+    files = {name: d for name, d in manifest.files.items() if name.split("/")[0] != WORDS}
+    sizes = {part: size for part, size in manifest.sizes.items() if part != WORDS}
+    old = manifest.model_copy(update={"files": files, "sizes": sizes})
+    old.write(folder)
+    old.write(version)
+
+
+def test_a_store_without_words_of_documents_serves_all_but_them_and_says_what_to_run(
+    folder: Path, hashes: HashEmbedder
+) -> None:
+    whole, before = contents(folder), hashes.embedded
+    without_words(folder)
+    store = EmbeddedStore(folder)
+    assert len(store.scope({}).rows) == store.manifest.passages
+    with pytest.raises(OutdatedStore, match=r"`atlas store repair c`.*`atlas create`"):
+        _ = store.words
+    store.close()
+    assert any(p.startswith("words: c was built by an earlier") for p in problems(folder))
+    repair(folder, hashes, silent)
+    assert (contents(folder), hashes.embedded) == (whole, before)
+    assert not problems(folder)
+
+
+def test_a_build_gives_words_to_a_store_without_them(
+    source: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    whole, before = contents(folder), hashes.embedded
+    without_words(folder)
+    report = build_tiny(source, folder, hashes)
+    assert (report.unchanged, report.embedded, hashes.embedded) == (False, 0, before)
+    assert contents(folder) == whole
+    assert build_tiny(source, folder, hashes).unchanged

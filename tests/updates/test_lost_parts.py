@@ -42,7 +42,7 @@ def text_of(folder: Path, id_: str) -> str:
 @pytest.mark.parametrize(
     ("part", "force"),
     [
-        *((part, False) for part in ("chroma", "embeddings", "tokens", "keywords")),
+        *((part, False) for part in ("chroma", "embeddings", "tokens", "words", "keywords")),
         *((part, True) for part in ("tokens", "records.sqlite")),
     ],
 )

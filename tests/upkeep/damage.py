@@ -19,7 +19,7 @@ Atlas = Callable[..., tuple[object, str, str]]
 Damage = Callable[[Path], None]
 """Harms the version in a folder."""
 
-PARTS = ["manifest.json", "records.sqlite", "embeddings", "tokens", "keywords", "chroma"]
+PARTS = ["manifest.json", "records.sqlite", "embeddings", "tokens", "words", "keywords", "chroma"]
 
 
 def damaged(folder: Path) -> list[str]:
@@ -137,6 +137,10 @@ DAMAGE: dict[str, tuple[str, Damage]] = {
     "offset byte": ("tokens", lambda v: flip(v / "tokens/words.offsets.npy", -2)),
     "stale words": ("tokens", stale_tokens),
     "words of another": ("tokens", from_another("tokens")),
+    "document words lost": ("words", lose("words")),
+    "word forms": ("words", lambda v: flip(v / "words/forms.txt", 0)),
+    "word starts": ("words", lambda v: cut_short(v / "words/starts.npy")),
+    "document words of another": ("words", from_another("words")),
     "keywords lost": ("keywords", lose("keywords")),
     "keywords without meta": ("keywords", lose("keywords/meta.json")),
     "keywords cut short": ("keywords", lambda v: cut_short(segment(v))),

@@ -21,9 +21,10 @@ from atlas_search.build.reading import Plan, read_sources
 from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
+from atlas_search.stores.digests import files_of
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.versions import STAGING, lock, remove_old, versions
+from atlas_search.stores.versions import PARTS, STAGING, lock, remove_old, versions
 
 LAST_STAGE = "Going live"
 """Told before the new version is made live. What ends the build until then leaves the old one."""
@@ -157,7 +158,9 @@ def build(
 
 
 def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
-    return live.manifest.content_digest == contents.digest(embedder)
+    # an earlier Atlas wrote fewer parts
+    has_all = all(files_of(live.manifest, part) for part in PARTS)
+    return has_all and live.manifest.content_digest == contents.digest(embedder)
 
 
 def _digests(live: Live | None) -> dict[tuple[str, str, str], bytes]:

@@ -11,14 +11,16 @@ from atlas_search.build.document_ids import FoundDocument, Placed
 from atlas_search.core.domain import Document, Passage, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
-from atlas_search.stores.digests import check_files
+from atlas_search.stores.digests import check_files, files_of
 from atlas_search.stores.embeddings import Embeddings, text_digest
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.records import Records
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.tokens import IntArray, TokenTable, TokenWriter
-from atlas_search.stores.versions import EMBEDDINGS, RECORDS, TOKENS
+from atlas_search.stores.versions import EMBEDDINGS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.word_writer import WordWriter
+from atlas_search.stores.words import WordTable, no_words
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,14 @@ class Live:
         """Its words. Raises DamagedStore."""
         self._check(TOKENS)
         return TokenTable.read(self.folder / TOKENS)
+
+    @cached_property
+    def words(self) -> WordTable:
+        """The words of its documents. Raises DamagedStore; an earlier Atlas wrote none."""
+        if not files_of(self.manifest, WORDS):
+            raise DamagedStore(no_words(self.manifest.collection))
+        self._check(WORDS)
+        return WordTable.read(self.folder / WORDS)
 
     @cached_property
     def first_rows(self) -> IntArray:
@@ -192,16 +202,45 @@ class Materials:
 
         return ready
 
-    def _words(self) -> TokenTable | None:
-        """The words of the live version, or None if they must be found anew."""
-        if self._live is None or self._reanalyse:
-            return None
-        if self._live.manifest.analyser != ANALYSER_VERSION:
+    def word_filler(self, writer: WordWriter) -> Callable[[Placed, Ready], None]:
+        """What adds all words of a document to `writer`, from the live version where it can."""
+        table = self._word_table()
+        keep = writer.keeper(table) if table else None
+        languages = self._live.manifest.languages if self._live else {}
+
+        def fill(place: Placed, ready: Ready) -> None:
+            spans = [passage.span for passage in ready.passages]
+            found, corpus = place.found, ready.document.corpus
+            if keep and found.kept and languages[corpus] == ready.language:
+                keep(found.number, spans)
+            else:
+                writer.add(ready.document.text, ready.language, spans)
+
+        return fill
+
+    def _word_table(self) -> WordTable | None:
+        if not self._is_analysed:
             return None
         try:
-            return self._live.tokens
+            return self.live.words
         except DamagedStore:
             return None
+
+    def _words(self) -> TokenTable | None:
+        """The words of the live version, or None if they must be found anew."""
+        if not self._is_analysed:
+            return None
+        try:
+            return self.live.tokens
+        except DamagedStore:
+            return None
+
+    @property
+    def _is_analysed(self) -> bool:
+        """Whether there is a live version, and its words are those that its texts give now."""
+        if self._live is None or self._reanalyse:
+            return False
+        return self._live.manifest.analyser == ANALYSER_VERSION
 
     def _read_staged(self, place: Placed, writer: TokenWriter, context_ids: _ContextIds) -> Ready:
         staged = self._staging.document(place.found.number)

@@ -16,6 +16,7 @@ from atlas_search.build.version import Contents, Progress, Site, make_live, writ
 from atlas_search.build.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
+from atlas_search.stores.arrays import map_array
 from atlas_search.stores.digests import is_as_written
 from atlas_search.stores.embeddings import VECTORS, text_digest
 from atlas_search.stores.manifest import FILE_NAME, Manifest
@@ -230,7 +231,7 @@ def _are_proven(live: Live) -> bool:
 
 
 def _read_stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-    vectors = np.load(live.folder / EMBEDDINGS / VECTORS, mmap_mode="r")
+    vectors = map_array(live.folder / EMBEDDINGS / VECTORS)
     for start in range(0, len(vectors), BATCH):
         batch = vectors[start : start + BATCH]
         yield list(range(start, start + len(batch))), batch

@@ -45,7 +45,7 @@ from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import HNSW
 from atlas_search.stores.versions import go_live, new_name, remove_old, versions
 
-BYTES_BESIDE_VECTORS = 2200  # text, words, ids and links of a passage of 800 characters
+BYTES_BESIDE_VECTORS = 3900  # text, words, ids and links of a passage of 800 characters
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""

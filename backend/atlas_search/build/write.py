@@ -27,7 +27,8 @@ from atlas_search.stores.vectors import (
     count_vectors,
     write_vectors,
 )
-from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, PARTS, RECORDS, TOKENS
+from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, PARTS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.word_writer import WordWriter
 
 REBUILD_SHARE = 0.2
 """Vectors removed or replaced, of all, from which the index is built anew: it never forgets them,
@@ -40,12 +41,13 @@ def write_records(
     folder: Path, documents: Sequence[Placed], sources: Iterable[SourceRow], materials: Materials
 ) -> tuple[Counter, list[str]]:
     """Write documents, words and keyword index; gives the statistics and all passage ids."""
-    tokens = TokenWriter()
+    tokens, all_words = TokenWriter(), WordWriter()
     records = RecordWriter(folder / RECORDS)
     counter = Counter()
     ids: list[str] = []
     seen: set[str] = set()
     ready_from = materials.reader(tokens)
+    fill_words = materials.word_filler(all_words)
     for source in sources:
         records.source(source)
     for place in documents:
@@ -62,11 +64,13 @@ def write_records(
         )
         for each in zip(ready.words, ready.parts, ready.contexts, strict=True):
             tokens.passage(*each)
+        fill_words(place, ready)
         counter.add(ready)
         ids += [passage.id for passage in ready.passages]
     records.close()
     table = tokens.table()
     table.write(folder / TOKENS)
+    all_words.table().write(folder / WORDS)
     write_keywords(folder / KEYWORDS, _entries(table, counter))
     return counter, ids
 

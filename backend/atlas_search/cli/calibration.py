@@ -8,6 +8,7 @@ import typer
 
 from atlas_search.atlas import Atlas
 from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.choices import AsJson, TargetChoice
 from atlas_search.evaluation.calibration import LOSE, calibrate, keep
 from atlas_search.evaluation.labels.documents import OpenCollection
 from atlas_search.evaluation.labels.fit import fit_labels
@@ -18,9 +19,6 @@ from atlas_search.evaluation.report import calibration_text
 
 MADE = 300
 """Questions made from a collection that has no labels."""
-
-TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 
 
 def calibrate_command(

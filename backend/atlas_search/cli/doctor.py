@@ -83,7 +83,7 @@ def _services(services: Services) -> Iterator[CheckUp]:
 def _embeds(services: Services) -> str:
     info = services.searcher.embedder.info
     services.searcher.embedder.embed_query("Can this be embedded?")
-    return f"{info.name}, {info.dimension} dimensions, {info.provider}"
+    return f"{info.name}, {info.dimension} dimensions, {info.runtime or info.provider}"
 
 
 def _try_check(look: Callable[[], str]) -> tuple[State, str]:

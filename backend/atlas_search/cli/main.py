@@ -11,6 +11,16 @@ import typer
 from rich.console import Console
 
 from atlas_search.cli.calibration import calibrate_command
+from atlas_search.cli.choices import (
+    AsJson,
+    CollectionChoice,
+    CorpusChoice,
+    Excluded,
+    Required,
+    TargetChoice,
+    WhereChoice,
+    command_settings,
+)
 from atlas_search.cli.client import (
     filters_of,
     get_text,
@@ -32,10 +42,10 @@ from atlas_search.cli.stopping import end_process, stop_on_signal
 from atlas_search.cli.store import store_app
 from atlas_search.cli.traces import traces_app
 from atlas_search.cli.watch import watch_command
+from atlas_search.cli.word_lists import collocates_command, keywords_command
+from atlas_search.cli.words import counts_command, kwic_command, trends_command
 from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
-from atlas_search.core.logs import set_up_logs
-from atlas_search.core.settings import Settings, load_settings
 
 app = typer.Typer(
     help="Balanced, explainable research search with verified citations.",
@@ -52,25 +62,17 @@ app.add_typer(feedback_app, name="feedback")
 app.add_typer(eval_app, name="eval")
 app.add_typer(traces_app, name="traces")
 app.command("calibrate")(calibrate_command)
+app.command("collocates")(collocates_command)
+app.command("counts")(counts_command)
 app.command("doctor")(doctor_command)
 app.command("export")(export_command)
+app.command("keywords")(keywords_command)
+app.command("kwic")(kwic_command)
 app.command("replay")(replay_command)
+app.command("trends")(trends_command)
 app.command("watch")(watch_command)
 
 Question = Annotated[str, typer.Argument()]
-CorpusChoice = Annotated[
-    list[str] | None, typer.Option("--corpus", help="Only this corpus; repeatable")
-]
-CollectionChoice = Annotated[
-    str | None, typer.Option("--collection", help="Collection of the server that is asked")
-]
-Required = Annotated[
-    list[str] | None, typer.Option("--require", help="A phrase passages must hold; repeatable")
-]
-Excluded = Annotated[
-    list[str] | None, typer.Option("--exclude", help="A phrase no passage may hold; repeatable")
-]
-TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
 PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
 
 
@@ -90,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 @app.command("serve")
 def serve_command() -> None:
     """Serve the page and the API."""
-    settings = _settings()
+    settings = command_settings()
     stop_on_signal()
     serve(settings)
     end_process(0)
@@ -105,7 +107,7 @@ def demo_command(
     """Build the bundled demo collection if it is missing, and serve it."""
     build_demo()
     if serve_it:
-        settings = _settings().model_copy(update={"chroma_collection_name": DEMO})
+        settings = command_settings().model_copy(update={"chroma_collection_name": DEMO})
         stop_on_signal()
         serve(settings)
         end_process(0)
@@ -121,7 +123,7 @@ def run_command(
     ] = "",
 ) -> None:
     """Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both."""
-    settings = _settings()
+    settings = command_settings()
     stop_on_signal()
     start = settings.phoenix and not settings.phoenix_collector_endpoint
     install = shlex.split(phoenix_install)
@@ -142,7 +144,7 @@ def phoenix_command(
     phoenix_executable: Annotated[Path, typer.Option()] = PHOENIX_EXECUTABLE,
 ) -> None:
     """Run Phoenix alone until Ctrl-C."""
-    settings = _settings()
+    settings = command_settings()
     stop_on_signal()
     if not phoenix_executable.exists():
         print(
@@ -166,7 +168,7 @@ def ask_command(
     require: Required = None,
     exclude: Excluded = None,
     compare: Annotated[bool, typer.Option(help="Let every corpus answer for itself")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
+    as_json: AsJson = False,
     bundle: Annotated[
         Path | None, typer.Option(help="File for all it takes to repeat the run: `atlas replay`")
     ] = None,
@@ -180,7 +182,7 @@ def ask_command(
         "exclude": exclude or [],
         "mode": "compare" if compare else "answer",
     }
-    settings = _settings()
+    settings = command_settings()
     answer = post(settings, "/api/ask", of_collection(collection, body))
     if bundle:
         path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
@@ -198,16 +200,14 @@ def search_command(
     collection: CollectionChoice = None,
     target: TargetChoice = None,
     limit: Annotated[int | None, typer.Option("-k", help="Passages wanted")] = None,
-    where: Annotated[
-        list[str] | None, typer.Option(help="FIELD=VALUE or FIELD=FROM..TO; repeatable")
-    ] = None,
+    where: WhereChoice = None,
     require: Required = None,
     exclude: Excluded = None,
     max_per_document: Annotated[
         int | None, typer.Option(help="Passages of one document; any number if absent")
     ] = None,
     signals: Annotated[bool, typer.Option(help="Show every signal")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The whole response")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Search the running server and print the passages, what speaks to the question marked."""
     body = {
@@ -220,17 +220,11 @@ def search_command(
         "exclude": exclude or [],
         "max_per_document": max_per_document,
     }
-    found = post(_settings(), "/api/search", of_collection(collection, body))
+    found = post(command_settings(), "/api/search", of_collection(collection, body))
     if as_json:
         print(printable_json(found))
     else:
         print_passages(Console(highlight=False), found, with_signals=signals)
-
-
-def _settings() -> Settings:
-    settings = load_settings()
-    set_up_logs(settings)
-    return settings
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from atlas_search.cli.choices import AsJson
 from atlas_search.cli.printable import printable_json
 from atlas_search.cli.tables import print_whole
 from atlas_search.cli.traces_shown import (
@@ -51,7 +52,6 @@ Since = Annotated[
 TargetChoice = Annotated[
     str, typer.Option("--target", help="Only of this target, or composite target")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
 WithQuestions = Annotated[
     bool, typer.Option("--questions", help="Show questions, where traces hold them")
 ]
@@ -143,27 +143,36 @@ def _pair(phoenix: Phoenix, names: tuple[str, str], since: datetime | None) -> P
 def _print_check(console: Console, found: DepthCheck) -> None:
     if found.unequal:
         print_whole(console, depth_table(found.unequal))
-    for sentence in _sentences(found):
+    for sentence in depth_sentences(found):
         console.print(sentence, soft_wrap=True)
 
 
-def _sentences(found: DepthCheck) -> Sequence[str]:
+def depth_sentences(found: DepthCheck) -> Sequence[str]:
     """What was checked, what came of it, and what could not be checked."""
     verdicts = found.verdicts
     said = ["No request over all corpora was found that could be checked."]
     if found.first and found.last:
         time = f"{found.first:%Y-%m-%d %H:%M} to {found.last:%Y-%m-%d %H:%M} UTC"
         said = [
-            f"{found.checked} requests over all corpora were checked, {time}: "
+            f"{_requests(found.checked)} over all corpora {_were(found.checked)} checked, {time}: "
             f"{verdicts['unequal'] or 'none'} unequal."
         ]
     if verdicts["unfinished"]:
-        said.append(f"{verdicts['unfinished']} more failed or were cancelled.")
+        count = verdicts["unfinished"]
+        said.append(f"{count} more failed or {_were(count)} cancelled.")
     if verdicts["unknown"]:
         said.append(
             f"{verdicts['unknown']} more cannot be checked: an earlier version traced them."
         )
     return said
+
+
+def _requests(count: int) -> str:
+    return "1 request" if count == 1 else f"{count} requests"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _print_left_out(console: Console, pairs: Pairs) -> None:

@@ -146,7 +146,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """An error, and those that it came from."""
     while error:
         yield error
-        error = error.__cause__ or error.__context__
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _print(line: str) -> None:

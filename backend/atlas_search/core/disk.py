@@ -11,6 +11,7 @@ from atlas_search.core.errors import AtlasError, UnwritableFolder
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_NO_PLACE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP})
 
 # tantivy and Chroma give the system's words, and no number
 _WORDS_OF_FULL = (
@@ -23,14 +24,24 @@ _WORDS_OF_FULL = (
 )
 _WORDS_OF_CLOSED = ("read-only file system", "readonly database", "unable to open database file")
 
+_BUILDING = (
+    "What is live has not changed. Make room and run the same command again: it goes on with what "
+    "it has read and embedded."
+)
+_SERVED = (
+    "It can be served and verified as it is; to change it, mount it for writing, or give this user "
+    "the right to write."
+)
+
 MEGABYTE = 1_000_000
 
 
 @contextmanager
-def writing(folder: Path, needed: int = 0) -> Iterator[None]:
+def writing(folder: Path, needed: int = 0, then: str = "") -> Iterator[None]:
     """Turn what a full disk or a read-only `folder` raises into UnwritableFolder.
 
-    `needed` are the bytes that the whole takes, about; 0 if that is not known yet.
+    `needed` are the bytes that the whole takes, about; 0 if that is not known yet. `then` says what
+    has become of it and what to do, where it is no build.
     """
     try:
         yield
@@ -38,9 +49,9 @@ def writing(folder: Path, needed: int = 0) -> Iterator[None]:
         raise
     except Exception as error:  # SQLite, NumPy, tantivy and Chroma each raise their own
         if is_full(error):
-            raise UnwritableFolder(_full(folder, needed)) from error
+            raise UnwritableFolder(_full(folder, needed, then or _BUILDING)) from error
         if _is_closed(error, folder):
-            raise UnwritableFolder(_closed(folder, error)) from error
+            raise UnwritableFolder(_closed(folder, error, then or _SERVED)) from error
         raise
 
 
@@ -66,8 +77,13 @@ def writing_anywhere() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in FULL | CLOSED or not isinstance(error.filename, str):
+        if error.errno not in FULL | CLOSED | _NO_PLACE or not isinstance(error.filename, str):
             raise
+        if error.errno in _NO_PLACE:
+            raise UnwritableFolder(
+                f"{error.filename} cannot be written or read ({error.strerror}). Name another "
+                "file, in a folder that is there."
+            ) from error
         raise UnwritableFolder(
             f"{error.filename} cannot be written or read ({error.strerror}). Make room there, "
             "allow this user to use it, or name another file."
@@ -95,21 +111,14 @@ def _is_closed(error: BaseException, folder: Path) -> bool:
     return any(words in str(error).lower() for words in _WORDS_OF_CLOSED)
 
 
-def _full(folder: Path, needed: int) -> str:
+def _full(folder: Path, needed: int, then: str) -> str:
     wanted = f", and this takes about {_megabytes(needed)}" if needed else ""
-    return (
-        f"The disk is full: {folder} has {_megabytes(free_bytes(folder))} left{wanted}. What is "
-        "live has not changed. Make room and run the same command again: it goes on with what it "
-        "has read and embedded."
-    )
+    return f"The disk is full: {folder} has {_megabytes(free_bytes(folder))} left{wanted}. {then}"
 
 
-def _closed(folder: Path, error: Exception) -> str:
+def _closed(folder: Path, error: Exception, then: str) -> str:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return (
-        f"{folder} cannot be written ({said}). It can be served and verified as it is; to change "
-        "it, mount it for writing, or give this user the right to write."
-    )
+    return f"{folder} cannot be written ({said}). {then}"
 
 
 def free_bytes(folder: Path) -> int:

@@ -3,6 +3,7 @@
     AtlasError                  what went wrong, where, and what to do
     ├── RequestError            the caller can mend it
     │   ├── InvalidQuestion     empty or too long
+    │   ├── InvalidQuery        words are looked for in no way that can be read
     │   ├── UnknownCorpus       lists the known corpora
     │   ├── UnknownFilterField  lists the known fields
     │   ├── UnknownTarget       lists the known targets
@@ -54,6 +55,10 @@ class RequestError(AtlasError):
 
 class InvalidQuestion(RequestError):
     """The question is empty or longer than the limit."""
+
+
+class InvalidQuery(RequestError):
+    """A query for words that breaks the rules of its language; says at which character."""
 
 
 class UnknownCorpus(RequestError):

@@ -42,6 +42,11 @@ def phoenix_at(address: str, key: str = "") -> Destination:
     return _destination("Phoenix", address.rstrip("/") + TRACES, headers)
 
 
+def is_key(text: str) -> bool:
+    """Whether a header can hold a key: one that cannot would be shown by the client's error."""
+    return text.isascii() and text.isprintable()
+
+
 def otlp_at(
     base: str, own: str, headers: Mapping[str, str], path: str = TRACES
 ) -> Destination | None:

@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from atlas_search.core.collection_name import LONGEST, PATTERN
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.otlp import METRICS, Destination, otlp_at, read_headers
+from atlas_search.core.otlp import METRICS, Destination, is_key, otlp_at, read_headers
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.targets import Target
 from atlas_search.core.web_address import address_fault, without_login
@@ -95,6 +95,11 @@ class Settings(BaseSettings):
     )
     embedding_device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="auto (CUDA where there is one), cpu or cuda"
+    )
+    embedding_runtime: Literal["auto", "torch", "onnxruntime"] = Field(
+        "auto",
+        description="What runs a local model: onnxruntime, which needs a third of the time for a "
+        "question; torch; or auto, torch on a GPU and for a model that cannot be exported",
     )
     read_workers: int | None = Field(
         None,
@@ -298,6 +303,9 @@ class Settings(BaseSettings):
     atlas_evaluation_directory: Path = Field(
         Path("data/evaluations"), description="Folder of the runs of `atlas eval`"
     )
+    atlas_model_directory: Path = Field(
+        Path("data/models"), description="Folder of models that are exported to ONNX Runtime"
+    )
     feedback_days: int = Field(
         90,
         ge=1,
@@ -318,6 +326,7 @@ class Settings(BaseSettings):
         "phoenix_working_dir",
         "atlas_state_directory",
         "atlas_evaluation_directory",
+        "atlas_model_directory",
     )
     @classmethod
     def _absolute(cls, path: Path) -> Path:
@@ -357,6 +366,13 @@ class Settings(BaseSettings):
         if address and (fault := address_fault(without_login(address))):
             raise ValueError(f"the address {fault}")
         return address
+
+    @field_validator("phoenix_api_key", "atlas_api_key")
+    @classmethod
+    def _usable_key(cls, key: SecretStr) -> SecretStr:
+        if not is_key(key.get_secret_value().strip()):
+            raise ValueError("it holds characters that no key has; copy it again")
+        return key
 
     @field_validator("otel_exporter_otlp_headers", "otel_exporter_otlp_metrics_headers")
     @classmethod

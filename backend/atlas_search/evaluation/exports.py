@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from atlas_search.core.disk import writing
+from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.run import EvalRun
 from atlas_search.evaluation.scored import Scored
+from atlas_search.evaluation.whole import replace_file
 
 Files = Mapping[str, str]
 """Texts by what is added to the name of the file."""
@@ -75,16 +76,21 @@ FORMATS: Mapping[str, Callable[[EvalRun], Files]] = {
 
 
 def write_export(run: EvalRun, format_: str, file: Path) -> list[Path]:
-    """Write a run in one of FORMATS; the files that were written."""
-    paths = []
-    with writing(file.parent):
-        file.parent.mkdir(parents=True, exist_ok=True)
-    for ending, text in FORMATS[format_](run).items():
-        path = file.with_name(file.name + ending)
-        with writing(file.parent):
-            path.write_text(text, encoding="utf-8")
-        paths.append(path)
-    return paths
+    """Write a run in one of FORMATS, each file as a whole; the files that were written."""
+    texts = {file.with_name(file.name + end): text for end, text in FORMATS[format_](run).items()}
+    for path, text in texts.items():
+        replace_file(path, text)
+    return list(texts)
+
+
+def replied(folder: RunFolder) -> EvalRun:
+    """A run with every question that has a reply, judged or not; no figures are told.
+
+    Raises SourceError.
+    """
+    replies = folder.replies()
+    came = (Scored(one, replies[one.id], {}) for one in folder.labels() if one.id in replies)
+    return EvalRun(folder.spec(), tuple(came))
 
 
 def left_out(run: EvalRun) -> int:

@@ -7,26 +7,33 @@ gave some of them, `judge.json` says how it went, and `judgements.jsonl` why.
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter
 
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, SourceError
 from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.metrics.catalogue import FAILED
 from atlas_search.evaluation.reply import Reply
-from atlas_search.evaluation.run import EvalRun, RunSpec
+from atlas_search.evaluation.run import EvalRun, RunSpec, judge_used
 from atlas_search.evaluation.scored import Scored, Source
+from atlas_search.evaluation.statistics.figure import Figure
+from atlas_search.evaluation.whole import LOCK, new_folder
 
 RUN, LABELS, REPLIES, SCORES = "run.json", "labels.jsonl", "replies.jsonl", "scores.jsonl"
 JUDGE, JUDGEMENTS = "judge.json", "judgements.jsonl"
 
+Line = TypeVar("Line")
+
 _LABEL = TypeAdapter(Label)
+_REPLY = TypeAdapter(Reply)
 
 
 @dataclass(frozen=True)
@@ -51,18 +58,17 @@ class RunFolder:
     def begin(self, spec: RunSpec, labels: Iterable[Label]) -> None:
         """Write what is asked of whom, before anything is.
 
-        Raises AtlasError if the folder holds a run already.
+        Raises AtlasError if the folder holds a run already, or anything else: nothing is deleted.
         """
         if (self.path / RUN).exists():
             raise AtlasError(
                 f"{self.path} holds a run already. Go on with it with `atlas eval --resume "
                 f"{self.path}`, or name another folder."
             )
-        with writing(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            (self.path / REPLIES).unlink(missing_ok=True)
-            self._write(LABELS, (_LABEL.dump_json(label).decode() for label in labels))
-            self._write(RUN, [spec.model_dump_json(indent=2)])  # last: with it, it is a run
+        with new_folder(self.path, last=RUN) as made, writing(self.path):
+            beginning = RunFolder(made)
+            beginning._write(LABELS, (_LABEL.dump_json(label).decode() for label in labels))
+            beginning._write(RUN, [spec.model_dump_json(indent=2)])
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -71,7 +77,7 @@ class RunFolder:
         Raises AtlasError if another process does.
         """
         try:
-            lock = FileLock(self.path / ".lock").acquire(timeout=0)
+            lock = FileLock(self.path / LOCK).acquire(timeout=0)
         except Timeout as error:
             raise AtlasError(
                 f"Another process is at work on {self.path}. Wait for its end, or end it."
@@ -100,35 +106,40 @@ class RunFolder:
             self._write(JUDGEMENTS, said)
             self._write(JUDGE, [report.model_dump_json(indent=2)])
 
+    def audited(self, index_recall: Mapping[str, Figure]) -> RunSpec:
+        """Add what an audit of the index found to what is said of the run."""
+        spec = self.spec().model_copy(update={"index_recall": dict(index_recall)})
+        with writing(self.path):
+            self._write(RUN, [spec.model_dump_json(indent=2)])
+        return spec
+
     def spec(self) -> RunSpec:
         """What was asked of whom. Raises SourceError if this is no run."""
         path = self.path / RUN
         try:
             return RunSpec.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError) as error:
-            raise SourceError(
-                f"{self.path} is no run of an evaluation: {path.name}: {error}"
-            ) from error
+        except (OSError, ValueError) as error:  # what is no text, no JSON or no such object
+            raise self._no_run(path.name, error) from error
 
     def labels(self) -> list[Label]:
         """The questions, in order. Raises SourceError."""
-        return [_LABEL.validate_python(line) for line in self._lines(LABELS)]
+        return list(self._lines(LABELS, _LABEL))
 
     def replies(self) -> dict[str, Reply]:
         """What came back so far, by label; of two the later. Raises SourceError."""
-        read = (Reply.model_validate(line) for line in self._lines(REPLIES))
-        return {reply.label_id: reply for reply in read}
+        return {reply.label_id: reply for reply in self._lines(REPLIES, _REPLY)}
 
     def load(self) -> EvalRun:
-        """The run with its figures. Raises SourceError."""
+        """The run with its figures, without those of an earlier reply. Raises SourceError."""
         replies = self.replies()
-        scores = {one.label_id: one for one in map(_SCORES.validate_python, self._lines(SCORES))}
+        scores = {one.label_id: one for one in self._lines(SCORES, _SCORES)}
         scored = (
             Scored(label, replies[label.id], known.figures, known.sources)
             for label in self.labels()
             if label.id in replies and (known := scores.get(label.id))
         )
-        return EvalRun(self.spec(), tuple(scored))
+        kept = tuple(filter(_is_of_its_reply, scored))
+        return EvalRun(self.spec(), kept, judge_used(self.path / JUDGE))
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
         """Replace a file as a whole: a reader finds the old one or the new one."""
@@ -137,18 +148,24 @@ class RunFolder:
         half.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         os.replace(half, path)
 
-    def _lines(self, name: str) -> Iterator[object]:
-        """The objects of a file; a line that is being written, or was broken off, is none yet."""
+    def _lines(self, name: str, form: TypeAdapter[Line]) -> Iterator[Line]:
+        """The lines of a file; one that is being written, or was broken off, is none yet."""
         path = self.path / name
-        if not path.is_file():
+        try:
+            *whole, _ = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        except FileNotFoundError:
             return
-        *whole, _ = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        except OSError as error:
+            raise self._no_run(name, error) from error
         for number, line in enumerate(whole, start=1):
             try:
                 if line:
-                    yield json.loads(line)
+                    yield form.validate_python(json.loads(line))
             except ValueError as error:
-                raise SourceError(f"{path}:{number}: {error}") from error
+                raise self._no_run(f"{name}:{number}", error) from error
+
+    def _no_run(self, place: str, error: Exception) -> SourceError:
+        return SourceError(f"{self.path} is no run of an evaluation: {place}: {error}")
 
     def _cut_half_line(self) -> None:
         """Take away a last line that was broken off: what is added next begins a line."""
@@ -156,3 +173,8 @@ class RunFolder:
         content = path.read_bytes() if path.is_file() else b""
         if content and not content.endswith(b"\n"):
             os.truncate(path, content.rfind(b"\n") + 1)
+
+
+def _is_of_its_reply(one: Scored) -> bool:
+    """Whether the question was not asked again after its figures were written."""
+    return bool(one.figures.get(FAILED.name)) == bool(one.reply.error)

@@ -1,10 +1,13 @@
 """What `atlas eval` and `atlas calibrate` print."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.table import Column, Table
+from rich.text import Text
 
+from atlas_search.evaluation.comparison.slices import CATEGORY
+from atlas_search.evaluation.reports.wording import visible
 from atlas_search.evaluation.scored import Figure, Scored, by_category
 from atlas_search.stores.manifest import Calibration
 
@@ -38,12 +41,24 @@ _CAPTION = (
 def evaluation_table(title: str, scored: Sequence[Scored]) -> Table:
     """A row for all questions, and one for each category."""
     heads = [Column(head, justify="right", no_wrap=True) for head in ("n", *COLUMNS)]
-    table = Table("category", *heads, title=title, caption=_CAPTION, box=None, padding=(0, 1, 0, 0))
-    asked = Counter(one.label.category for one in scored)
+    table = Table("category", *heads, caption=_CAPTION, box=None, padding=(0, 1, 0, 0))
+    table.title = Text(visible(title))  # no markup here and below: a category may be [legal]
+    asked = Counter(f"{CATEGORY}.{one.label.category}" for one in scored)
     for group, summary in by_category(scored).items():
-        questions = str(asked.get(group, len(scored)))
-        figures = (_mean(summary.get(name)) for name in COLUMNS.values())
-        table.add_row(group, questions, *figures)
+        name, questions = group.removeprefix(f"{CATEGORY}."), asked.get(group, len(scored))
+        figures = (_mean(summary.get(figure)) for figure in COLUMNS.values())
+        table.add_row(Text(visible(name)), str(questions), *figures)
+    return table
+
+
+def index_table(recall: Mapping[str, Figure]) -> Table:
+    """What an audit of the index found: a row for all corpora, and one for each."""
+    heads = [Column(head, justify="right") for head in ("n", "index recall", "95% interval")]
+    table = Table("corpus", *heads, title="index of vectors", box=None, padding=(0, 1, 0, 0))
+    for name, figure in recall.items():
+        corpus = name.partition(".")[2] or "all"
+        interval = f"{figure.low:.3f} to {figure.high:.3f}"
+        table.add_row(corpus, str(figure.questions), f"{figure.mean:.3f}", interval)
     return table
 
 

@@ -11,9 +11,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from atlas_search.atlas import Atlas
+from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.ask_all import ask_all
 from atlas_search.evaluation.asker import ProcessAsker, without_kept_answers
 from atlas_search.evaluation.labels.label import Label
@@ -26,6 +27,7 @@ from atlas_search.evaluation.scored import (
     score,
     summarise,
 )
+from atlas_search.evaluation.statistics.figure import Figure
 from atlas_search.evaluation.trace import run_trace
 
 PROCESS = "process"
@@ -44,6 +46,17 @@ class LabelsUsed(BaseModel):
     sha256: str = Field(description="See `labels_digest`")
     split: str = Field(description="Empty: all")
     questions: int
+
+
+class JudgeUsed(BaseModel):
+    """Who judged a run, as the report of it says."""
+
+    model_config = ConfigDict(frozen=True)
+
+    provider: str
+    model: str
+    votes: int
+    prompts: dict[str, str] = Field(description="Versions of what the model was told to do")
 
 
 class RunSpec(BaseModel):
@@ -71,18 +84,26 @@ class RunSpec(BaseModel):
     limit: int | None = Field(None, description="Questions drawn at random; null: all")
     parallel: int = Field(1, description="Questions asked at once")
     settings: dict[str, str] = Field(
-        default_factory=dict, description="What else the figures depend on: the embedding model"
+        default_factory=dict,
+        description="What else the figures depend on: models, prompt, thresholds",
     )
     versions: dict[str, str] = Field(default_factory=dict)
     command: str = ""
+    index_recall: dict[str, Figure] = Field(
+        default_factory=dict, description="By `index_audit`; empty: the index was not audited"
+    )
 
 
 @dataclass(frozen=True)
 class EvalRun:
-    """A run, and how each question went, in the order of the labels."""
+    """A run, and how each question went, in the order of the labels.
+
+    `judge` is who gave some of the figures, None if no one did.
+    """
 
     spec: RunSpec
     scored: tuple[Scored, ...]
+    judge: JudgeUsed | None = None
 
     @property
     def metrics_source(self) -> MetricsSource:
@@ -124,6 +145,14 @@ def labels_used(path: Path, split: str, labels: Sequence[Label]) -> LabelsUsed:
     """What is said of the labels of a file, those of a split if it is not empty."""
     digest = labels_digest(labels)
     return LabelsUsed(name=path.name, sha256=digest, split=split, questions=len(labels))
+
+
+def judge_used(path: Path) -> JudgeUsed | None:
+    """Who judged, by the report at `path`; None if there is none. Raises SourceError."""
+    try:
+        return JudgeUsed.model_validate_json(path.read_bytes()) if path.is_file() else None
+    except (OSError, ValidationError) as error:
+        raise SourceError(f"{path} is no report of a judge: {error}") from error
 
 
 def labels_digest(labels: Iterable[Label]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from atlas_search.evaluation.comparison.slices import ALL, CATEGORY
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.catalogue import figures_of, metric_of
 from atlas_search.evaluation.metrics.metric import Case, Tools
@@ -12,7 +13,9 @@ from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.statistics.figure import Figure as Figure
 from atlas_search.evaluation.statistics.interval import mean_intervals
 
-Source = Literal["judge", "heuristic"]
+Source = Literal["judge", "heuristic", "fixed"]
+"""`fixed` is what a judge's definitions say without asking: 0 where no answer was given."""
+
 MetricsSource = Literal["judge", "mixed", "heuristic"]
 
 
@@ -56,16 +59,19 @@ def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
 
 
 def metrics_source(scored: Iterable[Scored]) -> MetricsSource:
-    """Who gave the figures that a judge or a heuristic can give; `heuristic` if there is none."""
-    sources = {source for one in scored for source in one.sources.values()}
+    """Who gave the figures that a judge or a heuristic can give; `heuristic` if there is none.
+
+    What is fixed was given by neither.
+    """
+    sources = {source for one in scored for source in one.sources.values()} - {"fixed"}
     if len(sources) == 2:
         return "mixed"
     return "judge" if "judge" in sources else "heuristic"
 
 
 def by_category(scored: Sequence[Scored]) -> dict[str, dict[str, Figure]]:
-    """The summary of `all`, and of each category in order of appearance."""
-    groups = {"all": list(scored)}
+    """The summary of `all`, and of each `category.<name>` in order of appearance."""
+    groups: dict[str, list[Scored]] = {}
     for one in scored:
-        groups.setdefault(one.label.category, []).append(one)
-    return {group: summarise(members) for group, members in groups.items()}
+        groups.setdefault(f"{CATEGORY}.{one.label.category}", []).append(one)
+    return {ALL: summarise(scored)} | {name: summarise(own) for name, own in groups.items()}

@@ -43,10 +43,17 @@ def fold(word: str) -> str:
     return without_marks(without_marks(whole).casefold()).translate(_PLAIN)
 
 
+def as_written(word: str) -> str:
+    """With its capitals and accents, composed, but whole and with straight apostrophes."""
+    if word.isascii() and "\n" not in word:
+        return word
+    whole = _JOINT.sub("", word).translate(_UNSEEN).replace("’", "'")
+    return unicodedata.normalize("NFC", whole)
+
+
 def lower_composed(word: str, lower: Callable[[str], str]) -> str:
     """In small letters, whole like a folded word but with its accents, composed."""
-    whole = _JOINT.sub("", word).translate(_UNSEEN).replace("’", "'")
-    return unicodedata.normalize("NFC", lower(unicodedata.normalize("NFC", whole)))
+    return unicodedata.normalize("NFC", lower(as_written(word)))
 
 
 def halves(word: str) -> list[str]:

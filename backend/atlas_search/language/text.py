@@ -78,8 +78,27 @@ def words(text: str, language: str = DEFAULT_LANGUAGE) -> list[Word]:
     or a digit.
     """
     read = _reader(language)
-    pattern = _ELIDED if language_of(language).elides else _WORD
-    return [Word(m.start(), m.end(), *read(m.group())) for m in pattern.finditer(text)]
+    found = _pattern_of(language).finditer(text)
+    return [Word(m.start(), m.end(), *read(m.group())) for m in found]
+
+
+def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> list[tuple[int, int]]:
+    """Where the words of `text` stand, as `words` finds them."""
+    return [match.span() for match in _pattern_of(language).finditer(text)]
+
+
+def term_of(surface: str, language: str = DEFAULT_LANGUAGE) -> str:
+    """The stem of one word, as it stands in a text."""
+    return _reader(language)(surface)[1]
+
+
+def is_function_word(surface: str, language: str = DEFAULT_LANGUAGE) -> bool:
+    """Whether one word, as it stands in a text, is no informative one."""
+    return not _reader(language)(surface)[2]
+
+
+def _pattern_of(language: str) -> re.Pattern[str]:
+    return _ELIDED if language_of(language).elides else _WORD
 
 
 def identifier_parts(surface: str, language: str = DEFAULT_LANGUAGE) -> list[str]:

@@ -20,6 +20,7 @@ from pydantic import SecretStr
 from tenacity import RetryCallState
 
 from atlas_search.core.errors import AtlasError, ConfigurationError, Unavailable
+from atlas_search.core.otlp import is_key
 from atlas_search.core.web_address import without_login
 
 
@@ -198,10 +199,19 @@ def usable_key(secret: SecretStr, setting: str, missing: str) -> str:
 
     Raises ConfigurationError: with `missing` if there is none, and for one that cannot be a key.
     """
-    key = secret.get_secret_value().strip()
+    key = checked_key(secret, setting)
     if not key:
         raise ConfigurationError(missing)
-    if not (key.isascii() and key.isprintable()):  # the HTTP client's error would show the key
+    return key
+
+
+def checked_key(secret: SecretStr, setting: str) -> str:
+    """The key without blanks around it, empty if there is none.
+
+    Raises ConfigurationError for one that cannot be a key.
+    """
+    key = secret.get_secret_value().strip()
+    if not is_key(key):  # the HTTP client's error would show the key
         raise ConfigurationError(
             f"{setting} holds characters that no key has. Copy it again from its provider."
         )

@@ -28,7 +28,14 @@ _BLANKS = " \t\n"
 
 
 class Undecodable(ValueError):
-    """The bytes of a file are not text in its encoding; says where and what to do."""
+    """The bytes of a file are not text in its encoding; says where and what to do.
+
+    `what` is the same without what to do, which is an option of `atlas create`.
+    """
+
+    def __init__(self, what: str, advice: str = ""):
+        super().__init__(what + advice)
+        self.what = what
 
 
 @contextmanager
@@ -99,7 +106,7 @@ def _decode(
     except UnicodeDecodeError as error:
         byte = before + error.start
         what = f"not {name.upper() if name.startswith('utf') else name} at byte {byte}"
-        raise Undecodable(f"{what}{_advice(file, byte, name)}") from None
+        raise Undecodable(what, _advice(file, byte, name)) from None
     except UnicodeError as error:
         raise Undecodable(f"not {name}: {error}") from None
 
@@ -110,8 +117,8 @@ def _refuse_utf16(block: bytes) -> None:
     for name, nuls, letters in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if 2 * nuls.count(0) > len(nuls) and 4 * letters.count(0) < len(letters):
             raise Undecodable(
-                f"it looks like UTF-16 without a byte order mark: pass `--encoding {name}` if "
-                "that is right, or convert it to UTF-8"
+                "it looks like UTF-16 without a byte order mark",
+                f": pass `--encoding {name}` if that is right, or convert it to UTF-8",
             )
 
 

@@ -24,8 +24,8 @@ from atlas_search.stores.tokens import IntArray
 class SearchRun:
     """What is asked, of what, and how. For one search; nothing of it changes but the clock, and
     `seen`, the passages that were read already, by row: spans show some that are kept later, and
-    `to_show`, the rows of those that they show besides. The name of the target is for a search
-    without an answer: the root of an answer has it.
+    `shown`, by row what they show besides, None until it is read. The name of the target is for a
+    search without an answer: the root of an answer has it.
 
     Every stage checks `stop` before it begins, and long ones while they work.
     """
@@ -37,7 +37,7 @@ class SearchRun:
     clock: Clock = field(default_factory=Clock)
     stop: Stop = field(default_factory=Stop)
     seen: dict[int, Passage] = field(default_factory=dict, repr=False)
-    to_show: list[int] = field(default_factory=list, repr=False)
+    shown: dict[int, Passage | None] = field(default_factory=dict, repr=False)
 
     @property
     def store(self) -> Store:

@@ -13,7 +13,7 @@ from atlas_search.search.traced_ranking import find_legs, score_name
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import Hits
 
-TEXTS_OF_LEG = 5
+TEXTS_OF_LEG = 3
 """All are read at once, when there is a ranking: read for each leg in each corpus, they were most
 of what tracing cost a search."""
 
@@ -51,10 +51,11 @@ def describe_leg(
         }
     )
     rows = hits.rows.tolist()
-    shown, seen = rows[:TEXTS_OF_LEG] if span.content else [], run.seen
-    run.to_show.extend(shown)
+    first = rows[:TEXTS_OF_LEG] if span.content else []
+    shown = run.shown
+    shown.update(dict.fromkeys(first))
     ids = run.store.passage_ids(rows)
-    span.list_hits(ids, hits.scores, lambda: map(seen.get, shown))
+    span.list_hits(ids, hits.scores, lambda: map(shown.get, first))
 
 
 def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:

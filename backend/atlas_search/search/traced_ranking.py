@@ -73,7 +73,9 @@ def describe_ranking(
 
 def _read(run: SearchRun, best: IntArray) -> list[Passage]:
     """The best passages; with them are read those that other spans show."""
-    run.passages(np.unique(np.concatenate([best, np.array(run.to_show, dtype=best.dtype)])))
+    besides = np.array(list(run.shown), dtype=best.dtype)
+    run.passages(np.unique(np.concatenate([best, besides])))
+    run.shown.update(zip(run.shown, run.passages(besides), strict=True))
     return run.passages(best)
 
 

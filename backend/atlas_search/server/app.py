@@ -58,6 +58,7 @@ from atlas_search.server.store_watch import UNGUARDED, Guard
 from atlas_search.server.telemetry import heed_privacy, speak_again
 from atlas_search.server.validate import validate_blueprint
 from atlas_search.server.whole_store import require_whole, withhold
+from atlas_search.server.words import words_blueprint
 
 FRONTEND = bundled_folder("frontend")
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
@@ -160,6 +161,7 @@ def create_app(
     app.register_api(share_blueprint(settings, runs, shared))
     app.register_api(validate_blueprint(own))
     app.register_api(search_blueprint(own))
+    app.register_api(words_blueprint(own))
     catalogue = catalogue_blueprint(own)
     add_removal(catalogue, collections, jobs, open_embedder)
     app.register_api(catalogue)

@@ -42,6 +42,10 @@ class TargetOut(BaseModel):
     name: str
     composite_target: str
     settings: dict[str, str | int | float | None]
+    in_force: dict[str, str] = Field(
+        description="What answers depend on beside the settings: the threshold and likelihood that "
+        "they need, the model and the address of its server, the version of the system prompt"
+    )
 
 
 class TargetsOut(BaseModel):
@@ -68,8 +72,10 @@ class ConfigOut(BaseModel):
     version: str
     collection: str
     collection_version: str
+    embedding_provider: str
     embedding_model: str
     embedding_digest: str
+    pooling: str = Field(description="How the embedding model makes one vector of many")
     sources: dict[str, SourceOut]
     default_target: str
     legs: list[str]
@@ -123,6 +129,7 @@ def catalogue_blueprint(serve: Serve) -> APIBlueprint:
                     name=name,
                     composite_target=services.composite_target(name),
                     settings={k.upper(): v for k, v in target.model_dump().items()},
+                    in_force=services.in_force(name),
                 )
                 for name, target in services.targets.items()
             ],
@@ -137,8 +144,10 @@ def catalogue_blueprint(serve: Serve) -> APIBlueprint:
             version=__version__,
             collection=manifest.collection,
             collection_version=manifest.version,
+            embedding_provider=manifest.embedding.provider,
             embedding_model=manifest.embedding.name,
             embedding_digest=manifest.embedding.digest,
+            pooling=manifest.embedding.pooling,
             sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
             default_target=settings.test_target,
             legs=list(LEGS),

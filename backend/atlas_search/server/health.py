@@ -103,7 +103,7 @@ def health_blueprint(
         parts = {
             "store": _part(store_problem(services) or problem(), _held(services)),
             "keys": _keys(services, keys_problem()),
-            "embedder": _part(embedder(), services.searcher.embedder.info.name),
+            "embedder": _part(embedder(), _model(services)),
             "tracing": _tracing(services, tracing()),
             **_providers(services, providers),
         }
@@ -245,3 +245,9 @@ def _providers(services: Services, providers: Mapping[str, Health]) -> dict[str,
             state = "note"
         parts[f"provider.{name}"] = PartOut(status=state, detail=detail)
     return parts
+
+
+def _model(services: Services) -> str:
+    """The embedding model, and what runs it."""
+    info = services.searcher.embedder.info
+    return f"{info.name}, {info.runtime}" if info.runtime else info.name

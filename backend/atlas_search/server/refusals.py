@@ -134,7 +134,8 @@ def _problem(response: Response) -> Problem:
 
 def _asked() -> str:
     body = g.get("body")
-    question = body.get("question") if isinstance(body, dict) else None
+    sent = body if isinstance(body, dict) else {}
+    question = sent.get("question", sent.get("query"))
     return question if isinstance(question, str) else ""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.arrays import map_array
 from atlas_search.stores.staged import text_digest as text_digest
 from atlas_search.stores.tokens import IntArray
 
@@ -30,7 +31,7 @@ class Embeddings:
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore if one is missing or unreadable."""
         try:
-            found = cls(*(np.load(folder / name, mmap_mode="r") for name in _FILES))
+            found = cls(*(map_array(folder / name) for name in _FILES))
         except (OSError, ValueError, EOFError) as error:
             raise DamagedStore(
                 f"The vectors in {folder} cannot be read ({error}). Run `atlas store repair`."

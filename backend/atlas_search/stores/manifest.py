@@ -51,7 +51,7 @@ class EmbeddingModel(_Part):
     """The model whose vectors are stored.
 
     `digest` is the SHA-256 of its weights, `fingerprint` that of all that makes passage vectors
-    comparable.
+    comparable, `runtime` what ran it when the version was made.
     """
 
     name: str
@@ -63,6 +63,7 @@ class EmbeddingModel(_Part):
     max_tokens: int
     passage_prefix: str
     query_prefix: str
+    runtime: str = ""
 
 
 class Index(_Part):

@@ -27,6 +27,7 @@ from atlas_search.stores.record_rows import (
 from atlas_search.stores.records import no_document, no_passage
 from atlas_search.stores.store import Hits, Phrases, Scope, Store
 from atlas_search.stores.tokens import IntArray, Ragged, TokenTable
+from atlas_search.stores.words import WordTable
 
 
 class PermittedStore:
@@ -54,6 +55,11 @@ class PermittedStore:
             whole.tokens, self._numbers, self._documents, np.flatnonzero(self._holds)
         )
         self.days: DocumentDays = whole.days
+
+    @property
+    def words(self) -> WordTable:
+        """See Store."""
+        return self._whole.words
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         """See Store."""
@@ -127,6 +133,19 @@ class PermittedStore:
     def _check_rows(self, rows: Sequence[int]) -> None:
         if not self._holds[np.asarray(rows, dtype=np.int64)].all():
             raise NotFound("There is no such passage in this collection.")
+
+    def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
+        """See Store."""
+        owners = self.corpus_of_documents(np.array([span[0] for span in spans], dtype=np.int64))
+        if (owners < 0).any():
+            raise NotFound("There is no such document in this collection.")
+        return self._whole.texts(spans)
+
+    def field_values(self, field: str) -> Sequence[tuple[int, str]]:
+        """See Store."""
+        found = self._whole.field_values(field)
+        own = set(self._documents.tolist())
+        return [(document, value) for document, value in found if document in own]
 
     def passage(self, id_: str) -> Passage:
         """See Store."""

@@ -35,6 +35,13 @@ _ORDERS: Mapping[Order, str] = {
 }
 
 
+_IN_CELL = """
+    CASE WHEN substr(first_day, 1, 4) = substr(last_day, 1, 4)
+    THEN substr(first_day, 1, 4) ELSE CAST(value AS TEXT) END
+"""
+"""A value as it is counted: a date within one year as that year."""
+
+
 def no_passage(id_: str) -> NotFound:
     """The error of an id that no passage has."""
     return NotFound(f"There is no passage {id_!r} in this collection.")
@@ -234,17 +241,27 @@ class Records:
 
         A date within one year counts as that year.
         """
-        query = """
+        query = f"""
             SELECT field, value, COUNT(*) AS documents FROM (
-                SELECT DISTINCT document, field, CASE
-                    WHEN substr(first_day, 1, 4) = substr(last_day, 1, 4)
-                    THEN substr(first_day, 1, 4) ELSE CAST(value AS TEXT) END AS value
+                SELECT DISTINCT document, field, {_IN_CELL} AS value
                 FROM metadata WHERE document IN (SELECT value FROM json_each(?))
                 AND field IN (SELECT value FROM json_each(?)))
             GROUP BY field, value ORDER BY field, documents DESC, value
         """
         found = self._rows(query, (json.dumps([int(d) for d in documents]), json.dumps([*fields])))
         return [ValueCount(row["field"], row["value"], row["documents"]) for row in found]
+
+    def field_values(self, field: str) -> list[tuple[int, str]]:
+        """Document and value of all that documents say in a field, as `Store` has it."""
+        query = f"""
+            SELECT DISTINCT document, MIN({_IN_CELL}) OVER (PARTITION BY {_IN_CELL} COLLATE NOCASE)
+            FROM metadata WHERE field = ? ORDER BY 1, 2
+        """
+        return [(document, value) for document, value in self._rows(query, (field,))]
+
+    def text(self, document: int, start: int, end: int) -> str:
+        """Characters of the document with this index."""
+        return self._text(document, start, end)
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""

@@ -14,7 +14,7 @@ from atlas_search.core.domain import Corpus, Document, Metadata, Passage
 from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
-from atlas_search.stores.digests import check_sizes
+from atlas_search.stores.digests import check_sizes, files_of
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
@@ -30,7 +30,16 @@ from atlas_search.stores.record_rows import (
 from atlas_search.stores.records import Records
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
 from atlas_search.stores.vectors import Vectors
-from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, in_use
+from atlas_search.stores.versions import (
+    CHROMA,
+    EMBEDDINGS,
+    KEYWORDS,
+    RECORDS,
+    TOKENS,
+    WORDS,
+    in_use,
+)
+from atlas_search.stores.words import WordTable, no_words
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,13 @@ class Store(Protocol):
     corpora: tuple[Corpus, ...]
     tokens: TokenTable
     days: DocumentDays
+
+    @property
+    def words(self) -> WordTable:
+        """All words of all documents, those of every corpus.
+
+        Raises OutdatedStore for a version without, which an earlier Atlas wrote.
+        """
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         """The passages that meet every condition of `filters`.
@@ -114,6 +130,16 @@ class Store(Protocol):
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """Passages by row, in the order asked for."""
+
+    def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
+        """Pieces of documents: of the document with this index, from a character to another."""
+
+    def field_values(self, field: str) -> Sequence[tuple[int, str]]:
+        """(document, value) pairs of all that documents say in a metadata field, by document.
+
+        A date within one year is that year, and values that differ in capitals of A to Z alone are
+        one, written as the one of them that sorts first.
+        """
 
     def passage(self, id_: str) -> Passage:
         """One passage. Raises NotFound."""
@@ -178,6 +204,8 @@ class EmbeddedStore:
         self._records = Records(version / RECORDS, self.manifest.languages)
         self._keywords = Keywords(version / KEYWORDS)
         self.tokens = TokenTable.read(version / TOKENS)
+        has_words = bool(files_of(self.manifest, WORDS))
+        self._words = WordTable.read(version / WORDS) if has_words else None
         self._embeddings = Embeddings.read(version / EMBEDDINGS)
         self._vectors = Vectors(version / CHROMA, [c.id for c in self.manifest.corpora])
         self._finalizer = weakref.finalize(
@@ -205,6 +233,8 @@ class EmbeddedStore:
             TOKENS: self.tokens.passages,
             EMBEDDINGS: len(self._embeddings.vectors),
         }
+        if self._words:
+            found[WORDS] = len(self._words.firsts)
         wrong = {part: count for part, count in found.items() if count != self.manifest.passages}
         if wrong:
             raise DamagedStore(
@@ -212,6 +242,13 @@ class EmbeddedStore:
                 f"passages, but {', '.join(f'{part} has {n}' for part, n in wrong.items())}. "
                 f"Run `atlas store repair {self.manifest.collection}`."
             )
+
+    @property
+    def words(self) -> WordTable:
+        """See Store."""
+        if self._words is None:
+            raise OutdatedStore(no_words(self.manifest.collection))
+        return self._words
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         """See Store."""
@@ -325,6 +362,14 @@ class EmbeddedStore:
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """See Store."""
         return self._records.passages(rows)
+
+    def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
+        """See Store."""
+        return [self._records.text(*span) for span in spans]
+
+    def field_values(self, field: str) -> Sequence[tuple[int, str]]:
+        """See Store."""
+        return self._records.field_values(field)
 
     def passage(self, id_: str) -> Passage:
         """See Store."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.arrays import map_array
 
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
@@ -173,8 +174,7 @@ class TokenTable:
         """Map the arrays of `folder`. Raises DamagedStore if one is missing or unreadable."""
 
         def array(name: str) -> IntArray:
-            # a plain view of the mapped file: np.memmap makes every slice several times slower
-            return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
+            return map_array(folder / f"{name}.npy")
 
         try:
             terms = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))

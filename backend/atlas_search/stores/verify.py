@@ -8,15 +8,17 @@ import numpy as np
 
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import AtlasError, DamagedStore
-from atlas_search.language.text import ANALYSER_VERSION, distinct, words
-from atlas_search.stores.digests import check_files, without_digest
+from atlas_search.language.text import ANALYSER_VERSION, TextSpan, distinct, words
+from atlas_search.stores.digests import check_files, files_of, without_digest
 from atlas_search.stores.embeddings import Embeddings, text_digest
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.records import Records
 from atlas_search.stores.tokens import TokenTable
 from atlas_search.stores.vectors import Vectors
-from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS
+from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.word_writer import WordWriter
+from atlas_search.stores.words import WordTable, no_words
 
 LEAST_RECALL = 0.95
 DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
@@ -44,6 +46,7 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         RECORDS: (_check_records, ()),
         EMBEDDINGS: (_check_embeddings, (RECORDS,)),
         TOKENS: (_check_tokens, (RECORDS,)),
+        WORDS: (_check_words, (RECORDS,)),
         KEYWORDS: (_check_keywords, (TOKENS,)),
         CHROMA: (_check_chroma, (RECORDS, EMBEDDINGS)),
     }
@@ -114,6 +117,29 @@ def _check_tokens(version: Path, manifest: Manifest) -> str:
         same = stored == [word.term for word in words(passage.text, passage.language)]
         _require(same, f"the words of passage {passage.row} are not those of its text")
     return f"{table.passages} passages, the words of {len(rows)} analysed again"
+
+
+def _check_words(version: Path, manifest: Manifest) -> str:
+    _require(bool(files_of(manifest, WORDS)), no_words(manifest.collection).removesuffix("."))
+    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
+    _require(manifest.analyser == ANALYSER_VERSION, by)
+    table = WordTable.read(version / WORDS)
+    _require(table.documents == manifest.documents, f"it has {table.documents} documents")
+    _require(len(table.firsts) == manifest.passages, f"it has {len(table.firsts)} passages")
+    records = Records(version / RECORDS, manifest.languages)
+    documents = _sample(table.documents)
+    try:
+        for index in documents:
+            document, passages = records.stored_document(index)
+            whole = WordWriter()
+            spans = [TextSpan(passage.start, passage.end) for passage in passages]
+            whole.add(document.text, manifest.languages[document.corpus], spans)
+            first = passages[0].row if passages else 0
+            same = table.is_same(index, first, whole.table())
+            _require(same, f"the words of document {index} are not those of its text")
+    finally:
+        records.close()
+    return f"{len(table.tokens)} words, those of {len(documents)} documents read again"
 
 
 def _check_keywords(version: Path, manifest: Manifest) -> str:

@@ -22,14 +22,15 @@ from atlas_search.core.disk import writing
 from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
 from atlas_search.stores.manifest import Manifest
 
-CHROMA, RECORDS, KEYWORDS, TOKENS, EMBEDDINGS = (
+CHROMA, RECORDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS = (
     "chroma",
     "records.sqlite",
     "keywords",
     "tokens",
+    "words",
     "embeddings",
 )
-PARTS = (RECORDS, TOKENS, EMBEDDINGS, KEYWORDS, CHROMA)
+PARTS = (RECORDS, TOKENS, WORDS, EMBEDDINGS, KEYWORDS, CHROMA)
 STAGING = "staging.sqlite"
 
 _LOCK_SECONDS = 1.0  # a process that a killed build was just starting holds the lock until it runs

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.core.settings import load_settings
+from atlas_search.providers.embedding.open import open_embedder
 from tests.benchmarks.quality.asking import ask
 from tests.benchmarks.quality.collection import build_collection, open_collection
 from tests.benchmarks.quality.figures import figures
@@ -40,7 +40,7 @@ def main(
     """Build what has changed, ask, print."""
     console = Console() if Console().is_terminal else Console(width=WIDTH)
     sets = read_sets(data)
-    embedder = LocalEmbedder(DEFAULT_MODEL)
+    embedder = open_embedder(load_settings())
     reader = GroupReader()
     with console.status("Building") as status:
         built = build_collection(

@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.core.domain import embedded_text
+from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.language.text import words
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.search.query import parse_query
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.signals.measure import SignalTable, measure
@@ -58,7 +58,7 @@ def main(
 ) -> None:
     """Rank every set with every form of context."""
     console = Console(width=150)
-    embedder = LocalEmbedder(DEFAULT_MODEL)
+    embedder = open_embedder(load_settings())
     table = Table("set", "in the vectors", "in the keywords", "dev", "test")
     for test_set in read_sets(data):
         records = placed(test_set)

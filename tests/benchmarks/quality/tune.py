@@ -17,9 +17,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from atlas_search.core.settings import load_settings
 from atlas_search.core.targets import Target
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.run import SearchRun
@@ -53,7 +53,7 @@ def main(
 ) -> None:
     """Gather once, then try weights."""
     sets = read_sets(data)
-    embedder = LocalEmbedder(DEFAULT_MODEL)
+    embedder = open_embedder(load_settings())
     build_collection(store, sets, embedder, GroupReader(), lambda *_: None)
     started = time.perf_counter()
     asked: dict[Place, list[Asked]] = {}

@@ -1,6 +1,5 @@
 """The target's language model as a judge: one call for all sentences, its reply read strictly."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.support import Claim, Judgement, Judgements, Verdict, Verifier
 from atlas_search.answer.write.call_model import Completion, call_model
 from atlas_search.answer.write.context import render
+from atlas_search.answer.write.quotation import opening_of
 from atlas_search.core.domain import Passage
 from atlas_search.providers.chat import ChatModel, Message
 
@@ -24,8 +24,8 @@ _TOKENS_OF_SENTENCE = 150
 _SHOWN = 300  # characters of what the judge says that are repeated
 
 # what could pass for the end of a sentence or of a passage, or for the beginning of another
-_TAG = re.compile(r"<(?=\s*/?\s*(?:sentence|passage))", re.IGNORECASE)
-_SENTENCE_TAG = re.compile(r"<(?=\s*/?\s*sentence)", re.IGNORECASE)
+_TAG = opening_of(["sentence", "passage"])
+_SENTENCE_TAG = opening_of(["sentence"])
 
 
 class _Part(BaseModel):

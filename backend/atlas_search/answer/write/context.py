@@ -1,6 +1,5 @@
 """The prompt: rules, remembered turns, and the passages as quoted material."""
 
-import re
 from collections.abc import Sequence
 from itertools import accumulate
 from string import Template
@@ -8,13 +7,14 @@ from string import Template
 from atlas_search.answer.answer import Context
 from atlas_search.answer.prompts import prompt
 from atlas_search.answer.write.memory import remember
+from atlas_search.answer.write.quotation import attribute, opening_of
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.domain import ChatTurn, Passage
 from atlas_search.core.targets import Target
 from atlas_search.providers.chat import Message
 
 # what could pass for the end of a quotation, or the beginning of another
-_TAG = re.compile(r"<(?=\s*/?\s*passage)", re.IGNORECASE)
+_TAG = opening_of(["passage"])
 
 
 def context_of(
@@ -77,8 +77,3 @@ def _user(
     said = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
     parts = (quoted, f"Citation tokens: {tokens_of(passages)}", said, f"Question: {question}")
     return "\n\n".join(filter(None, parts))
-
-
-def attribute(value: str) -> str:
-    """A value that cannot end the attribute, or the tag, that it stands in."""
-    return " ".join(value.translate({ord("<"): "‹", ord(">"): "›", ord('"'): "'"}).split())

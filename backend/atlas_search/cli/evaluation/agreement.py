@@ -7,11 +7,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from atlas_search.cli.evaluation.options import AsJson, RunName
+from atlas_search.cli.choices import AsJson
+from atlas_search.cli.evaluation.options import RunName
 from atlas_search.cli.evaluation.run_folders import run_folder
 from atlas_search.cli.printable import printable, printable_json
 from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import SourceError
+from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.people.agreement import (
     ALPHA,
     COHEN,
@@ -20,7 +22,7 @@ from atlas_search.evaluation.people.agreement import (
     Agreement,
     agreements,
 )
-from atlas_search.evaluation.people.ratings import Ratings
+from atlas_search.evaluation.people.ratings import Ratings, answer_digests
 
 _HEADS = {COHEN: "Cohen", WEIGHTED: "weighted", FLEISS: "Fleiss", ALPHA: "Krippendorff"}
 
@@ -29,7 +31,7 @@ def agreement_command(run: RunName, as_json: AsJson = False) -> None:
     """How far raters agree on each scale, and what they say on average with its 95% interval."""
     folder = run_folder(run)
     ratings = Ratings(folder)
-    given = ratings.all()
+    given = ratings.all(answer_digests(RunFolder(folder).replies()))
     if not given:
         raise SourceError(f"Nobody has rated {folder} yet: `atlas eval rate {run}` opens a page.")
     found = agreements(given, ratings.scales())

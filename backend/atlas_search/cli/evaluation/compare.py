@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from atlas_search.cli.evaluation.options import RUN_NAME, AsJson
+from atlas_search.cli.choices import AsJson
+from atlas_search.cli.evaluation.options import RUN_NAME
 from atlas_search.cli.evaluation.run_folders import load_run
 from atlas_search.cli.printable import printable, printable_json
 from atlas_search.cli.tables import print_whole

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from atlas_search.cli.evaluation.options import RunName
-from atlas_search.cli.evaluation.run_folders import load_run
-from atlas_search.evaluation.exports import left_out, write_export
+from atlas_search.cli.evaluation.run_folders import run_folder
+from atlas_search.evaluation.exports import left_out, replied, write_export
+from atlas_search.evaluation.folder import RunFolder
 
 
 class DataSet(StrEnum):
@@ -26,8 +27,13 @@ def export_command(
     format_: Annotated[DataSet, typer.Option("--format", help="For whom")],
 ) -> None:
     """Write a run as a data set that another tool of evaluation reads."""
-    loaded = load_run(run)
-    paths = write_export(loaded, format_, file)
-    failed = left_out(loaded)
-    remark = f" {failed} questions failed and are left out." if failed else ""
-    print(f"Written: {', '.join(map(str, paths))}.{remark}", file=sys.stderr)
+    folder = RunFolder(run_folder(run))
+    came = replied(folder)
+    paths = write_export(came, format_, file)
+    unasked = len(folder.labels()) - len(came.scored)
+    lines = [f"Written: {', '.join(map(str, paths))}."]
+    if failed := left_out(came):
+        lines.append(f"Left out: {failed} that failed.")
+    if unasked:
+        lines.append(f"Left out: {unasked} that were not asked.")
+    print(*lines, file=sys.stderr)

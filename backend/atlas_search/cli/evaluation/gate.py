@@ -3,14 +3,15 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from atlas_search.cli.evaluation.options import AsJson, RunName
+from atlas_search.cli.choices import AsJson
+from atlas_search.cli.evaluation.options import RunName
 from atlas_search.cli.evaluation.run_folders import load_run
 from atlas_search.cli.printable import printable, printable_json
 from atlas_search.cli.tables import print_whole
@@ -46,8 +47,7 @@ def gate_command(
         print(f"atlas: {error}", file=sys.stderr)
         raise typer.Exit(BROKEN) from error
     if as_json:
-        failed = [asdict(check) for check in found.failed]
-        print(printable_json({"passed": not failed, "checks": [asdict(c) for c in found.checks]}))
+        print(printable_json(_plain(found)))
     else:
         _print(found, compared=baseline is not None, every=every)
     if found.failed:
@@ -72,11 +72,29 @@ def _baseline(name: str) -> Baseline:
     return read_baseline(path) if path.is_file() else baseline_of(load_run(name))
 
 
+def _plain(found: Gate) -> dict[str, Any]:
+    """A gate as values of JSON; pairs and changes as `atlas eval compare` has them."""
+    return {
+        "passed": not found.failed,
+        "checks": [asdict(check) for check in found.checks],
+        "questions_in_common": len(found.pairs.common),
+        "left_out": {
+            "only_a": found.pairs.only_a,
+            "only_b": found.pairs.only_b,
+            "reworded": found.pairs.reworded,
+        },
+        "gaps": list(found.gaps),
+        "basis": [asdict(change) for change in found.basis],
+        "options": [asdict(change) for change in found.options],
+    }
+
+
 def _print(found: Gate, *, compared: bool, every: bool) -> None:
     console = Console()
     if compared:
         lines = [
             pairs_text(found.pairs, "the baseline", "the run"),
+            *found.gaps,
             *(f"Not the same: {change_text(change)}" for change in found.basis),
             *(f"Option {change_text(change)}" for change in found.options),
         ]

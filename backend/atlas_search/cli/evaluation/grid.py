@@ -3,7 +3,8 @@
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -11,11 +12,12 @@ from rich.console import Console
 
 from atlas_search.atlas import Atlas, settings_for
 from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.choices import AsJson
 from atlas_search.cli.evaluation.options import (
     LABELS,
-    AsJson,
     CollectionChoice,
     Day,
+    FilterBy,
     LabelFile,
     Limit,
     RequireModel,
@@ -32,10 +34,10 @@ from atlas_search.cli.evaluation.options import (
 )
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.cli.tables import print_whole
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import RequestError
+from atlas_search.core.registry import require
 from atlas_search.core.settings import listed
-from atlas_search.evaluation.grid.configuration import Axes
+from atlas_search.evaluation.grid.configuration import Axes, Configuration
 from atlas_search.evaluation.grid.grid import Cell, Grid, begin_grid, carry_out_grid
 from atlas_search.evaluation.grid.table import (
     Row,
@@ -46,10 +48,11 @@ from atlas_search.evaluation.grid.table import (
     grid_tables,
 )
 from atlas_search.evaluation.labels.label_set import EVERY_SPLIT
-from atlas_search.evaluation.reports.write import write_reports
+from atlas_search.evaluation.reports.write import Written, write_reports
 from atlas_search.evaluation.runs.begin import Wanted
 from atlas_search.evaluation.runs.here import ProcessSubject
 from atlas_search.evaluation.runs.language_model import require_language_model
+from atlas_search.evaluation.whole import replace_file
 
 
 def grid_command(
@@ -59,6 +62,7 @@ def grid_command(
         str, typer.Option(help="Parts of it, separated by commas (default: `test` if there is one)")
     ] = "",
     allow_unknown_gold: UnknownGold = False,
+    filter_by: FilterBy = "",
     target: Annotated[str, typer.Option(help="Targets, separated by commas")] = "",
     k: Annotated[str, typer.Option("--k", help="Numbers of passages, likewise")] = "",
     model: Annotated[str, typer.Option(help="Language models, likewise")] = "",
@@ -76,13 +80,16 @@ def grid_command(
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of every combination, each a run of its own, and print one table."""
+    require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
     if resume:
         only_options(context, "resume", "parallel", "require_llm", "as_json")
         grid = Grid(resume)
         first = grid.spec().runs[0].configuration
         with grid.opened(grid.spec().collection, first) as atlas:
-            cells = _carry_out(grid, atlas, require_llm=require_llm, parallel=parallel)
+            if require_llm:
+                _require_models(atlas, [run.configuration for run in grid.spec().runs])
+            cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
     else:
         wanted = Wanted(
             today=day_of(today),
@@ -101,24 +108,33 @@ def grid_command(
             rerankers=listed(reranker),
             balances=listed(balance),
         )
-        chosen = grid.write_targets(axes, settings)
-        with grid.opened(collection, chosen[0]) as atlas:
-            splits: Sequence[str | None] = listed(split) or [None]
-            documents = ProcessSubject(atlas, chosen[0].name).documents
-            asked = [
-                read_questions(
-                    labels, name, documents, wanted, allow_unknown_gold=allow_unknown_gold
-                )
-                for name in splits
-            ]
-            questions = {each.split or EVERY_SPLIT: each for each in asked}
-            begin_grid(grid, atlas, chosen, questions, wanted)
-            cells = _carry_out(grid, atlas, require_llm=require_llm, parallel=parallel)
+        with ExitStack() as opened:
+            with grid.beginning() as made:
+                chosen = made.write_targets(axes, settings)
+                atlas = opened.enter_context(made.opened(collection, chosen[0]))
+                splits: Sequence[str | None] = listed(split) or [None]
+                documents = ProcessSubject(atlas, chosen[0].name).documents
+                asked = [
+                    read_questions(
+                        labels,
+                        name,
+                        documents,
+                        wanted,
+                        allow_unknown_gold=allow_unknown_gold,
+                        filter_by=filter_by,
+                    )
+                    for name in splits
+                ]
+                if require_llm:
+                    _require_models(atlas, chosen)
+                questions = {each.split or EVERY_SPLIT: each for each in asked}
+                begin_grid(made, atlas, chosen, questions, wanted)
+            cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
     rows = grid_rows(cells)
     _write_tables(grid, rows)
     _print_tables(rows, as_json=as_json)
-    _say_how_it_ended(grid, cells)
-    sys.exit(_status(cells, require_llm=require_llm))
+    written = _say_how_it_ended(grid, cells)
+    sys.exit(_status(cells, require_llm=require_llm) or bool(written.faults))
 
 
 def _numbers(text: str) -> list[int]:
@@ -128,17 +144,14 @@ def _numbers(text: str) -> list[int]:
         raise RequestError(f"--k {text}: give whole numbers, separated by commas.") from error
 
 
-def _carry_out(grid: Grid, atlas: Atlas, *, require_llm: bool, parallel: int) -> list[Cell]:
-    if require_llm:
-        for configuration in dict.fromkeys(run.configuration for run in grid.spec().runs):
-            require_language_model(ProcessSubject(atlas, configuration.name))
-    return list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
+def _require_models(atlas: Atlas, configurations: Iterable[Configuration]) -> None:
+    for configuration in dict.fromkeys(configurations):
+        require_language_model(ProcessSubject(atlas, configuration.name))
 
 
 def _write_tables(grid: Grid, rows: Sequence[Row]) -> None:
-    with writing(grid.path):
-        (grid.path / "grid.csv").write_text(grid_csv(rows), encoding="utf-8")
-        (grid.path / "grid.md").write_text(grid_markdown(rows), encoding="utf-8")
+    replace_file(grid.path / "grid.csv", grid_csv(rows))
+    replace_file(grid.path / "grid.md", grid_markdown(rows))
 
 
 def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
@@ -150,15 +163,17 @@ def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
         print_whole(console, table)
 
 
-def _say_how_it_ended(grid: Grid, cells: Sequence[Cell]) -> None:
-    """Where the runs are, and what they lack."""
+def _say_how_it_ended(grid: Grid, cells: Sequence[Cell]) -> Written:
+    """Say where the runs are and what they lack, and write their reports."""
+    written = write_reports(grid.path)
     lines = [f"The grid is in {grid.path}: grid.csv, grid.md, and a folder for each run."]
-    lines += write_reports(grid.path).remarks
+    lines += written.remarks
     remarks = ((cell.run.folder, " ".join(remarks_on(cell.outcome))) for cell in cells)
     lines += [f"{folder}: {remark}" for folder, remark in remarks if remark]
     if not _complete(cells):
         lines.append(f"Go on: atlas eval grid --resume {shlex.quote(str(grid.path))}")
     print(*lines, sep="\n", file=sys.stderr)
+    return written
 
 
 def _status(cells: Sequence[Cell], *, require_llm: bool) -> int:

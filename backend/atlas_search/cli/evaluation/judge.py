@@ -9,9 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from atlas_search.cli.asking_bar import asking_bar
-from atlas_search.cli.evaluation.options import AsJson, RunName
+from atlas_search.cli.choices import AsJson
+from atlas_search.cli.evaluation.options import RunName
 from atlas_search.cli.evaluation.run_folders import run_folder
 from atlas_search.cli.printable import printable
+from atlas_search.core.registry import require
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.judge.open import JudgeWanted, open_panel
@@ -20,10 +22,10 @@ from atlas_search.evaluation.judge.people import PersonVote, Scale, approval
 from atlas_search.evaluation.judge.report import JudgeReport
 from atlas_search.evaluation.judge.run_folder import judge_folder
 from atlas_search.evaluation.metrics.metric import Tools
-from atlas_search.evaluation.people.ratings import Ratings
+from atlas_search.evaluation.people.ratings import Ratings, answer_digests
 from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.run import means
-from atlas_search.evaluation.scored import Scored
+from atlas_search.evaluation.scored import Scored, Source
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.server.feedback.feedback import open_store
 from atlas_search.server.feedback.store import Rating, Wanted
@@ -43,6 +45,7 @@ PassageTokens = Annotated[
 ]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Questions judged at once")]
 
+_SOURCES: tuple[Source, ...] = ("judge", "fixed", "heuristic")
 _MARKED: tuple[Scale, ...] = ("accuracy", "relevance", "corpus_fidelity")
 
 
@@ -58,6 +61,7 @@ def judge_command(
     as_json: AsJson = False,
 ) -> None:
     """Let a language model judge the replies of a run; what it does not judge stays estimated."""
+    require("eval", "An evaluation")
     wanted = JudgeWanted(
         judge_target,
         judge_provider,
@@ -73,8 +77,9 @@ def judge_command(
         print(report.model_dump_json(indent=2))
     else:
         Console().print(_table(report, folder.load().scored))
-    print(*write_reports(folder.path).remarks, sep="\n", file=sys.stderr)
-    sys.exit(int(report.metrics_source == "heuristic"))
+    written = write_reports(folder.path)
+    print(*written.remarks, sep="\n", file=sys.stderr)
+    sys.exit(int(report.metrics_source == "heuristic" or bool(written.faults)))
 
 
 def check_judge(wanted: JudgeWanted) -> None:
@@ -89,8 +94,9 @@ def judge_run(settings: Settings, folder: RunFolder, wanted: JudgeWanted) -> Jud
     votes = [vote_of(one) for one in open_store(settings).every(Wanted(collection=collection))]
     votes += rated_votes(folder)
     tools = Tools(open_embedder(settings))
+    parallel = min(wanted.parallel, settings.llm_concurrency)  # more would only wait, and too long
     with open_panel(settings, wanted) as panel, asking_bar("Judging") as told:
-        report = judge_folder(folder, panel, tools, votes, parallel=wanted.parallel, told=told)
+        report = judge_folder(folder, panel, tools, votes, parallel=parallel, told=told)
     print(*map(printable, remarks_on(report)), sep="\n", file=sys.stderr)
     return report
 
@@ -102,7 +108,8 @@ def rated_votes(folder: RunFolder) -> list[PersonVote]:
     """
     ratings = Ratings(folder.path)
     middle = {scale.name: (scale.low + scale.high) / 2 for scale in ratings.scales()}
-    answers = {label: reply.answer for label, reply in folder.replies().items()}
+    replies = folder.replies()
+    answers = {label: reply.answer for label, reply in replies.items()}
     return [
         PersonVote(
             answer.session_id,
@@ -115,7 +122,7 @@ def rated_votes(folder: RunFolder) -> list[PersonVote]:
                 if rating.scores.get(scale, middle.get(scale)) != middle.get(scale)
             },
         )
-        for rating in ratings.all()
+        for rating in ratings.all(answer_digests(replies))
         if (answer := answers.get(rating.label_id))
     ]
 
@@ -169,8 +176,8 @@ def _split(report: JudgeReport) -> str:
 
 def _table(report: JudgeReport, scored: Iterable[Scored]) -> Table:
     figures = means(list(scored))
-    table = Table("Figure", "Mean", "By the judge", "Estimated", box=None)
+    table = Table("Figure", "Mean", "By the judge", "Fixed", "Estimated", box=None)
     for name, counts in report.sources.items():
-        judged, estimated = counts.get("judge", 0), counts.get("heuristic", 0)
-        table.add_row(name, f"{figures[name]:.3f}", str(judged), str(estimated))
+        given = (str(counts.get(source, 0)) for source in _SOURCES)
+        table.add_row(name, f"{figures[name]:.3f}", *given)
     return table

@@ -11,14 +11,19 @@ from atlas_search.evaluation.labels.understood import fitted_text, split_text, u
 
 
 def choose_labels(
-    path: Path, split: str | None, collection: Collection, *, allow_unknown_gold: bool
+    path: Path,
+    split: str | None,
+    collection: Collection,
+    *,
+    allow_unknown_gold: bool,
+    filter_by: str = "",
 ) -> tuple[str, list[Label]]:
     """The split that is asked, empty for all, and its labels as the collection calls their gold.
 
     Without a `split` it is `test` where there is one, else all. Raises SourceError as `read_labels`
     does and AtlasError as `fit_labels` does, once it is told what was understood.
     """
-    found = read_labels(path)
+    found = read_labels(path, filter_by=filter_by)
     chosen = found.choose_split(split)
     _tell(understood_text(found))
     of_split = found.of_split(chosen)

@@ -3,7 +3,11 @@
 import secrets
 import webbrowser
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from threading import Thread
 from typing import Annotated
 
 import typer
@@ -43,9 +47,11 @@ def show_page(app: OpenAPI, key: str, of: Path, port: int | None, *, browser: bo
     try:
         address = f"http://{HOST}:{listener.port}/#key={key}"
         print(f"The page is at {address}", flush=True)
-        if browser:
-            webbrowser.open(address)
-        listener.run()
+        with redirection(address) if browser else nullcontext() as opened:
+            if opened:
+                # in a thread of its own: a browser for the terminal stays there
+                Thread(target=webbrowser.open, args=(opened.as_uri(),), daemon=True).start()
+            listener.run()
     except KeyboardInterrupt:
         pass
     finally:
@@ -53,12 +59,33 @@ def show_page(app: OpenAPI, key: str, of: Path, port: int | None, *, browser: bo
         listener.close()
 
 
+@contextmanager
+def redirection(address: str) -> Iterator[Path]:
+    """A file, of its user alone, that leads to an address; it is removed at the end.
+
+    Everybody on a machine can read with which arguments a browser was started, and the address
+    holds the key.
+    """
+    with NamedTemporaryFile("w", prefix="atlas-", suffix=".html") as file:
+        file.write(
+            f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
+            f'<a href="{address}">The page</a>'
+        )
+        file.flush()
+        yield Path(file.name)
+
+
 def _listener(app: OpenAPI, of: Path, port: int | None) -> Listener:
     def listen(port: int) -> Listener:
         return Listener(app, HOST, port, threads=THREADS, max_body=2 * MAX_BODY, limits=LIMITS)
 
     if port is not None:
-        return listen(port)
+        try:
+            return listen(port)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"--port {port} cannot be used ({error.__cause__}). Give another, or none."
+            ) from error
     own = _FIRST_PORT + zlib.crc32(str(of.resolve()).encode()) % _PORTS
     try:
         return listen(own)

@@ -17,12 +17,18 @@ LABELS = bundled_folder("samples") / "labels.jsonl"
 
 LabelFile = Annotated[Path, typer.Option(help="Label set: JSON, JSONL, CSV, TSV, or a BEIR folder")]
 UnknownGold = Annotated[bool, typer.Option(help="Go on though the collection lacks gold documents")]
-TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document")]
+FilterBy = Annotated[
+    str,
+    typer.Option(help="Field of documents: ask those alone that have the question's own value"),
+]
 CollectionChoice = Annotated[
     str, typer.Option("--collection", help="Name of a collection (default: the configured one)")
 ]
 SearchOnly = Annotated[bool, typer.Option("--search-only", help="Only search: nothing is answered")]
+AuditIndex = Annotated[
+    bool,
+    typer.Option("--audit-index", help="Compare the vector index with every vector at the end"),
+]
 Limit = Annotated[
     int | None, typer.Option(min=1, help="Ask so many of the questions, drawn at random")
 ]
@@ -61,9 +67,12 @@ def read_questions(
     wanted: Wanted,
     *,
     allow_unknown_gold: bool = False,
+    filter_by: str = "",
 ) -> Questions:
     """The questions to ask, as `choose_labels` gives them. Raises AtlasError."""
-    chosen, labels = choose_labels(path, split, documents, allow_unknown_gold=allow_unknown_gold)
+    chosen, labels = choose_labels(
+        path, split, documents, allow_unknown_gold=allow_unknown_gold, filter_by=filter_by
+    )
     return choose_questions(path, chosen, labels, wanted.limit, wanted.seed)
 
 
@@ -75,8 +84,7 @@ def check_model_is_asked(*, require_llm: bool, search_only: bool) -> None:
 
 def command_line(context: typer.Context) -> str:
     """The command as it was typed. No option of an evaluation holds a secret."""
-    program = context.find_root().command_path
-    words = ["atlas", *context.command_path.removeprefix(program).split()]
+    words = _command(context)
     for parameter in _typed(context):
         value = context.params[parameter]
         values = value if isinstance(value, list | tuple) else [value]
@@ -96,6 +104,31 @@ def only_options(context: typer.Context, *allowed: str) -> None:
                 f"{_option(context, parameter)} says what is asked of whom, and a run that goes on "
                 "asks what it asked. Leave it out, or begin a new run."
             )
+
+
+def no_options(context: typer.Context) -> None:
+    """Raise RequestError if options stand before a command: they would do nothing."""
+    if typed := _typed(context):
+        options = ", ".join(_option(context, parameter) for parameter in typed)
+        command = " ".join([*_command(context), str(context.invoked_subcommand)])
+        raise RequestError(
+            f"Before the command {context.invoked_subcommand} options do nothing: {options}. Put "
+            f"them after it, if `{command} --help` lists them."
+        )
+
+
+def only_with(context: typer.Context, option: str, *parameters: str) -> None:
+    """Raise RequestError if one of the parameters was typed, and the option that it needs not."""
+    typed = _typed(context)
+    names = [_option(context, parameter) for parameter in parameters if parameter in typed]
+    if names and option not in typed:
+        needed = _option(context, option)
+        raise RequestError(f"Without {needed} nothing heeds {', '.join(names)}. Add {needed}.")
+
+
+def _command(context: typer.Context) -> list[str]:
+    program = context.find_root().command_path
+    return ["atlas", *context.command_path.removeprefix(program).split()]
 
 
 def _typed(context: typer.Context) -> list[str]:

@@ -15,6 +15,11 @@ def remarks_on(outcome: Outcome) -> list[str]:
         remarks.append(f"{outcome.fallbacks} answers are not the language model's (fallback).")
     if outcome.missing:
         remarks.append(f"{outcome.missing} questions were not asked.")
+    if outcome.changed:
+        remarks.append(
+            f"Not as before when all were asked: {'; '.join(outcome.changed)}. The answers may be "
+            "of both: begin a new run."
+        )
     if kept := operations(outcome.run).cache_hits:
         remarks.append(f"{kept:.0%} of the answers were kept ones: their seconds say little.")
     return remarks
@@ -24,4 +29,5 @@ def status_of(outcome: Outcome, *, require_llm: bool) -> int:
     """0 for a run that has all it was to have."""
     if outcome.stopped:
         return INTERRUPTED
-    return int(not outcome.complete or (require_llm and outcome.fallbacks > 0))
+    lacks = not outcome.complete or (require_llm and outcome.fallbacks > 0)
+    return int(lacks or bool(outcome.changed))

@@ -9,6 +9,7 @@ import typer
 from atlas_search.cli.evaluation.options import RUN_NAME
 from atlas_search.cli.evaluation.run_folders import run_folder
 from atlas_search.core.errors import RequestError
+from atlas_search.core.registry import require
 
 
 def report_command(
@@ -20,6 +21,7 @@ def report_command(
     ] = None,
 ) -> None:
     """Write results.json, per_question.csv, report.md and report.html of runs."""
+    require("eval", "An evaluation")
     from atlas_search.evaluation.reports.write import write_reports
 
     if len(runs) > 1 and out is None:

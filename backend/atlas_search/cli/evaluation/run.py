@@ -3,7 +3,6 @@
 import json
 import shlex
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 
 from atlas_search.cli.asking_bar import asking_bar
+from atlas_search.cli.choices import AsJson, TargetChoice
 from atlas_search.cli.evaluation.judge import (
     JudgeModelName,
     JudgeProvider,
@@ -21,9 +21,10 @@ from atlas_search.cli.evaluation.judge import (
 )
 from atlas_search.cli.evaluation.options import (
     LABELS,
-    AsJson,
+    AuditIndex,
     CollectionChoice,
     Day,
+    FilterBy,
     LabelFile,
     Limit,
     RequireModel,
@@ -31,12 +32,13 @@ from atlas_search.cli.evaluation.options import (
     RunDirectory,
     SearchOnly,
     Seed,
-    TargetChoice,
     UnknownGold,
     check_model_is_asked,
     command_line,
     day_of,
+    no_options,
     only_options,
+    only_with,
     read_questions,
 )
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
@@ -45,9 +47,10 @@ from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.judge.open import JudgeWanted
-from atlas_search.evaluation.report import WIDTH, evaluation_table
-from atlas_search.evaluation.reports.write import write_reports
+from atlas_search.evaluation.report import WIDTH, evaluation_table, index_table
+from atlas_search.evaluation.reports.write import Written, write_reports
 from atlas_search.evaluation.run import PROCESS, EvalRun
+from atlas_search.evaluation.runs.audit import check_index_is_here, with_index_audit
 from atlas_search.evaluation.runs.begin import (
     Wanted,
     begin_run,
@@ -56,9 +59,11 @@ from atlas_search.evaluation.runs.begin import (
 from atlas_search.evaluation.runs.carry_out import Outcome, carry_out
 from atlas_search.evaluation.runs.language_model import require_language_model
 from atlas_search.evaluation.runs.open import open_subject
-from atlas_search.evaluation.scored import Scored, by_category
+from atlas_search.evaluation.scored import by_category
 
 REMOTE_PARALLEL = 4
+
+_OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "max_cost")
 
 
 def run_command(
@@ -69,6 +74,7 @@ def run_command(
         typer.Option(help="Which part of it, or `all` (default: `test` if there is one)"),
     ] = None,
     allow_unknown_gold: UnknownGold = False,
+    filter_by: FilterBy = "",
     target: TargetChoice = None,
     url: Annotated[
         str, typer.Option(help="Address of a running server to ask, with ATLAS_API_KEY")
@@ -86,6 +92,7 @@ def run_command(
     seed: Seed = 0,
     today: Day = None,
     require_llm: RequireModel = False,
+    audit_index: AuditIndex = False,
     out: RunDirectory = None,
     resume: Resumed = None,
     judge: Annotated[
@@ -101,22 +108,26 @@ def run_command(
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of a label set and print how good the answers are."""
-    require("eval", "An evaluation")
     if context.invoked_subcommand:
+        no_options(context)
         return
+    require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
+    only_with(context, "judge", *_OF_THE_JUDGE)
     by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
     if judge:
         check_judge(by)
     if resume:
         only_options(
             context,
-            *("resume", "parallel", "require_llm", "as_json"),
-            *("judge", "judge_target", "judge_provider", "judge_model", "max_cost", "phoenix"),
+            *("resume", "parallel", "require_llm", "audit_index", "as_json"),
+            *("judge", *_OF_THE_JUDGE, "phoenix"),
         )
         folder = RunFolder(resume)
-        outcome = _go_on(folder, parallel, require_llm=require_llm)
+        outcome = _go_on(folder, parallel, require_llm=require_llm, audit_index=audit_index)
     else:
+        if audit_index:
+            check_index_is_here(url or PROCESS)
         wanted = Wanted(
             today=day_of(today),
             search_only=search_only,
@@ -129,54 +140,71 @@ def run_command(
         folder = RunFolder(out or load_settings().atlas_evaluation_directory / wanted.id)
         with open_subject(url or PROCESS, collection, target) as subject:
             questions = read_questions(
-                labels, split, subject.documents, wanted, allow_unknown_gold=allow_unknown_gold
+                labels,
+                split,
+                subject.documents,
+                wanted,
+                allow_unknown_gold=allow_unknown_gold,
+                filter_by=filter_by,
             )
             if require_llm:
                 require_language_model(subject)
             begin_run(folder, subject, questions, wanted)
             with asking_bar() as told:
                 outcome = carry_out(folder, subject, told=told)
-    run = outcome.run
-    if judge and not outcome.stopped:
-        judge_run(load_settings(), folder, by)
-        run = folder.load()
-    _print_figures(run, as_json=as_json)
-    _say_how_it_ended(folder, outcome)
+            if audit_index:
+                outcome = with_index_audit(folder, subject, outcome)
+    judged = True
+    try:
+        if judge and not outcome.stopped:
+            judged = judge_run(load_settings(), folder, by).metrics_source != "heuristic"
+    finally:  # what was asked is told, whatever becomes of its judge
+        _print_figures(folder.load() if judge else outcome.run, as_json=as_json)
+        written = _say_how_it_ended(folder, outcome)
     if phoenix:
         print(f"In Phoenix: {show_in_phoenix([folder])}", file=sys.stderr)
-    sys.exit(status_of(outcome, require_llm=require_llm))
+    sys.exit(status_of(outcome, require_llm=require_llm) or bool(written.faults) or not judged)
 
 
-def _go_on(folder: RunFolder, parallel: int | None, *, require_llm: bool) -> Outcome:
+def _go_on(
+    folder: RunFolder, parallel: int | None, *, require_llm: bool, audit_index: bool
+) -> Outcome:
     spec = folder.spec()
+    if audit_index:
+        check_index_is_here(spec.where)
     with open_subject(spec.where, spec.collection, spec.target) as subject:
         check_same(folder, subject)
         if require_llm:
             require_language_model(subject)
         with asking_bar() as told:
-            return carry_out(folder, subject, parallel=parallel, told=told)
+            outcome = carry_out(folder, subject, parallel=parallel, told=told)
+        return with_index_audit(folder, subject, outcome) if audit_index else outcome
 
 
 def _print_figures(run: EvalRun, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(_plain(run.scored), indent=2))
+        print(json.dumps(_plain(run), indent=2))
     elif run.scored:
         split = f", {run.spec.labels.split} split" if run.spec.labels.split else ""
         table = evaluation_table(f"{run.spec.target}{split}", run.scored)
-        Console(width=WIDTH).print(table)
+        audited = [index_table(run.spec.index_recall)] if run.spec.index_recall else []
+        Console(width=WIDTH).print(table, *audited)
 
 
-def _say_how_it_ended(folder: RunFolder, outcome: Outcome) -> None:
-    """Where the run is, and what it lacks."""
-    lines = [f"The run is in {folder.path}.", *remarks_on(outcome)]
-    lines += write_reports(folder.path).remarks
+def _say_how_it_ended(folder: RunFolder, outcome: Outcome) -> Written:
+    """Say where the run is and what it lacks, and write its reports."""
+    written = write_reports(folder.path)
+    lines = [f"The run is in {folder.path}.", *remarks_on(outcome), *written.remarks]
     if not outcome.complete:
         lines.append(f"Go on: atlas eval --resume {shlex.quote(str(folder.path))}")
     print(*lines, sep="\n", file=sys.stderr)
+    return written
 
 
-def _plain(scored: Sequence[Scored]) -> dict[str, dict[str, dict[str, float]]]:
+def _plain(run: EvalRun) -> dict[str, dict[str, dict[str, float]]]:
+    groups = by_category(run.scored)
+    groups["all"] |= run.spec.index_recall
     return {
         group: {name: asdict(figure) for name, figure in summary.items()}
-        for group, summary in by_category(scored).items()
+        for group, summary in groups.items()
     }

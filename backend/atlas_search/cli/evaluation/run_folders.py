@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from atlas_search.core.errors import SourceError
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RUN, RunFolder
@@ -12,11 +10,7 @@ from atlas_search.evaluation.run import EvalRun
 
 def load_run(name: str) -> EvalRun:
     """The run in the folder `name`, or else kept under this name. Raises SourceError."""
-    folder = run_folder(name)
-    try:
-        return RunFolder(folder).load()
-    except ValidationError as error:
-        raise SourceError(f"{folder} is no run of an evaluation: {error}") from error
+    return RunFolder(run_folder(name)).load()
 
 
 def run_folder(name: str) -> Path:

@@ -1,6 +1,7 @@
 """Attributes that are made when a span is sent: no request waits for them."""
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,9 +17,10 @@ log = logging.getLogger(__name__)
 
 
 class Late(NamedTuple):
-    """What makes attributes of things that do not change any more; they are about `size` bytes."""
+    """What makes attributes of things that do not change any more; about how many bytes, says
+    `size`."""
 
-    size: int
+    size: Callable[[], int]
     make: Callable[[], Mapping[str, Any]]
 
 
@@ -54,7 +56,7 @@ class LateSpan(ReadableSpan):
     @property
     def size(self) -> int:
         """About how many bytes it takes. Nothing is made for it."""
-        return size_of(self.plain) + sum(late.size for late in self._late)
+        return size_of(self.plain) + sum(late.size() for late in self._late)
 
 
 class Ends(SpanProcessor):
@@ -63,7 +65,7 @@ class Ends(SpanProcessor):
     def __init__(self) -> None:
         self._late: dict[int, Sequence[Late]] = {}
         self._takers: list[SpanProcessor] = []
-        self._held: ContextVar[list[ReadableSpan] | None] = ContextVar("held", default=None)
+        self._held: ContextVar[_Held | None] = ContextVar("held", default=None)
 
     def add(self, taker: SpanProcessor) -> None:
         """Give it those that end from now on."""
@@ -80,13 +82,13 @@ class Ends(SpanProcessor):
         if self._held.get() is not None:
             yield
             return
-        held: list[ReadableSpan] = []
+        held = _Held()
         before = self._held.set(held)
         try:
             yield
         finally:
             self._held.reset(before)
-            for span in held:
+            for span in held.release():
                 self._give(span)
 
     def on_start(self, span: OpenSpan, parent_context: Context | None = None) -> None:
@@ -97,10 +99,8 @@ class Ends(SpanProcessor):
         late = self._late.pop(span.context.span_id, ())
         whole = LateSpan(span, late) if late else span
         held = self._held.get()
-        if held is None:
+        if held is None or not held.take(whole):
             self._give(whole)
-        else:
-            held.append(whole)
 
     def _give(self, span: ReadableSpan) -> None:
         for taker in self._takers:
@@ -110,6 +110,28 @@ class Ends(SpanProcessor):
         """See SpanProcessor."""
         for taker in self._takers:
             taker.shutdown()
+
+
+class _Held:
+    """Ended spans that wait for the end of a block. A thread of it may go on after that."""
+
+    def __init__(self) -> None:
+        self._spans: list[ReadableSpan] | None = []
+        self._lock = threading.Lock()
+
+    def take(self, span: ReadableSpan) -> bool:
+        """Whether it waits now; not after the end."""
+        with self._lock:
+            if self._spans is None:
+                return False
+            self._spans.append(span)
+            return True
+
+    def release(self) -> list[ReadableSpan]:
+        """The end: those that waited, in the order in which they ended."""
+        with self._lock:
+            spans, self._spans = self._spans or [], None
+            return spans
 
 
 def size_of(span: ReadableSpan) -> int:

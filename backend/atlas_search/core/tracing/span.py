@@ -100,13 +100,13 @@ class Span:
     ) -> None:
         """List what a retriever returned, best first; `passages` are the first of them.
 
-        They are asked for when the span is sent, and count nothing: whoever read them has them.
+        They are asked for when the span is on its way: what reads them may come after it.
         """
 
         def rows() -> Iterable[TracedDocument]:
             return map(TracedDocument, ids, scores, chain(passages(), repeat(None)))
 
-        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, rows, len(ids), [])
+        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, rows, len(ids), passages)
 
     def list_reranked(
         self,
@@ -138,21 +138,23 @@ class Span:
         self._span.set_attribute(mime_name, kind.value)
 
     def _documents(self, prefix: str, documents: Sequence[TracedDocument]) -> None:
-        shown = [each.passage for each in documents[:FULL_TEXTS] if each.passage]
-        self._list(prefix, lambda: documents, len(documents), shown)
+        shown = [each.passage for each in documents[:FULL_TEXTS]]
+        self._list(prefix, lambda: documents, len(documents), lambda: shown)
 
     def _list(
         self,
         prefix: str,
         documents: Callable[[], Iterable[TracedDocument]],
         count: int,
-        shown: Sequence[Passage],
+        shown: Callable[[], Iterable[Passage | None]],
     ) -> None:
         """Lists are long: they are spelt out when the span is sent."""
         if self.recorded:
-            size = count * DOCUMENT_BYTES
-            if self.content:
-                size += sum(len(passage.text) for passage in shown)
+
+            def size() -> int:
+                texts = shown() if self.content else ()
+                return count * DOCUMENT_BYTES + sum(len(each.text) for each in texts if each)
+
             self.late.append(Late(size, partial(_list_of, prefix, documents, self.content)))
 
 

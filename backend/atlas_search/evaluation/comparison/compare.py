@@ -1,12 +1,12 @@
 """Two runs compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.comparison.differences import ALPHA, Difference, differences
 from atlas_search.evaluation.comparison.figures import run_figures
-from atlas_search.evaluation.comparison.pairs import Pairs, pairs
+from atlas_search.evaluation.comparison.pairs import Pairs, pairs, unlike_sources
 from atlas_search.evaluation.comparison.sides import ChangedQuestion, changed_questions
 from atlas_search.evaluation.comparison.slices import ALL, slices
 from atlas_search.evaluation.comparison.specs import Change, changed_basis, changed_options
@@ -19,7 +19,7 @@ class Comparison:
     """What changed from run `a` to run `b`: options of the target, figures and questions.
 
     `basis` is what makes it less than a comparison of the same questions asked of the same
-    collection, `gaps` what either run lacks.
+    collection, `gaps` what either run lacks, and figures that cannot be compared.
     """
 
     a: RunSpec
@@ -34,8 +34,8 @@ class Comparison:
 
     @property
     def significant(self) -> list[Difference]:
-        """Worse ones first, then different, then better ones; each by p, slice and name."""
-        order = ("worse", "different", "better")
+        """Worse ones first, then better ones; each by p, slice and name."""
+        order = ("worse", "better")
         found = [one for one in self.differences if one.verdict in order]
         return sorted(found, key=lambda d: (order.index(d.verdict), d.corrected, d.slice, d.figure))
 
@@ -47,14 +47,18 @@ def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> Comparison:
     if not found.common:
         raise SourceError(f"The runs {a.spec.id} and {b.spec.id} have no question in common.")
     scored_a, scored_b = _by_id(a), _by_id(b)
-    parts = _parts(scored_b, found.common)
+    parts = _parts(scored_b, found.common, {*a.spec.corpora, *b.spec.corpora})
     return Comparison(
         a=a.spec,
         b=b.spec,
         alpha=alpha,
         pairs=found,
-        basis=tuple(changed_basis(a.spec, b.spec)),
-        gaps=(*gaps(a, "A"), *gaps(b, "B")),
+        basis=tuple(changed_basis(a, b)),
+        gaps=(
+            *gaps(a, "A"),
+            *gaps(b, "B"),
+            *source_gaps(unlike_sources(before, after, found.common)),
+        ),
         options=tuple(changed_options(a.spec, b.spec)),
         differences=tuple(differences(before, after, parts, alpha=alpha)),
         questions=tuple(changed_questions(scored_a, scored_b, found.common)),
@@ -73,11 +77,22 @@ def gaps(run: EvalRun, name: str) -> list[str]:
     return told
 
 
+def source_gaps(unlike: Mapping[str, int]) -> list[str]:
+    """Which figures of how many questions are left out, given `unlike_sources`."""
+    return [
+        f"{figure} of {count} questions is left out: a judge gave it in one run, and shared words "
+        "in the other."
+        for figure, count in unlike.items()
+    ]
+
+
 def _by_id(run: EvalRun) -> dict[str, Scored]:
     return {one.label.id: one for one in run.scored}
 
 
-def _parts(scored: Mapping[str, Scored], common: Sequence[str]) -> dict[str, list[str]]:
+def _parts(
+    scored: Mapping[str, Scored], common: Sequence[str], corpora: Collection[str]
+) -> dict[str, list[str]]:
     """The slices, without those of all questions: the same figures would be tested twice."""
-    found = slices(scored[id_].label for id_ in common)
+    found = slices((scored[id_].label for id_ in common), corpora)
     return {name: ids for name, ids in found.items() if name == ALL or len(ids) < len(common)}

@@ -11,10 +11,11 @@ from atlas_search.evaluation.statistics.interval import SEED, mean_intervals
 from atlas_search.evaluation.statistics.permutation import least_p_value, paired_p_values
 
 ALPHA = 0.05
+_NOT_TESTED = (1.0, 1.0)
 
-Verdict = Literal["better", "worse", "different", "no difference", "too few"]
-"""Of the second run. `different` is a figure that has no better side; `too few` are questions of
-which all could differ and p be no less than alpha."""
+Verdict = Literal["better", "worse", "no difference", "too few", "not tested"]
+"""Of the second run. `too few` are questions of which all could differ and p be no less than alpha;
+`not tested` is a figure that has no better side."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Difference:
     """A figure in a slice of the `questions` that have it in both runs: its means `a` and `b`.
 
     `change` is b - a, and in 95 of 100 such sets of questions lies between `low` and `high`. `p`
-    is that of this figure alone, `corrected` for the number of figures and slices compared.
+    is that of this figure alone, `corrected` for the number of figures and slices tested; both are
+    1 where it is not tested.
     """
 
     figure: str
@@ -52,13 +54,23 @@ def differences(
     values = [paired_values(a, b, slices[slice_], name) for slice_, name in places]
     known = [(place, found) for place, found in zip(places, values, strict=True) if found]
     changes = [paired_differences(found) for _, found in known]
-    p_values = paired_p_values(changes, seed=seed)
-    corrected = correct(changes, p_values, alpha)
+    tested = [test for test, ((_, name), _) in enumerate(known) if better(name) != "none"]
+    found_p = p_pairs([changes[test] for test in tested], alpha, seed)
+    p_values = dict(zip(tested, found_p, strict=True))
     ends = mean_intervals({str(test): change for test, change in enumerate(changes)})
     return [
-        _difference(place, found, ends[str(test)], (p_values[test], corrected[test]), alpha)
+        _difference(place, found, ends[str(test)], p_values.get(test, _NOT_TESTED), alpha)
         for test, (place, found) in enumerate(known)
     ]
+
+
+def p_pairs(tests: Sequence[Sequence[float]], alpha: float, seed: int) -> list[tuple[float, float]]:
+    """The p value of each of several tests alone, and that corrected for their number.
+
+    One could be below alpha however many tests there are, up to half of alpha * MOST_DRAWS.
+    """
+    p_values = paired_p_values(tests, seed=seed, least=alpha / (2 * max(1, len(tests))))
+    return list(zip(p_values, correct(tests, p_values, alpha), strict=True))
 
 
 def correct(
@@ -111,10 +123,10 @@ def _difference(
 def _verdict(
     figure: str, change: float, questions: int, significant: bool, alpha: float
 ) -> Verdict:
+    if better(figure) == "none":
+        return "not tested"
     if least_p_value(questions) >= alpha:
         return "too few"
     if not significant:
         return "no difference"
-    if better(figure) == "none":
-        return "different"
     return "worse" if is_worse(figure, change) else "better"

@@ -2,14 +2,15 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import isfinite
 from typing import Literal
 
 from atlas_search.evaluation.metrics.catalogue import FAILED as FAILED_METRIC
 from atlas_search.evaluation.metrics.catalogue import METRICS, metric_of
 from atlas_search.evaluation.metrics.of_sets import METRICS as SET_METRICS
 from atlas_search.evaluation.run import EvalRun
-from atlas_search.evaluation.scored import Scored
+from atlas_search.evaluation.scored import Scored, Source
 
 Better = Literal["higher", "lower", "none"]
 
@@ -21,10 +22,14 @@ FAILED = FAILED_METRIC.name
 
 @dataclass(frozen=True)
 class QuestionFigures:
-    """The figures of a question by name, and the digest of its text."""
+    """The figures of a question by name, and the digest of its text.
+
+    `sources` names who gave a figure that a judge or a heuristic can give.
+    """
 
     digest: str
     figures: Mapping[str, float]
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
 
 RunFigures = Mapping[str, QuestionFigures]
@@ -59,11 +64,13 @@ def better(figure: str) -> Better:
 
 
 def question_figures(one: Scored) -> QuestionFigures:
-    """Those of one question."""
+    """Those of one question that are numbers."""
     digest = hashlib.sha256(one.label.question.encode()).hexdigest()[:8]
     came = {} if one.reply.error else {SECONDS: one.reply.seconds}
     # a run that an older version scored has no `failed`
-    return QuestionFigures(digest, {FAILED: float(bool(one.reply.error)), **one.figures, **came})
+    figures = {FAILED: float(bool(one.reply.error)), **one.figures, **came}
+    numbers = {name: value for name, value in figures.items() if isfinite(value)}
+    return QuestionFigures(digest, numbers, dict(one.sources))
 
 
 def _has_metric(figure: str) -> bool:

@@ -27,8 +27,7 @@ def row(one: Difference) -> tuple[str, ...]:
         f"{one.b:.3f}",
         f"{one.change:+.3f}",
         f"[{one.low:+.3f}, {one.high:+.3f}]",
-        p_text(one.p),
-        p_text(one.corrected),
+        *(("", "") if one.verdict == "not tested" else (p_text(one.p), p_text(one.corrected))),
         one.verdict,
     )
 
@@ -53,7 +52,8 @@ def heading(comparison: Comparison) -> list[str]:
 
 def conclusion(comparison: Comparison) -> str:
     """How many figures differ."""
-    found, tested = len(comparison.significant), len(comparison.differences)
+    found = len(comparison.significant)
+    tested = sum(one.verdict != "not tested" for one in comparison.differences)
     return (
         f"{found or 'None'} of {tested} figures {'differs' if found == 1 else 'differ'} by more "
         f"than chance (corrected p < {comparison.alpha:g})."

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.comparison.differences import correct, is_worse
+from atlas_search.evaluation.comparison.compare import source_gaps
+from atlas_search.evaluation.comparison.differences import is_worse, p_pairs
 from atlas_search.evaluation.comparison.figures import (
     FAILED,
     RunFigures,
@@ -22,6 +23,7 @@ from atlas_search.evaluation.comparison.pairs import (
     paired_differences,
     paired_values,
     pairs,
+    unlike_sources,
 )
 from atlas_search.evaluation.comparison.slices import ALL, slices
 from atlas_search.evaluation.comparison.specs import Change, changed_basis, changed_options
@@ -30,8 +32,9 @@ from atlas_search.evaluation.gate.rules import Needs, Rule, Rules
 from atlas_search.evaluation.metrics.of_sets import set_figures
 from atlas_search.evaluation.run import EvalRun
 from atlas_search.evaluation.scored import Scored
+from atlas_search.evaluation.statistics.correction import holm
 from atlas_search.evaluation.statistics.interval import SEED
-from atlas_search.evaluation.statistics.permutation import least_p_value, paired_p_values
+from atlas_search.evaluation.statistics.permutation import least_p_value
 
 _ROUNDING = 1e-9  # a mean of 0.95 may be written 0.9499999999999999
 _IN_BOTH = ("max_drop", "significant")
@@ -59,10 +62,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Gate:
-    """Every check; how the run and the baseline differ, empty without one."""
+    """Every check; how the run and the baseline differ, empty without one.
+
+    `gaps` are figures of rules that cannot be compared.
+    """
 
     checks: tuple[Check, ...]
     pairs: Pairs = NO_PAIRS
+    gaps: tuple[str, ...] = ()
     basis: tuple[Change, ...] = ()
     options: tuple[Change, ...] = ()
 
@@ -90,7 +97,7 @@ def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: 
     Where no rule is about `failed`, a reply to every question is needed.
     """
     figures = run_figures(run)
-    parts = slices(one.label for one in run.scored)
+    parts = slices((one.label for one in run.scored), run.spec.corpora)
     _check_whole(run)
     _check_names(rules, figures, parts)
     own = () if any(rule.figure == FAILED for rule in rules.rules) else (_NONE_FAILED,)
@@ -106,10 +113,12 @@ def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: 
         return Gate(tuple(bounds))
     common = pairs(baseline.figures, figures)
     paired = _paired(against, figures, baseline.figures, parts, set(common.common))
+    unlike = unlike_sources(baseline.figures, figures, common.common)
     return Gate(
         checks=(*bounds, *_drops(paired), *_significances(paired, rules.alpha, seed)),
         pairs=common,
-        basis=tuple(changed_basis(baseline.spec, run.spec)),
+        gaps=tuple(source_gaps({k: n for k, n in unlike.items() if k in rules.compared})),
+        basis=tuple(changed_basis(baseline, run)),
         options=tuple(changed_options(baseline.spec, run.spec)),
     )
 
@@ -201,14 +210,17 @@ def _drops(paired: Sequence[_Paired]) -> list[Check]:
 
 
 def _significances(paired: Sequence[_Paired], alpha: float, seed: int) -> list[Check]:
-    """A rule of too few questions for any p value below alpha fails: it could never catch one."""
+    """A rule of too few questions for any p value below alpha fails.
+
+    It would pass though every figure of every rule fell from 1 to 0.
+    """
     tested = [one for one in paired if one.rule.needs.significant]
-    tests = [one.changes for one in tested]
-    p_values = correct(tests, paired_p_values(tests, seed=seed), alpha)
+    p_values = p_pairs([one.changes for one in tested], alpha, seed)
+    least = holm([least_p_value(len(one.changes)) for one in tested])
     checks = []
-    for one, p in zip(tested, p_values, strict=True):
+    for one, (_, p), least_p in zip(tested, p_values, least, strict=True):
         n = len(one.changes)
-        enough = least_p_value(n) < alpha
+        enough = least_p < alpha
         worse = enough and is_worse(one.rule.figure, one.mean) and p < alpha
         needed = f"not worse with p < {alpha:g}" if enough else "more questions for any p"
         checks.append(_check(one.rule, "significant", one.mean, needed, n, enough and not worse, p))

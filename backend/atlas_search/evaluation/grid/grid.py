@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError, SourceError
@@ -23,6 +23,7 @@ from atlas_search.evaluation.run import run_id
 from atlas_search.evaluation.runs.begin import Questions, Wanted, begin_run, check_same
 from atlas_search.evaluation.runs.carry_out import Outcome, carry_out, missing
 from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.whole import new_folder
 from atlas_search.providers.embedding import Embedder
 from atlas_search.services import load_targets
 
@@ -72,24 +73,33 @@ class Grid:
         path = self.path / GRID
         try:
             return GridSpec.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError) as error:
+        except (OSError, ValueError) as error:  # what is no text, no JSON or no such object
             raise SourceError(f"{self.path} is no grid: {path.name}: {error}") from error
 
     def run_folder(self, run: GridRun) -> RunFolder:
         """That of one of its runs."""
         return RunFolder(self.path / run.folder)
 
-    def write_targets(self, axes: Axes, settings: Settings) -> list[Configuration]:
-        """Make a target of each configuration; all of them, in order.
+    @contextmanager
+    def beginning(self) -> Iterator["Grid"]:
+        """The grid while it is made elsewhere: it is in its folder when the block has ended, and
+        nowhere if that fails.
 
-        Raises AtlasError if the folder holds a grid already, RequestError for what cannot be
-        combined.
+        Raises AtlasError if the folder holds a grid already, or anything else.
         """
         if (self.path / GRID).exists():
             raise AtlasError(
                 f"{self.path} holds a grid already. Go on with it with `atlas eval grid --resume "
                 f"{self.path}`, or name another folder."
             )
+        with new_folder(self.path, last=GRID) as made:
+            yield Grid(made)
+
+    def write_targets(self, axes: Axes, settings: Settings) -> list[Configuration]:
+        """Make a target of each configuration; all of them, in order.
+
+        Raises RequestError for what cannot be combined.
+        """
         found = configurations(axes, load_targets(settings))
         targets = {configuration.name: target for configuration, target in found.items()}
         write_targets(self.path / TARGETS, targets, settings.targets_directory)
@@ -137,12 +147,19 @@ def begin_grid(
 def carry_out_grid(
     grid: Grid, atlas: Atlas, bar: Bar, *, parallel: int | None = None
 ) -> Iterator[Cell]:
-    """Carry out one run after the other, or what they lack; an interrupt ends with its run.
+    """Carry out one run after the other, or what they lack.
 
-    Raises AtlasError if a run cannot go on.
+    After an interrupt nothing more is asked: those that follow are given as far as they came
+    before, without those that have no figures. Raises AtlasError if a run cannot go on.
     """
+    stopped = False
     for run in grid.spec().runs:
         folder = grid.run_folder(run)
+        if stopped:
+            before = _so_far(folder)
+            if before.run.scored:
+                yield Cell(run, before)
+            continue
         outcome = _finished(folder)
         if not outcome:
             subject = ProcessSubject(atlas, run.configuration.name)
@@ -150,8 +167,12 @@ def carry_out_grid(
             with bar(run.folder) as told:
                 outcome = carry_out(folder, subject, parallel=parallel, told=told)
         yield Cell(run, outcome)
-        if outcome.stopped:
-            return
+        stopped = outcome.stopped
+
+
+def _so_far(folder: RunFolder) -> Outcome:
+    run = folder.load()
+    return Outcome(run, run.spec.labels.questions - len(run.scored), stopped=False)
 
 
 def _finished(folder: RunFolder) -> Outcome | None:

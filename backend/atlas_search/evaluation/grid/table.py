@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.table import Column, Table
+from rich.text import Text
 
 from atlas_search.evaluation.grid.grid import Cell
 from atlas_search.evaluation.runs.operations import Operations, operations
@@ -127,9 +128,9 @@ def _table(split: str, rows: Sequence[Row], named: Sequence[str]) -> Table:
         Column(head, justify="left" if head in named else "right", no_wrap=head not in named)
         for head in _heads(named)
     ]
-    table = Table(*heads, title=split, box=None, padding=(0, 1, 0, 0))
+    table = Table(*heads, title=Text(split), box=None, padding=(0, 1, 0, 0))
     for row in rows:
-        table.add_row(*_cells(row, named))
+        table.add_row(*map(Text, _cells(row, named)))  # no markup: a model may be called [x]
     return table
 
 

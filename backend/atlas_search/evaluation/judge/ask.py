@@ -1,16 +1,15 @@
 """One call of the judge's model: kept before, or paid for, traced, read and kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from atlas_search.answer.read_json import read_json
 from atlas_search.answer.write.call_model import Completion, estimate_usage, read_stream
-from atlas_search.answer.write.token_count import count_tokens
-from atlas_search.core.errors import ModelRefused, ModelUnavailable
+from atlas_search.core.errors import ModelBusy, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
 from atlas_search.core.tracing.call import (
     Asked,
@@ -24,11 +23,19 @@ from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.evaluation.judge.kept import KeptReplies, key_of
 from atlas_search.evaluation.judge.outage import Outage
 from atlas_search.evaluation.judge.prompts import Rules, rules, version
-from atlas_search.evaluation.judge.spending import Spending
-from atlas_search.evaluation.judge.verdict import NotJudged
+from atlas_search.evaluation.judge.spending import Call, Spending
+from atlas_search.evaluation.judge.verdict import NotJudged, Refused
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
 Form = TypeVar("Form", bound=BaseModel)
+
+CUT_OFF = (
+    "The judge's reply was cut off. A model that thinks before it writes may need more tokens than "
+    "a verdict has: name another with --judge-model."
+)
+MALFORMED = (
+    "The judge's reply was not of the form asked for. A larger model keeps to it more often."
+)
 
 _PER_MESSAGE = 16  # tokens that a provider may add to a message
 
@@ -51,7 +58,8 @@ class Task:
 class JudgeModel:
     """A model of a provider with what its calls need. Safe to use from several threads.
 
-    `seconds` is the longest time of a call, its retries included.
+    `seconds` is the longest time of a call, its retries included. `server` is the address of the
+    provider's server, empty where there is but one.
     """
 
     chat: ChatModel
@@ -60,6 +68,7 @@ class JudgeModel:
     tracer: Tracer
     kept: KeptReplies
     spending: Spending
+    server: str = ""
     stop: Stop = field(default_factory=Stop)
     outage: Outage = field(default_factory=Outage)
 
@@ -76,50 +85,73 @@ class JudgeModel:
         NotJudged if there is no such reply, and Cancelled.
         """
         said = (message.content for message in task.messages)
-        key = key_of(self.chat.name, self.name, version(task.rules), str(vote), *said)
+        key = key_of(self.chat.name, self.server, self.name, version(task.rules), str(vote), *said)
         known = self.kept.find(key)
         if known is not None:
+            self.outage.useful()
             return _read(known, form, check)
-        text = self._call(task, vote)
-        reply = _read(text, form, check)
-        kept = self.kept.keep(key, text)
-        return reply if kept == text else _read(kept, form, check)
+        done = self._call(task, vote)
+        try:
+            reply = _read(_whole(done), form, check)
+        except NotJudged as why:
+            self.outage.unusable(why)
+            raise
+        self.outage.useful()
+        kept = self.kept.keep(key, done.text)
+        return reply if kept == done.text else _read(kept, form, check)
 
-    def _call(self, task: Task, vote: int) -> str:
-        """The text of a reply that came to its end."""
+    def _call(self, task: Task, vote: int) -> Completion:
         self.outage.check()
         try:
             done = self._pay(task, vote)
-        except (ModelRefused, ModelUnavailable) as error:
-            self.outage.failed(error)
+        except ModelRefused as error:
+            raise Refused(f"The judge could not be asked: {error}") from error
+        except ModelUnavailable as error:
+            if not isinstance(error, ModelBusy):  # that was our own queue
+                self.outage.failed(error)
             raise NotJudged(f"The judge could not be asked: {error}") from error
         self.outage.worked()
-        if done.ended.reason == "filtered":
-            raise NotJudged("The judge's provider withheld its reply.")
-        if done.ended.reason == "length":
-            raise NotJudged("The judge's reply was cut off.")
-        return done.text
+        return done
 
     def _pay(self, task: Task, vote: int) -> Completion:
         options = ChatOptions(self.name, 0.0, task.tokens, self.seconds)
         with (
-            self.spending.call(_most(task)) as took,
+            self.spending.call(_most(task)) as call,
             self.tracer.span("judge", "LLM") as span,
         ):
             _describe(span, self, task, options)
             span.set(vote=vote)
-            pieces: list[str] = []
-            try:
-                with closing(self.chat.stream(task.messages, options, self.stop)) as stream:
-                    ended = read_stream(stream, options, pieces)
-            except Exception:
-                if pieces:
-                    took.append(estimate_usage(task.messages, pieces))
-                raise
-            done = _complete(task, options, pieces, ended)
-            took.append(done.ended.usage)
+            done = self._stream(task, options, call)
             describe_given(span, _given(done, self.spending))
             return done
+
+    def _stream(self, task: Task, options: ChatOptions, call: Call) -> Completion:
+        pieces: list[str] = []
+        try:
+            with closing(self.chat.stream(task.messages, options, self.stop)) as stream:
+                ended = read_stream(stream, options, pieces)
+        except (ModelRefused, ModelBusy):
+            call.not_made()
+            raise
+        except Exception:
+            if pieces:
+                call.estimated(estimate_usage(task.messages, pieces))
+            raise
+        if ended and ended.usage != Usage():
+            call.counted(ended.usage)
+        else:
+            call.estimated(estimate_usage(task.messages, pieces))
+        ended = ended or Ended(Usage(), options.model, "length")
+        return Completion("".join(pieces), replace(ended, usage=call.took))
+
+
+def _whole(done: Completion) -> str:
+    """The text of a reply that came to its end."""
+    if done.ended.reason == "filtered":
+        raise NotJudged("The judge's provider withheld its reply.")
+    if done.ended.reason == "length":
+        raise NotJudged(CUT_OFF)
+    return done.text
 
 
 def _read(text: str, form: type[Form], check: Callable[[Form], None]) -> Form:
@@ -127,23 +159,14 @@ def _read(text: str, form: type[Form], check: Callable[[Form], None]) -> Form:
         reply = read_json(text, form)
         check(reply)
     except ValueError as error:  # pydantic's is one
-        raise NotJudged("The judge's reply was not of the form asked for.") from error
+        raise NotJudged(MALFORMED) from error
     return reply
 
 
 def _most(task: Task) -> Usage:
-    """What a call may take."""
-    read = count_tokens([message.content for message in task.messages])
+    """What a call may take: in no vocabulary has a text more tokens than bytes."""
+    read = [len(message.content.encode("utf-8", "surrogatepass")) for message in task.messages]
     return Usage(sum(read) + _PER_MESSAGE * len(read), task.tokens)
-
-
-def _complete(
-    task: Task, options: ChatOptions, pieces: Sequence[str], ended: Ended | None
-) -> Completion:
-    """The text and its end; tokens that the server does not count are counted here."""
-    ended = ended or Ended(Usage(), options.model, "length")
-    usage = ended.usage if ended.usage != Usage() else estimate_usage(task.messages, pieces)
-    return Completion("".join(pieces), Ended(usage, ended.model, ended.reason))
 
 
 def _describe(span: Span, judge: JudgeModel, task: Task, options: ChatOptions) -> None:

@@ -16,11 +16,11 @@ from atlas_search.evaluation.judge.measures import (
     faithfulness,
 )
 from atlas_search.evaluation.judge.panel import Panel
-from atlas_search.evaluation.judge.verdict import Judged, Judgement, NotJudged
+from atlas_search.evaluation.judge.verdict import Judged, Judgement, NotJudged, Refused
 from atlas_search.evaluation.metrics import overlap
 from atlas_search.evaluation.metrics.catalogue import AGREEMENT
 from atlas_search.evaluation.metrics.metric import Case, Tools
-from atlas_search.evaluation.scored import Scored
+from atlas_search.evaluation.scored import Scored, Source
 from atlas_search.evaluation.trace import judged_question
 
 _log = logging.getLogger(__name__)
@@ -86,9 +86,13 @@ def judge_question(panel: Panel, tools: Tools, scored: Scored) -> JudgedQuestion
     if scored.reply.error:
         return JudgedQuestion(scored, ())
     case = Case(scored.label, scored.reply, tools)
+    refusals: list[Refused] = []
     judgements = tuple(
-        _judge(panel, case, name, estimate) for name, estimate in overlap.measure(case).items()
+        _judge(panel, case, name, estimate, refusals)
+        for name, estimate in overlap.measure(case).items()
     )
+    if refusals:  # as a text that is too long is, in several calls: once
+        panel.model.outage.failed(refusals[-1])
     figures = {name: value for name, value in scored.figures.items() if name != AGREEMENT.name}
     figures |= {one.metric: one.value for one in judgements}
     agreements = [decision.agreement for one in judgements for decision in one.decisions]
@@ -98,13 +102,18 @@ def judge_question(panel: Panel, tools: Tools, scored: Scored) -> JudgedQuestion
     return JudgedQuestion(replace(scored, figures=figures, sources=sources), judgements)
 
 
-def _judge(panel: Panel, case: Case, name: str, estimate: float) -> Judgement:
+def _judge(
+    panel: Panel, case: Case, name: str, estimate: float, refusals: list[Refused]
+) -> Judgement:
     id_ = case.label.id
     try:
         judged = MEASURES[name](panel, case)
     except NotJudged as why:
         _log.debug("%s of %s is an estimate: %s", name, id_, why)
+        if isinstance(why, Refused):
+            refusals.append(why)
         return Judgement(id_, name, estimate, "heuristic", note=str(why))
+    source: Source = "judge" if judged.decisions else "fixed"
     return Judgement(
-        id_, name, judged.value, "judge", parts=judged.parts, decisions=judged.decisions
+        id_, name, judged.value, source, parts=judged.parts, decisions=judged.decisions
     )

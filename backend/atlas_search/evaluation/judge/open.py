@@ -8,6 +8,7 @@ from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing.open import open_tracer
+from atlas_search.core.web_address import without_login
 from atlas_search.evaluation.judge.ask import JudgeModel
 from atlas_search.evaluation.judge.kept import NAME, KeptReplies
 from atlas_search.evaluation.judge.panel import PASSAGE_TOKENS, VOTES, Panel
@@ -62,8 +63,15 @@ def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
             tracer,
             KeptReplies(settings.atlas_evaluation_directory / NAME),
             Spending(target, wanted.max_cost),
+            _server(settings, provider),
         )
         yield Panel(model, wanted.votes, wanted.passage_tokens)
+
+
+def _server(settings: Settings, provider: str) -> str:
+    """The address in the settings, for models of one name differ between servers."""
+    own = {"openai": settings.openai_base_url, "mistral": settings.mistral_server_url}
+    return without_login(own.get(provider, ""))
 
 
 def _target(settings: Settings, name: str) -> Target:

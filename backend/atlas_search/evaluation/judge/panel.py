@@ -14,7 +14,7 @@ from atlas_search.evaluation.judge.ask import JudgeModel, Task
 from atlas_search.evaluation.judge.forms import Mark, Verdicts
 from atlas_search.evaluation.judge.prompts import Rules
 from atlas_search.evaluation.judge.quoting import join, quote_passages
-from atlas_search.evaluation.judge.verdict import DRAW, Decision, NotJudged
+from atlas_search.evaluation.judge.verdict import DRAW, Decision, NotJudged, Refused
 from atlas_search.output.search_document import RankedPassageOut
 
 VOTES = 3
@@ -45,11 +45,16 @@ class Panel:
     def ask_all(
         self, task: Task, form: type[Form], check: Callable[[Form], None] = lambda _: None
     ) -> list[Form]:
-        """The replies that are of the form asked for. Raises NotJudged if most are not."""
+        """The replies that are of the form asked for. Raises NotJudged if most are not.
+
+        What the provider refuses is not asked again.
+        """
         replies: list[Form] = []
         for vote in range(1, self.votes + 1):
             try:
                 replies.append(self.model.ask(task, form, check, vote))
+            except Refused:
+                raise
             except NotJudged as error:
                 why = error
         if len(replies) < self.majority:

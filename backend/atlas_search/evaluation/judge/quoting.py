@@ -1,17 +1,14 @@
 """Texts of sources, answers and labels between tags that none of them can close or open."""
 
-import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
-from atlas_search.answer.write.context import attribute
+from atlas_search.answer.write.quotation import attribute, opening_of
 from atlas_search.output.search_document import RankedPassageOut
 
 Tag = Literal["question", "answer", "reference", "statement", "sentence", "passage", "step"]
 
-_TAG = re.compile(
-    r"<(?=\s*/?\s*(?:question|answer|reference|statement|sentence|passage|step))", re.IGNORECASE
-)
+_TAG = opening_of(get_args(Tag))
 
 
 def quote(tag: Tag, text: str, **attributes: str) -> str:

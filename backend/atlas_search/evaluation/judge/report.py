@@ -29,6 +29,7 @@ class JudgeReport(BaseModel):
 
     provider: str
     model: str
+    server: str = Field("", description="Address of the provider's server; empty: its only one")
     prompts: dict[str, str] = Field(description="Versions of what the model was told to do")
     votes: int
     metrics_source: MetricsSource
@@ -56,6 +57,7 @@ def report_of(
     return JudgeReport(
         provider=panel.model.chat.name,
         model=panel.model.name,
+        server=panel.model.server,
         prompts={name: version(name) for name in _RULES},
         votes=panel.votes,
         metrics_source=metrics_source(one.scored for one in questions),

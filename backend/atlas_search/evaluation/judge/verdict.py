@@ -13,6 +13,10 @@ class NotJudged(AtlasError):
     """Why the judge gives no figure; `str(error)` is a sentence that many questions may share."""
 
 
+class Refused(NotJudged):
+    """The provider will not take what is asked: asking it once more is of no use."""
+
+
 @dataclass(frozen=True)
 class Decision:
     """What was decided about a part of an answer, a passage or a reference.
@@ -29,7 +33,10 @@ class Decision:
 
 @dataclass(frozen=True)
 class Judged:
-    """A figure, and what it was made of; its passages were shown in so many `parts`."""
+    """A figure, and what it was made of; its passages were shown in so many `parts`.
+
+    Without decisions there was nothing to ask: the definition fixes it.
+    """
 
     value: float
     decisions: tuple[Decision, ...] = ()
@@ -40,7 +47,8 @@ class Judged:
 class Judgement:
     """A figure of a question as it stands after the judge.
 
-    `note` says why an estimate (`heuristic`) stands in for it.
+    `note` says why an estimate (`heuristic`) stands in for it. It is `fixed` where the judge was
+    not asked, for an answer that was not given and the like.
     """
 
     label_id: str

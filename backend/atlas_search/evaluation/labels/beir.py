@@ -1,11 +1,13 @@
 """The queries and judgements of a benchmark in the form of BEIR, as the rows of a label set."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.labels.rows import Row, Rows
+from atlas_search.evaluation.labels.values import whole_number
+from atlas_search.evaluation.labels.verdicts import are_verdicts, is_unmentioned
 from atlas_search.readers import Draft
 from atlas_search.readers.columns import Columns
 from atlas_search.readers.jsonl import JsonlReader
@@ -70,10 +72,11 @@ def benchmark_rows(path: Path) -> Rows:
     """
     folder = path if path.is_dir() else path.parent
     queries = read_queries(folder)
+    declined = _declined(queries)
     rows = [
         row
         for split, file in _judgements(folder)
-        for row in _benchmark_rows(path, queries, split, _judged(file))
+        for row in _benchmark_rows(path, queries, declined, split, _judged(file))
     ]
     told = {row.fields["id"] for row in rows}
     left_out = sum(query.id not in told for query in queries)
@@ -89,8 +92,23 @@ def _judgements(folder: Path) -> list[tuple[str, Path]]:
     return [(file.stem, file) for file in sorted((folder / "qrels").glob("*.tsv"))]
 
 
+def _declined(queries: Sequence[BenchmarkQuery]) -> frozenset[str]:
+    """The ids of the queries that are said to have no answer."""
+    verdicts = are_verdicts(answer for query in queries for answer in query.answers)
+    return frozenset(
+        query.id
+        for query in queries
+        if any(query.metadata.get(name) is True for name in _DECLINED)
+        or (verdicts and is_unmentioned(query.answers))
+    )
+
+
 def _benchmark_rows(
-    path: Path, queries: Iterable[BenchmarkQuery], split: str, qrels: Qrels
+    path: Path,
+    queries: Iterable[BenchmarkQuery],
+    declined: Collection[str],
+    split: str,
+    qrels: Qrels,
 ) -> Iterator[Row]:
     for query in queries:
         grades = {
@@ -98,8 +116,7 @@ def _benchmark_rows(
             for record, relevance in qrels.get(query.id, {}).items()
             if relevance > 0
         }
-        declined = any(query.metadata.get(name) is True for name in _DECLINED)
-        if declined and (not split or query.id in qrels):
+        if query.id in declined and (not split or query.id in qrels):
             grades = {}
         elif not grades:
             continue
@@ -144,11 +161,15 @@ def _rows(path: Path) -> Iterator[tuple[int, tuple[str, str, int]]]:
                 if columns and not (number == 1 and _is_header(columns)):
                     yield number, _judgement(columns, f"{path}:{number}")
     except Undecodable as error:
-        raise SourceError(f"{path}: {error}") from None
+        raise SourceError(f"{path}: {error.what}. Convert it to UTF-8.") from None
 
 
 def _is_header(columns: list[str]) -> bool:
-    return not columns[-1].strip().lstrip("-").isdigit()
+    try:
+        float(columns[-1])
+    except ValueError:
+        return True
+    return False
 
 
 def _judgement(columns: list[str], place: str) -> tuple[str, str, int]:
@@ -156,7 +177,9 @@ def _judgement(columns: list[str], place: str) -> tuple[str, str, int]:
     match [column.strip() for column in columns]:
         case [query, record, relevance] | [query, _, record, relevance]:
             try:
-                return query, record, int(relevance)
+                return query, record, whole_number(relevance)
             except ValueError:
-                raise SourceError(f"{place}: the relevance {relevance} is no number.") from None
+                raise SourceError(
+                    f"{place}: the relevance {relevance} is no whole number."
+                ) from None
     raise SourceError(f"{place}: {len(columns)} columns; a judgement has three or four.")

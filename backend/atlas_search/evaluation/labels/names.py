@@ -1,9 +1,9 @@
 """What the columns of other projects' label sets are called, and what they mean here."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 Meaning = Literal[
     "id",
@@ -89,19 +89,32 @@ _SAYS_WHAT: tuple[Meaning, ...] = (
 # beside references they are what a system said and found when it was asked
 _OF_A_SYSTEM, _REFERENCES = {"answer", "contexts"}, {"groundtruth", "groundtruths", "reference"}
 _EXPORTED = {"qaid", "decision"}
+# what RAGAS and DeepEval call what a system said and found, and what tables of runs do
+_ALWAYS_OF_A_SYSTEM = re.compile(r"responses?|actualoutput|(retriev|predict)\w*")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What each column means, by its name as written, and the names that mean nothing here."""
+    """What each column means, by its name as written, and the names that mean nothing here.
+
+    Of these some are `of_a_system`: what it said and found when it was asked.
+    """
 
     meanings: Mapping[str, Meaning]
     unused: tuple[str, ...]
+    of_a_system: frozenset[str] = frozenset()
 
     @property
     def says_what_is_right(self) -> bool:
         """Whether any column says what the right answer is, or whether there is one."""
         return not set(_SAYS_WHAT).isdisjoint(self.meanings.values())
+
+    def used_as_filter(self, field: str) -> Self:
+        """The same, where an unused column of this name, inside `metadata` too, is a filter."""
+        names = {field, f"{INSIDE}{field}"}
+        used: dict[str, Meaning] = {name: "filters" for name in self.unused if name in names}
+        unused = tuple(name for name in self.unused if name not in used)
+        return replace(self, meanings={**self.meanings, **used}, unused=unused)
 
 
 def columns_of(names: Iterable[str]) -> Columns:
@@ -127,7 +140,8 @@ def columns_of(names: Iterable[str]) -> Columns:
             known[name] = meaning
             taken.add(meaning)
     ordered = {name: known[name] for name in names if name in known}
-    return Columns(ordered, tuple(name for name in names if name not in known))
+    unused = tuple(name for name in names if name not in known)
+    return Columns(ordered, unused, frozenset(n for n in unused if _is_of_a_system(n, asked)))
 
 
 def are_exported_answers(names: Iterable[str]) -> bool:
@@ -144,6 +158,11 @@ def understood_names() -> str:
 def _of_the_system(names: Iterable[str]) -> set[str]:
     found = {_plain(name) for name in names}
     return _OF_A_SYSTEM if found >= _OF_A_SYSTEM and found & _REFERENCES else set()
+
+
+def _is_of_a_system(name: str, asked: Container[str]) -> bool:
+    plain = _plain(name.removeprefix(INSIDE))
+    return plain in asked or bool(_ALWAYS_OF_A_SYSTEM.fullmatch(plain))
 
 
 def _plain(name: str) -> str:

@@ -1,7 +1,7 @@
 """Places of quoted texts in the gold documents of their labels."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -29,7 +29,7 @@ class Placed:
 
 
 def place_quotes(
-    read: Iterable[ReadLabel], known: Collection[str], text_of: Callable[[str], str]
+    read: Iterable[ReadLabel], known: Container[str], text_of: Callable[[str], str]
 ) -> Placed:
     """Look for the quotes of answerable labels in their gold documents, as far as they are known.
 
@@ -40,7 +40,7 @@ def place_quotes(
     found: list[Span] = []
     missing: list[str] = []
     for one in read:
-        gold = sorted(one.label.gold_names & set(known))
+        gold = sorted(name for name in one.label.gold_names if name in known)
         quotes = one.quotes if one.label.answerable else ()
         unplaced += bool(quotes and not gold)
         places: list[Span] = []

@@ -40,7 +40,7 @@ class ReadLabel:
     """A label as its file has it: gold documents by whatever name they have there.
 
     `quotes` are texts that stand somewhere in them, `others` all texts of columns without a
-    meaning. With `is_named` the id is the file's own.
+    meaning, but for those of a system. With `is_named` the id is the file's own.
     """
 
     label: Label
@@ -57,6 +57,8 @@ class _Fields:
     place: str
     known: dict[Meaning, Any] = field(default_factory=dict)
     columns: dict[Meaning, str] = field(default_factory=dict)
+    irrelevant: set[str] = field(default_factory=set)
+    """Documents and passages with a grade of 0 or less."""
 
     def texts(self, meaning: Meaning) -> tuple[str, ...]:
         """The texts of a meaning; none if no column has it."""
@@ -76,13 +78,19 @@ class _Fields:
                 f"{before!r} and {value!r}. Leave one of them out.",
             )
 
+    def add_grades(self, column: str, grades: Mapping[str, int]) -> None:
+        """Grades of documents and passages by their id."""
+        relevant = {id_: grade for id_, grade in grades.items() if grade > 0}
+        self.irrelevant.update(grades.keys() - relevant.keys())
+        self.add("grades", column, relevant)
+
 
 def read_label(row: Row, columns: Columns) -> ReadLabel | None:
     """The label of a row; None if its question is empty. Raises SourceError with its place."""
     fields = _fields(row, columns)
     if "question" not in fields.known:
         return None
-    others = (row.fields.get(name) for name in columns.unused)
+    others = (row.fields.get(name) for name in columns.unused if name not in columns.of_a_system)
     return ReadLabel(
         _label(fields, columns),
         row.place,
@@ -129,14 +137,17 @@ def _read(fields: _Fields, meaning: Meaning, column: str, value: object) -> None
             return
         fields.add(meaning, column, _READ[meaning](value))
         if meaning == "gold documents" and isinstance(value, Mapping):
-            fields.add("grades", column, values.grades_of(value))
+            fields.add_grades(column, values.grades_of(value))
     except ValueError as error:
         raise not_a_label(fields.place, f"`{column}`: {error}") from error
 
 
 def _read_grades(fields: _Fields, column: str, value: object) -> None:
     grade = values.grade_of(value)
-    fields.add("grades", column, values.grades_of(value) if grade is None else grade)
+    if grade is None:
+        fields.add_grades(column, values.grades_of(value))
+    else:
+        fields.add("grades", column, grade)
 
 
 def _label(fields: _Fields, columns: Columns) -> Label:
@@ -151,7 +162,7 @@ def _label(fields: _Fields, columns: Columns) -> Label:
         gold_document_ids=gold,
         kind=known.get("kind", ""),
         should_answer=_should_answer(fields, columns),
-        gold_passage_ids=frozenset(fields.texts("gold passages")),
+        gold_passage_ids=frozenset(fields.texts("gold passages")) - fields.irrelevant,
         gold_spans=_places(fields, gold),
         grades=grades,
         corpus_filter=fields.texts("corpora"),
@@ -164,7 +175,8 @@ def _label(fields: _Fields, columns: Columns) -> Label:
 
 
 def _gold(fields: _Fields) -> tuple[frozenset[str], dict[str, int]]:
-    gold, grades = frozenset(fields.texts("gold documents")), fields.known.get("grades", {})
+    gold = frozenset(fields.texts("gold documents")) - fields.irrelevant
+    grades = fields.known.get("grades", {})
     if isinstance(grades, dict):
         return gold | (grades.keys() - set(fields.texts("gold passages"))), grades
     if len(gold) == 1:
@@ -178,6 +190,12 @@ def _gold(fields: _Fields) -> tuple[frozenset[str], dict[str, int]]:
 
 def _places(fields: _Fields, gold: frozenset[str]) -> tuple[Span, ...]:
     spans: tuple[Span, ...] = fields.known.get("gold places", ())
+    if strange := sorted({span.document_id for span in spans} & fields.irrelevant):
+        raise not_a_label(
+            fields.place,
+            f"`{fields.columns['gold places']}` and `{fields.columns['grades']}` contradict each "
+            f"other: a place is in {strange[0]}, whose grade is 0 or less",
+        )
     if len(gold) == 1:
         only = min(gold)
         return tuple(

@@ -72,11 +72,11 @@ def ids_of(value: object) -> tuple[str, ...]:
 
 
 def grades_of(value: object) -> dict[str, int]:
-    """Grades of documents, without those of 0 or less, which are not relevant."""
+    """Grades of documents and passages; those of 0 or less are not relevant."""
     parsed = _parsed(value)
     if not isinstance(parsed, dict):
         raise ValueError(f'grades are wanted as {{"document": 2}}, not {_kind(parsed)}')
-    return {id_: grade for id_, grade in _grades(parsed).items() if grade > 0}
+    return _grades(parsed)
 
 
 def grade_of(value: object) -> int | None:
@@ -85,9 +85,21 @@ def grade_of(value: object) -> int | None:
     if isinstance(parsed, dict):
         return None
     try:
-        return int(float(text_of(parsed)))
+        return whole_number(parsed)
     except ValueError:
         raise ValueError(f"a grade is a whole number, not {value!r}") from None
+
+
+def whole_number(value: object) -> int:
+    """A grade: 2, 2.0, or either as a text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{value!r} is no number")
+    if isinstance(value, int):
+        return value
+    number = float(value)
+    if not number.is_integer():  # NaN and infinity neither
+        raise ValueError(f"{value!r} is no whole number")
+    return int(number)
 
 
 def yes_or_no(value: object) -> bool:
@@ -191,9 +203,10 @@ def _text_in(value: object) -> object:
 def _grades(value: Mapping[object, object]) -> dict[str, int]:
     found = {}
     for id_, grade in value.items():
-        if isinstance(grade, bool) or not isinstance(grade, int | float) or grade != int(grade):
-            raise ValueError(f"the grade of {id_} is {grade!r}, and not a whole number")
-        found[name_of(id_)] = int(grade)
+        try:
+            found[name_of(id_)] = whole_number(grade)
+        except ValueError:
+            raise ValueError(f"the grade of {id_} is {grade!r}, and not a whole number") from None
     return found
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 
 from atlas_search.evaluation import index_audit
 from atlas_search.evaluation.metrics import (
@@ -67,10 +68,14 @@ def metric_of(figure: str) -> Metric:
 def figures_of(case: Case) -> dict[str, float]:
     """Every figure that says something of a question, by name.
 
-    Of a question that came to nothing only `failed`: an outage is not an empty result.
+    Of a question that came to nothing only `failed`: an outage is not an empty result. What is no
+    number (a model's vector may be none) says nothing.
     """
     if case.reply.error:
         return {FAILED.name: 1.0}
     return {FAILED.name: 0.0} | {
-        name: figure for _, measure in _KINDS for name, figure in measure(case).items()
+        name: figure
+        for _, measure in _KINDS
+        for name, figure in measure(case).items()
+        if isfinite(figure)
     }

@@ -1,7 +1,7 @@
 """Estimates by shared words of what a judge would say, as offline evaluations of RAG make them.
 
 Compared are the stems of informative words, each once: function words are shared by any two texts.
-Only `answer_correctness` counts all words, and repeats, for it is the F1 of SQuAD.
+Only `answer_correctness` counts all words but articles, and repeats, for it is the F1 of SQuAD.
 """
 
 from collections.abc import Sequence

@@ -13,20 +13,24 @@ _NO_WORD = re.compile(r"[^\w\s]|_")
 
 
 def token_f1(answer: str, references: Sequence[str]) -> float:
-    """Harmonic mean of word precision and recall against the best reference (SQuAD's F1)."""
-    return max((_f1(_bag(answer), _bag(reference)) for reference in references), default=0.0)
+    """Harmonic mean of word precision and recall against the best reference (SQuAD's F1).
+
+    Articles do not count, as in SQuAD; words are Atlas' own.
+    """
+    found = _without_articles(answer)
+    return max((_f1(found, _without_articles(one)) for one in references), default=0.0)
 
 
 def contains_reference(answer: str, references: Sequence[str]) -> bool:
-    """Whether the answer holds all the words of a reference, in order."""
+    """Whether the answer holds all the words of a reference that has any, in order."""
     padded = _padded(answer)
-    return any(_padded(reference) in padded for reference in references)
+    return any(bool(known.strip()) and known in padded for known in map(_padded, references))
 
 
 def exact_match(answer: str, references: Sequence[str]) -> bool:
     """Whether the answer is a reference, but for case, punctuation and articles (SQuAD's EM)."""
     found = _without_articles(answer)
-    return any(found == _without_articles(reference) for reference in references)
+    return bool(found) and any(found == _without_articles(one) for one in references)
 
 
 def similarity(answer: str, references: Sequence[str], embedder: Embedder) -> float:
@@ -53,7 +57,9 @@ def _padded(text: str) -> str:
 
 
 def _without_articles(text: str) -> list[str]:
-    return [word for word in _bag(text) if word not in _ARTICLES]
+    """The words; articles too if there are no others."""
+    found = _bag(text)
+    return [word for word in found if word not in _ARTICLES] or found
 
 
 def _bag(text: str) -> list[str]:

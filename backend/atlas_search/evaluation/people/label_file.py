@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -77,7 +77,7 @@ class LabelFile:
         known: set[str] = set()
         for number, line in enumerate(lines, start=1):
             try:
-                label = _LABEL.validate_python(json.loads(line))
+                label = _with_graded(_LABEL.validate_python(json.loads(line)))
             except (ValueError, ValidationError) as error:
                 raise SourceError(
                     f"{self.path}: line {number} is no label of the form that the page writes; "
@@ -101,6 +101,13 @@ def label_line(label: Label) -> str:
 def revision_of(line: str) -> str:
     """What changes with a line."""
     return hashlib.sha256(line.encode()).hexdigest()[:16]
+
+
+def _with_graded(label: Label) -> Label:
+    """A label whose graded documents are gold, as whoever evaluates reads them (`labels.read`)."""
+    graded = {id_ for id_, grade in label.grades.items() if grade > 0}
+    gold = label.gold_document_ids | (graded - label.gold_passage_ids)
+    return replace(label, gold_document_ids=gold)
 
 
 def _place(saved: Sequence[SavedLabel], label_id: str) -> int | None:

@@ -1,6 +1,7 @@
 """Files of JSON lines to which several pages and processes write."""
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -12,6 +13,11 @@ from typing import Any
 
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import SourceError
+
+_UNCHANGED = (
+    "Nothing of the file has changed. Make room, or give this user the right to write, and save "
+    "again."
+)
 
 
 def read_lines(path: Path) -> list[str]:
@@ -31,11 +37,16 @@ def json_line(document: Any) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
+def digest_of(path: Path) -> str:
+    """What a browser keeps drafts by: the same however the path is written."""
+    return hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
+
+
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
     """No other thread or process that asks for the same file is in this block."""
     folder = path.resolve().parent
-    with writing(folder):
+    with writing(folder, then=_UNCHANGED):
         folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)  # the folder itself: no file of locks is left behind
     try:
@@ -49,7 +60,7 @@ def replace_lines(path: Path, lines: Sequence[str]) -> None:
     """Let a file hold these lines: whoever reads it finds all of them or those before."""
     path = path.resolve()  # a link stays one
     with (
-        writing(path.parent),
+        writing(path.parent, then=_UNCHANGED),
         NamedTemporaryFile(
             "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
         ) as file,

@@ -1,9 +1,10 @@
 """Ratings of the answers of a run, kept in its folder.
 
 `scales.json` are the scales that everybody rates on, `ratings.jsonl` what each says of each
-answer: a line whenever somebody saves, of which the last one counts.
+answer: a line whenever somebody saves. On each scale the last one counts.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from atlas_search.core.errors import RequestError, SourceError
 from atlas_search.evaluation.people.lines import alone, read_lines, replace_lines
 from atlas_search.evaluation.people.scales import USUAL, Scale
+from atlas_search.evaluation.reply import Reply
+from atlas_search.output.answer_document import AnswerDocument
 
 RATINGS, SCALES = "ratings.jsonl", "scales.json"
 LONGEST_NAME = 60
@@ -23,7 +26,11 @@ _SCALES = TypeAdapter(tuple[Scale, ...])
 
 
 class Rating(BaseModel):
-    """What `rater` says of the answer to the question `label_id`: a number on each scale."""
+    """What `rater` says of the answer to the question `label_id`: a number on each scale.
+
+    `answer` is the digest of what was answered, for a question can be asked again; empty if it is
+    not known.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,6 +39,7 @@ class Rating(BaseModel):
     scores: Mapping[str, int]
     comment: str = ""
     at: datetime
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,11 @@ class Ratings:
             kept = [scale for name, scale in before.items() if name not in chosen]
             replace_lines(path, [_SCALES.dump_json((*scales, *kept), indent=2).decode()])
 
-    def all(self) -> list[Rating]:
-        """The last rating of each rater and answer, by rater and label. Raises SourceError."""
+    def all(self, answers: Mapping[str, str] | None = None) -> list[Rating]:
+        """What each rater says of each answer in the end, by rater and label. Raises SourceError.
+
+        With the digests of `answers` by label, what was said of others is left out.
+        """
         path = self.folder / RATINGS
         found: dict[tuple[str, str], Rating] = {}
         for number, line in enumerate(read_lines(path), start=1):
@@ -77,12 +88,15 @@ class Ratings:
                 rating = Rating.model_validate(json.loads(line))
             except (ValueError, ValidationError) as error:
                 raise SourceError(f"{path}: line {number} is no rating: {error}") from error
-            found[rating.rater, rating.label_id] = rating
+            if answers and rating.answer not in ("", answers.get(rating.label_id)):
+                continue
+            key = rating.rater, rating.label_id
+            found[key] = _joined(found[key], rating) if key in found else rating
         return [found[key] for key in sorted(found)]
 
-    def of_rater(self, rater: str) -> dict[str, Rating]:
+    def of_rater(self, rater: str, answers: Mapping[str, str] | None = None) -> dict[str, Rating]:
         """What one rater has said, by label. Raises SourceError."""
-        return {rating.label_id: rating for rating in self.all() if rating.rater == rater}
+        return {rating.label_id: rating for rating in self.all(answers) if rating.rater == rater}
 
     def add(self, rating: Rating) -> None:
         """Keep a rating. Raises RequestError for a number that is not on its scale."""
@@ -90,6 +104,24 @@ class Ratings:
         path = self.folder / RATINGS
         with alone(path):
             replace_lines(path, [*read_lines(path), rating.model_dump_json()])
+
+
+def answer_digest(answer: AnswerDocument) -> str:
+    """What changes with that which a rater is shown of an answer."""
+    shown = (answer.decision, answer.answer, answer.reason.message)
+    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
+
+
+def answer_digests(replies: Mapping[str, Reply]) -> dict[str, str]:
+    """Those of the answers of a run, by label."""
+    return {id_: answer_digest(one.answer) for id_, one in replies.items() if one.answer}
+
+
+def _joined(before: Rating, after: Rating) -> Rating:
+    """The later rating, with what was said before on scales that it does not have."""
+    if before.answer not in ("", after.answer):
+        return after
+    return after.model_copy(update={"scores": {**before.scores, **after.scores}})
 
 
 def check_scores(scores: Mapping[str, int], scales: Sequence[Scale]) -> None:

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from types import TracebackType
 from typing import Any
 
-from tenacity import Retrying, retry_if_exception, stop_after_attempt
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from atlas_search.core.errors import (
     AtlasError,
@@ -37,6 +37,8 @@ from atlas_search.providers.http import (
 
 SECONDS = 30.0  # for each step of a request
 FIRST_BACKOFF, LONGEST_BACKOFF = 1.0, 30.0  # seconds, where Phoenix does not say
+PATIENCE = 120.0
+"""Seconds after which a request is not sent again, whatever Phoenix asks for."""
 
 _KINDS: Mapping[int, type[AtlasError]] = {
     HTTPStatus.NOT_FOUND: NotFound,
@@ -128,7 +130,7 @@ class PhoenixApi:
         retrying = Retrying(
             retry=retry_if_exception(self._may_pass),
             wait=wait_as_asked(FIRST_BACKOFF, LONGEST_BACKOFF),
-            stop=stop_after_attempt(tries),
+            stop=stop_after_attempt(tries) | stop_before_delay(PATIENCE),
             sleep=self._sleep,
             reraise=True,
         )

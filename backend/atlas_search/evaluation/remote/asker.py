@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 
+from atlas_search.core.errors import AtlasError
 from atlas_search.evaluation.asker import failure
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.remote.server import RemoteServer
@@ -31,7 +32,18 @@ class RemoteAsker:
         body = self._body(label) | {"include_context": True, "session_id": self.spec.id}
         sent = self.server.post("ask", body)
         answer = AnswerDocument.model_validate(sent.document)
+        self._check(answer)
         return Reply(label_id=label.id, seconds=sent.seconds, tries=sent.tries, answer=answer)
+
+    def _check(self, answer: AnswerDocument) -> None:
+        """Raise AtlasError for an answer from other sources than the others of the run."""
+        asked = (self.spec.collection, self.spec.collection_version)
+        came = (answer.collection, answer.collection_version)
+        if came != asked:
+            raise AtlasError(
+                f"{self.server.address} answered from {' '.join(came)}, and the run asks "
+                f"{' '.join(asked)}. Begin a new run."
+            )
 
     def _search(self, label: Label) -> Reply:
         sent = self.server.post("search", self._body(label))

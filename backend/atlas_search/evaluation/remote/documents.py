@@ -1,6 +1,6 @@
 """The documents of a server, as labels know them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from atlas_search.core.errors import NotFound
@@ -13,10 +13,14 @@ AT_ONCE = 200
 
 @dataclass(frozen=True)
 class ServedDocuments:
-    """See `Collection`: that of a server, of which these corpora are asked."""
+    """See `Collection`: that of a server."""
 
     server: RemoteServer
-    corpora: Iterable[str]
+
+    @property
+    def corpora(self) -> list[str]:
+        """See Collection."""
+        return [corpus["id"] for corpus in self.server.get("corpora")["corpora"]]
 
     def documents(self) -> Iterator[NamedDocument]:
         """See Collection."""

@@ -19,6 +19,7 @@ from atlas_search.providers.http import (
     Fault,
     Garbled,
     Lost,
+    checked_key,
     http_faults,
     passes,
     readable_environment,
@@ -46,7 +47,7 @@ class Sent:
 
 
 class RemoteServer:
-    """A server at `address`, asked about one of its collections; empty: the one it serves first.
+    """A server at `address`, asked about its `collection`; empty: the one it serves first.
 
     Safe to use from several threads. One that never answered, or was waited for in vain, is not
     waited for: a run over a server that ended would else take half a minute for each question.
@@ -69,12 +70,11 @@ class RemoteServer:
         self.collection = collection
         self._sleep = sleep
         self._there = False  # as far as is known
-        secret = key.get_secret_value()
+        secret = checked_key(key, "ATLAS_API_KEY")
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
-        named = {COLLECTION_HEADER: collection} if collection else {}
         with readable_environment():
             self._client = Client(
-                headers=headers | named, timeout=Timeout(PATIENCE, connect=CONNECT_SECONDS)
+                headers=headers, timeout=Timeout(PATIENCE, connect=CONNECT_SECONDS)
             )
         weakref.finalize(self, self._client.close)
 
@@ -113,9 +113,12 @@ class RemoteServer:
     def _try(
         self, method: str, route: str, body: Mapping[str, object] | None
     ) -> tuple[dict[str, Any], float]:
+        chosen = {COLLECTION_HEADER: self.collection} if self.collection else {}
         started = time.perf_counter()
         with http_faults():
-            response = self._client.request(method, f"{self.address}/api/{route}", json=body)
+            response = self._client.request(
+                method, f"{self.address}/api/{route}", json=body, headers=chosen
+            )
         self._there = True
         if not response.is_success:
             raise Answered(response.status_code, response.text, retry_after(response.headers))

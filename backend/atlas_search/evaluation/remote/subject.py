@@ -13,7 +13,7 @@ from atlas_search.evaluation.remote.documents import ServedDocuments
 from atlas_search.evaluation.remote.server import RemoteServer
 from atlas_search.evaluation.run import RunSpec, versions
 from atlas_search.evaluation.runs.judging import judging_tools
-from atlas_search.evaluation.runs.subject import Facts
+from atlas_search.evaluation.runs.subject import SERVER, Facts
 from atlas_search.providers.chat import Health
 from atlas_search.providers.embedding import Embedder
 
@@ -39,13 +39,17 @@ class ServerSubject:
         said = self.server.get("health")["providers"].get(provider, "The server does not name it.")
         return Health(ready=said == "ready", detail=said)
 
+    def now(self) -> Facts:  # noqa: D102
+        return server_facts(self.server, self.facts.target)
+
     @property
     def documents(self) -> Collection:  # noqa: D102
-        return ServedDocuments(self.server, self.facts.corpora)
+        return ServedDocuments(self.server)
 
 
 def server_facts(server: RemoteServer, target: str | None) -> Facts:
-    """What a server says of a target, of its own choice for None.
+    """What a server says of a target, of its own choice for None; from now on it is asked about
+    the collection that it named, whichever it may serve first by then.
 
     Raises AtlasError for a server that is not healthy, UnknownTarget.
     """
@@ -54,7 +58,9 @@ def server_facts(server: RemoteServer, target: str | None) -> Facts:
         raise AtlasError(
             f"{server.address} is not healthy: {health.get('problem') or 'it does not say why'}"
         )
-    config, targets, corpora = (server.get(route) for route in ("config", "targets", "corpora"))
+    config = server.get("config")
+    server.collection = server.collection or config["collection"]
+    targets, corpora = server.get("targets"), server.get("corpora")
     named = target or targets["default"]
     known = {one["name"]: one for one in targets["targets"]}
     if named not in known:
@@ -69,10 +75,12 @@ def server_facts(server: RemoteServer, target: str | None) -> Facts:
         collection=config["collection"],
         collection_version=config["collection_version"],
         corpora=tuple(corpora["all"]),
-        settings=_settings(config),
-        versions={**versions(), "server": config["version"]},
+        settings=_settings(config) | known[named].get("in_force", {}),
+        versions={**versions(), SERVER: config["version"]},
     )
 
 
 def _settings(config: Mapping[str, str]) -> dict[str, str]:
-    return {name: config[name] for name in ("embedding_model", "embedding_digest")}
+    """What it says of the embedding model; a server of an earlier version says less."""
+    names = ("embedding_provider", "embedding_model", "embedding_digest", "pooling")
+    return {name: config[name] for name in names if name in config}

@@ -31,12 +31,13 @@ class Analysis:
     @cached_property
     def slices(self) -> dict[str, list[Scored]]:
         """The questions of each slice."""
-        return questions_by_slice(self.of.scored)
+        return questions_by_slice(self.of.scored, self.of.spec.corpora)
 
     @cached_property
     def figures(self) -> dict[str, dict[str, Figure]]:
         """The figures of each slice."""
-        return {name: summarise(members) for name, members in self.slices.items()}
+        found = {name: summarise(members) for name, members in self.slices.items()}
+        return found | {"all": found["all"] | self.of.spec.index_recall}
 
     @property
     def all(self) -> Mapping[str, Figure]:
@@ -99,6 +100,7 @@ class Analysis:
 
 
 def _one_source(given: set[str]) -> MetricsSource:
+    given -= {"fixed", "none"}
     if not given:
         return "none"
     if given == {"judge"}:

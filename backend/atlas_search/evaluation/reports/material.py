@@ -85,9 +85,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
 def _read(folder: RunFolder, name: str) -> ReportedRun:
     spec, labels, replies = folder.spec(), folder.labels(), folder.replies()
-    judged = {
-        one.label.id: _with_numbers(one) for one in folder.load().scored if _is_of_its_reply(one)
-    }
+    judged = {one.label.id: _with_numbers(one) for one in folder.load().scored}
     scored = tuple(
         judged.get(label.id) or Scored(label, reply, {FAILED.name: float(bool(reply.error))})
         for label in labels
@@ -104,8 +102,3 @@ def _read(folder: RunFolder, name: str) -> ReportedRun:
 def _with_numbers(one: Scored) -> Scored:
     """Without figures that are none: what is no number says nothing of a question."""
     return replace(one, figures={n: value for n, value in one.figures.items() if isfinite(value)})
-
-
-def _is_of_its_reply(one: Scored) -> bool:
-    """Whether the question was not asked again after its figures were written."""
-    return bool(one.figures.get(FAILED.name)) == bool(one.reply.error)

@@ -18,29 +18,29 @@ def found(one: Scored) -> bool | None:
     return max(deepest) > 0 if deepest else None
 
 
-def closeness(one: Scored) -> float:
-    """How near it came to what is known: F1, where nothing was written the reciprocal rank."""
-    return one.figures.get("f1", one.figures.get("mrr", 1.0))
+def closeness(one: Scored) -> float | None:
+    """How near it came to what is known: F1, of a search the reciprocal rank; None without it."""
+    return one.figures.get("mrr" if one.reply.found else "f1")
+
+
+def is_wrong(one: Scored) -> bool:
+    """Whether something is; of a question without a reply it is not known."""
+    if one.reply.error:
+        return False
+    near = closeness(one)
+    return wrongly_decided(one) or found(one) is False or (near is not None and near < 1)
 
 
 def worst(scored: Sequence[Scored]) -> list[Scored]:
     """Questions where something is wrong: wrong decisions first, then what was not found, then the
     lowest `closeness`; of equal ones by id. Those without a reply are not among them."""
-    wrong = [
-        one
-        for one in scored
-        if not one.reply.error
-        and (wrongly_decided(one) or found(one) is False or closeness(one) < 1)
-    ]
-    return sorted(
-        wrong,
-        key=lambda one: (
-            not wrongly_decided(one),
-            found(one) is not False,
-            closeness(one),
-            one.label.id,
-        ),
-    )
+
+    def order(one: Scored) -> tuple[bool, bool, float, str]:
+        near = closeness(one)
+        missed = found(one) is False
+        return (not wrongly_decided(one), not missed, 1.0 if near is None else near, one.label.id)
+
+    return sorted(filter(is_wrong, scored), key=order)
 
 
 def gold_of(one: Scored) -> list[str]:

@@ -29,6 +29,7 @@ TITLES = {
     "precision_coverage": "Precision over coverage",
     "calibration_error": "Calibration error",
     "failed": "Failed",
+    "index_recall": "Index recall",
 }
 """The figures of a summary, in their order."""
 

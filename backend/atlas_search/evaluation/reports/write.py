@@ -1,12 +1,10 @@
 """Writing the reports of runs, whatever fails: each file by itself, and none by half."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from atlas_search.core.disk import writing
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.as_html import as_html
 from atlas_search.evaluation.reports.as_markdown import as_markdown
@@ -15,6 +13,7 @@ from atlas_search.evaluation.reports.material import read_runs
 from atlas_search.evaluation.reports.per_question import per_question
 from atlas_search.evaluation.reports.results import NAME, results_json
 from atlas_search.evaluation.reports.sections.report import report_of
+from atlas_search.evaluation.whole import replace_file
 
 
 @dataclass(frozen=True)
@@ -61,16 +60,4 @@ def _write_all(runs: Sequence[Analysis], target: Path, faults: Faults) -> list[s
 
 
 def _write(path: Path, make: Callable[[], str], faults: Faults) -> bool:
-    return not isinstance(faults.attempt(path.name, "", lambda: _replace(path, make())), Fault)
-
-
-def _replace(path: Path, text: str) -> None:
-    """A reader finds the old file or the new one."""
-    half = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with writing(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            half.write_bytes(text.encode("utf-8", errors="replace"))
-            os.replace(half, path)
-        finally:
-            half.unlink(missing_ok=True)
+    return not isinstance(faults.attempt(path.name, "", lambda: replace_file(path, make())), Fault)

@@ -1,16 +1,17 @@
 """What is written down before a run asks, and compared before it goes on."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from atlas_search.core.errors import AtlasError, RequestError, SourceError
+from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.run import LabelsUsed, RunSpec, labels_digest, labels_used, run_id
-from atlas_search.evaluation.runs.subject import Facts, Subject
+from atlas_search.evaluation.runs.subject import SERVER, Facts, Subject
 
 _SAME = ("target", "options", "where", "collection", "collection_version", "corpora", "settings")
 """What must be as it was for a run to go on."""
@@ -78,13 +79,19 @@ def check_same(folder: RunFolder, subject: Subject) -> None:
         raise AtlasError(
             f"The questions of {folder.path} were changed after it began. Begin a new run."
         )
-    for name in _SAME:
-        then, now = _plain(getattr(spec, name)), _plain(getattr(facts, name))
+    for change in changes(spec, facts):
+        raise AtlasError(
+            f"{folder.path} cannot go on: {change}. Make it as it was, or begin a new run."
+        )
+
+
+def changes(spec: RunSpec, facts: Facts) -> Iterator[str]:
+    """What is not as it was when a run began, a clause for each thing."""
+    pairs = {name: (getattr(spec, name), getattr(facts, name)) for name in _SAME}
+    pairs["version of Atlas"] = (_own_versions(spec.versions), _own_versions(facts.versions))
+    for name, (then, now) in pairs.items():
         if then != now:
-            raise AtlasError(
-                f"{folder.path} cannot go on: {name} was {_shown(then, now)} and is "
-                f"{_shown(now, then)}. Make it as it was, or begin a new run."
-            )
+            yield f"{name} was {_shown(then, now)} and is {_shown(now, then)}"
 
 
 def _spec(facts: Facts, used: LabelsUsed, wanted: Wanted) -> RunSpec:
@@ -111,13 +118,14 @@ def _spec(facts: Facts, used: LabelsUsed, wanted: Wanted) -> RunSpec:
     )
 
 
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else value
+def _own_versions(versions: Mapping[str, str]) -> dict[str, str]:
+    """Of Atlas here and on the server; a library may be another and answer the same."""
+    return {name: versions[name] for name in (DISTRIBUTION, SERVER) if name in versions}
 
 
 def _shown(value: object, other: object) -> str:
     """A value; of a mapping what the other one has otherwise."""
-    if isinstance(value, dict) and isinstance(other, dict):
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
         unlike = sorted(name for name in {*value, *other} if value.get(name) != other.get(name))
         return ", ".join(f"{name}={value.get(name)}" for name in unlike)
     return str(value)

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+from atlas_search.core.errors import AtlasError
 from atlas_search.evaluation.ask_all import Told, ask_all, no_one
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.run import EvalRun, means, score_all
+from atlas_search.evaluation.run import EvalRun, RunSpec, means, score_all
+from atlas_search.evaluation.runs.begin import changes
 from atlas_search.evaluation.runs.subject import Subject
 from atlas_search.evaluation.trace import RunTrace, run_trace
 
@@ -14,12 +16,13 @@ from atlas_search.evaluation.trace import RunTrace, run_trace
 class Outcome:
     """A run as far as it came: `missing` counts questions that were not asked.
 
-    An interrupt `stopped` it.
+    An interrupt `stopped` it. `changed` says what was not as before when all were asked.
     """
 
     run: EvalRun
     missing: int
     stopped: bool
+    changed: tuple[str, ...] = ()
 
     @property
     def failed(self) -> list[str]:
@@ -53,13 +56,21 @@ def carry_out(
         scored = score_all(labels, folder.replies().values(), subject.tools(spec.k))
         folder.finish(scored)
         trace.describe(spec.composite_target, len(scored), means(scored))
-    return Outcome(EvalRun(spec, tuple(scored)), len(labels) - len(scored), stopped)
+    run, left = EvalRun(spec, tuple(scored)), len(labels) - len(scored)
+    return Outcome(run, left, stopped, () if stopped else _changed(spec, subject))
 
 
 def missing(folder: RunFolder) -> list[Label]:
     """The questions that have no reply, or one that failed."""
     came = {id_ for id_, reply in folder.replies().items() if not reply.error}
     return [label for label in folder.labels() if label.id not in came]
+
+
+def _changed(spec: RunSpec, subject: Subject) -> tuple[str, ...]:
+    try:
+        return tuple(changes(spec, subject.now()))
+    except AtlasError as error:
+        return (f"it does not say ({error})",)
 
 
 def _ask(folder: RunFolder, subject: Subject, trace: RunTrace, parallel: int, told: Told) -> bool:

@@ -34,9 +34,13 @@ class ProcessSubject:
             collection=manifest.collection,
             collection_version=manifest.version,
             corpora=services.default_corpora,
-            settings=model_settings(services.searcher.embedder.info),
+            settings=model_settings(services.searcher.embedder.info)
+            | services.in_force(self.target),
             versions=versions(),
         )
+
+    def now(self) -> Facts:  # noqa: D102
+        return self.facts
 
     @property
     def tracer(self) -> Tracer:  # noqa: D102

@@ -11,12 +11,16 @@ from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.run import RunSpec
 from atlas_search.providers.chat import Health
 
+SERVER = "server"
+"""Whose version of Atlas is asked, among the versions of a run."""
+
 
 @dataclass(frozen=True)
 class Facts:
     """What is known of a target before it is asked; see RunSpec for the names.
 
-    `corpora` are those that questions without a choice of their own are asked of.
+    `corpora` are those that questions without a choice of their own are asked of; `settings` are
+    what answers depend on beside the `options`.
     """
 
     where: str
@@ -35,7 +39,10 @@ class Subject(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """What is known of it."""
+        """What is known of it since it was opened."""
+
+    def now(self) -> Facts:
+        """What is known of it at this moment. Raises AtlasError."""
 
     @property
     def tracer(self) -> Tracer:

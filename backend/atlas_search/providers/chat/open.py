@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
+from atlas_search.core.web_address import without_login
 from atlas_search.providers.chat import ChatModel
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.embedding.open import open_mistral
@@ -42,6 +43,16 @@ def open_chat_models(
         for provider, name in sorted(asked_by.items())
         if provider != EXTRACTIVE
     }
+
+
+def model_server(provider: str, settings: Settings) -> str:
+    """The address of a provider's server without a login or anything else that may be secret.
+
+    Empty for the provider's own, and where the settings have none for it.
+    """
+    known = {"mistral": settings.mistral_server_url, "openai": settings.openai_base_url}
+    address = without_login(known.get(provider, ""))
+    return address.partition("?")[0].partition("#")[0].rstrip("/")
 
 
 def mistral(settings: Settings, calls: ModelCalls) -> ChatModel:

@@ -134,8 +134,9 @@ class RemoteChat:
         self, account: Account, messages: Sequence[Message], options: ChatOptions
     ) -> AsyncGenerator[str | Ended, None]:
         """The text and its end, or an error for people."""
+        end = asyncio.get_running_loop().time() + options.seconds
         try:
-            async with asyncio.timeout(options.seconds):
+            async with asyncio.timeout_at(end):
                 begun, rest = await self._begin(
                     lambda: account.stream(messages, options), options.seconds
                 )
@@ -147,13 +148,15 @@ class RemoteChat:
                     if text := tally.text_of(piece):
                         yield text
                 yield tally.end()
-        except TimeoutError as error:
+        except (TimeoutError, Fault) as error:
+            # a client that was not let run may report its own, later end first
+            late = asyncio.get_running_loop().time() >= end
+            if isinstance(error, Fault) and not late:
+                raise explain(error, account.provider, options.model) from error
             raise ModelUnavailable(
                 f"{account.provider.server} did not answer within {options.seconds:g} seconds. Try "
                 "again later, or raise LLM_SECONDS."
             ) from error
-        except Fault as fault:
-            raise explain(fault, account.provider, options.model) from fault
 
     async def _begin(self, ask: Callable[[], Pieces], seconds: float) -> _Begun:
         retrying = AsyncRetrying(

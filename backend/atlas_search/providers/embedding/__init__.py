@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Device = Literal["auto", "cpu", "cuda"]
+Runtime = Literal["auto", "torch", "onnxruntime"]
 PoolingChoice = Literal["", "mean", "cls", "max", "mean+max"]
 
 NO_LIMIT = 2**31 - 1
@@ -22,7 +23,8 @@ class EmbedderInfo:
     digests of all if there are several, of provider and name if they lie elsewhere. `pooling` is
     the one in force. `max_tokens` is what the model reads of a text. `provider` is its name in
     EMBEDDING_PROVIDER. The prefixes are put before every passage and query, and are the model's
-    own where the settings give none.
+    own where the settings give none. `runtime` is the library that runs the model,
+    with its version.
     """
 
     name: str
@@ -33,6 +35,7 @@ class EmbedderInfo:
     provider: str
     passage_prefix: str
     query_prefix: str
+    runtime: str = ""
 
 
 class Embedder(Protocol):

@@ -1,14 +1,22 @@
 """sentence-transformers models, from an installed package, a folder or the model cache."""
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import ConfigurationError, MissingModel, SourceError
-from atlas_search.providers.embedding import Device, EmbedderInfo, PoolingChoice
+from atlas_search.providers.embedding import Device, EmbedderInfo, PoolingChoice, Runtime
+from atlas_search.providers.embedding.exported import (
+    ExportedModel,
+    NotExported,
+    export,
+    export_folder,
+    open_export,
+)
 from atlas_search.providers.embedding.folder import (
     DEFAULT_MODEL,
     ModelFolder,
@@ -16,11 +24,19 @@ from atlas_search.providers.embedding.folder import (
     fingerprint,
     read_folder,
 )
-from atlas_search.providers.embedding.loading import LoadedModel, load
+from atlas_search.providers.embedding.loading import (
+    TorchModel,
+    load,
+    may_have_cuda,
+)
 
 DEFAULT_MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 TOKENS_PER_BATCH = {"cpu": 4096, "cuda": 32_768}
+
+log = logging.getLogger(__name__)
+
+LoadedModel = TorchModel | ExportedModel
 
 _POOLED = {"Transformer", "Pooling", "Normalize"}
 """The modules of a model whose pooling can be changed; any other was trained on its vectors."""
@@ -29,7 +45,9 @@ _POOLED = {"Transformer", "Pooling", "Normalize"}
 class LocalEmbedder:
     """A sentence-transformers model. Its folder is read at once, the model loaded at first use.
 
-    Empty prefixes and pooling are the model's own. Raises MissingModel where there is no model,
+    Empty prefixes and pooling are the model's own. But for `torch`, and on a CPU, it is exported to
+    ONNX Runtime, once, below `exports`; a model that cannot be stays in PyTorch, unless `runtime`
+    is `onnxruntime`. Raises MissingModel where there is no model,
     and ConfigurationError where `pooling` does not go with it or, at first use, `device` with this
     machine.
     """
@@ -42,6 +60,8 @@ class LocalEmbedder:
         passage_prefix: str = "",
         query_prefix: str = "",
         device: Device = "auto",
+        runtime: Runtime = "torch",
+        exports: Path = Path(),
     ):
         self._name = name
         self._folder = read_folder(find_folder(name))
@@ -53,10 +73,9 @@ class LocalEmbedder:
         self.fingerprint = fingerprint(
             self._folder, pooling or self._folder.pooling, self._passage_prefix
         )
+        self._runtime = runtime
+        self._exports = exports
         self._loading = threading.Lock()
-        # the tokenizer must not be used by two threads at once, and PyTorch keeps threads of its
-        # own for each thread that calls it: 100 more after a load test, and 600 MB
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="embed")
         self._loaded: list[LoadedModel] = []
 
     @property
@@ -72,6 +91,7 @@ class LocalEmbedder:
             provider="local",
             passage_prefix=self._passage_prefix,
             query_prefix=self._query_prefix,
+            runtime=loaded.runtime,
         )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -81,35 +101,64 @@ class LocalEmbedder:
         lengths = [min(count, loaded.max_tokens) for count in self.count_tokens(texts)]
         for rows in batches(lengths, TOKENS_PER_BATCH[loaded.device]):
             batch = [texts[row] for row in rows]
-            vectors[rows] = self._worker.submit(loaded.embed, batch, self._passage_prefix).result()
+            vectors[rows] = loaded.embed(batch, self._passage_prefix)
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """See Embedder."""
-        loaded = self._model()
-        return self._worker.submit(loaded.embed_query, text, self._query_prefix).result()
+        return self._model().embed_query(text, self._query_prefix)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """See Embedder."""
-        loaded = self._model()
-        prefixed = [self._passage_prefix + text for text in texts]
-        return self._worker.submit(loaded.count_tokens, prefixed).result()
+        return self._model().count_tokens([self._passage_prefix + text for text in texts])
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         """See Embedder."""
         loaded = self._model()
-        if not loaded.tokenizer.is_fast:
+        if not loaded.has_spans:
             raise SourceError(
                 f"The tokenizer of {self._name} does not say where in a text its tokens are. "
                 "Build with --chunk-unit chars, or with another EMBEDDING_MODEL."
             )
-        return self._worker.submit(loaded.token_spans, text).result()
+        return loaded.token_spans(text)
 
     def _model(self) -> LoadedModel:
         with self._loading:
             if not self._loaded:
-                self._loaded.append(load(self._folder.path, self._pooling, self._device))
+                self._loaded.append(self._load())
             return self._loaded[0]
+
+    def _load(self) -> LoadedModel:
+        if self._runtime == "torch" or self._device == "cuda":
+            return self._load_torch()
+        at = export_folder(self._exports, self._folder, self._pooling or self._folder.pooling)
+        # where there may be a GPU, PyTorch must say whether there is
+        exported = None if self._device == "auto" and may_have_cuda() else open_export(at)
+        return exported or self._export(at)
+
+    def _load_torch(self) -> TorchModel:
+        return load(self._folder.path, self._pooling, self._device)
+
+    def _export(self, folder: Path) -> LoadedModel:
+        """The model, exported; in PyTorch where that is not possible, and `runtime` allows it."""
+        model = self._load_torch()
+        if model.device != "cpu":
+            return model
+        try:
+            return export(model, folder)
+        except (NotExported, OSError) as error:
+            if self._runtime == "onnxruntime":
+                raise ConfigurationError(
+                    f"EMBEDDING_RUNTIME=onnxruntime does not go with EMBEDDING_MODEL={self._name}: "
+                    f"{error}. Set EMBEDDING_RUNTIME=auto or torch."
+                ) from error
+            log.warning(
+                "%s runs in PyTorch, not in ONNX Runtime: %s. EMBEDDING_RUNTIME=torch spares the "
+                "attempt at each start.",
+                self._name,
+                error,
+            )
+            return model
 
 
 def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

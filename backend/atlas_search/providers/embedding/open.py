@@ -45,6 +45,8 @@ def local(settings: Settings) -> Embedder:
         passage_prefix=settings.embedding_passage_prefix,
         query_prefix=settings.embedding_query_prefix,
         device=settings.embedding_device,
+        runtime=settings.embedding_runtime,
+        exports=settings.atlas_model_directory,
     )
 
 

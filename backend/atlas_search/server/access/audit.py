@@ -79,7 +79,7 @@ def _entry(response: Response, default: str, *, with_question: bool) -> dict[str
         "status": response.status_code,
     }
     if with_question:
-        entry["question"] = asked.get("question")
+        entry["question"] = asked.get("question", asked.get("query"))
     return entry
 
 

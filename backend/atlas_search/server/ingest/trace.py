@@ -1,12 +1,13 @@
 """A job as one trace, told by the server: it says what became of the process even if that dies."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from atlas_search.build.trace import MOST_REFUSED, build_root, stage_spans
 from atlas_search.build.version import Progress
+from atlas_search.core.errors import AtlasError
 from atlas_search.core.tracing.span import AttributeValue, Span
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.server.ingest.documents import JobOut, ResultOut
@@ -28,10 +29,11 @@ class JobTrace:
         return self.root.trace_id
 
     def describe(self, result: ResultOut) -> None:
-        """Say what the job did."""
+        """Say what the job did, of a version that another may have replaced by now."""
+        if not self.root.recorded:
+            return
         refused = [remark for remark in result.remarks if remark.refused]
         self.root.set(
-            embedding_model=Manifest.read(self.folder).embedding.name,
             version=result.version,
             documents=result.documents,
             passages=result.passages,
@@ -43,6 +45,8 @@ class JobTrace:
             unchanged=result.unchanged,
             seconds=result.seconds,
         )
+        with suppress(AtlasError):  # dropped meanwhile; the job is done all the same
+            self.root.set(embedding_model=Manifest.read(self.folder).embedding.name)
         for remark in refused[:MOST_REFUSED]:
             self.root.warn(f"{remark.source}: {'; '.join(remark.remarks)}")
 

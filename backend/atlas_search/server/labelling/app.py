@@ -21,6 +21,7 @@ from atlas_search.server.access.rules import rule_key
 from atlas_search.server.bodies import StrictJSON, read_body
 from atlas_search.server.headers import forbid
 from atlas_search.server.problems import Problem, problem_response, validation_response
+from atlas_search.server.telemetry import heed_privacy, speak_again
 
 HOST = "127.0.0.1"
 MAX_BODY = 1024 * 1024  # bytes
@@ -46,6 +47,8 @@ def page_app(
     app.json = StrictJSON(app)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.register_error_handler(Exception, problem_response)
+    app.before_request(heed_privacy)
+    app.teardown_request(speak_again)
     app.before_request(origin_gate(origins(settings)))
     app.before_request(_gate(Access(settings), frozenset().union(*blueprints.values())))
     app.before_request(read_body)

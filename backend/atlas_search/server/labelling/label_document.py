@@ -9,14 +9,12 @@ from atlas_search.asking import MAX_QUESTION
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import NotFound, RequestError
-from atlas_search.evaluation.labels.label import Label, Span
+from atlas_search.evaluation.labels.label import Decision, Label, Span
 from atlas_search.output.search_document import PassageOut
 
 MAX_GRADE = 3
-MOST_MARKS = 1000
 USUAL = ("answerable", "unanswerable")
 """Categories of who names none: they follow what is known of the answer."""
-_NAME = Field("", max_length=200)
 
 
 class _Strict(BaseModel):
@@ -26,32 +24,39 @@ class _Strict(BaseModel):
 class SpanBody(_Strict):
     """Words that answer: characters of a document's text, and what stands there."""
 
-    document_id: str = Field(max_length=1000)
+    document_id: str
     start: int = Field(ge=0)
-    end: int = Field(ge=1)
+    end: int = Field(ge=0)
     quote: str
 
 
-class LabelBody(_Strict):
-    """A label as somebody saves it; `revision` is that of the label they began with.
+class _Fields(_Strict):
+    """What the page shows of a label. Other programs write labels too: nothing is bounded here.
 
     `marks` say how relevant passages are, from 0 to 3; `documents` are known to be relevant
-    without a passage.
+    without a passage, or to be more relevant than their passages.
     """
 
-    id: str = Field(min_length=1, max_length=200)
+    id: str
     revision: str = ""
-    question: str = Field(min_length=1, max_length=MAX_QUESTION)
-    answers: list[str] = Field(default_factory=list, max_length=50)
-    marks: dict[str, int] = Field(default_factory=dict, max_length=MOST_MARKS)
-    spans: list[SpanBody] = Field(default_factory=list, max_length=MOST_MARKS)
-    documents: list[str] = Field(default_factory=list, max_length=MOST_MARKS)
+    question: str
+    answers: list[str] = Field(default_factory=list)
+    marks: dict[str, int] = Field(default_factory=dict)
+    spans: list[SpanBody] = Field(default_factory=list)
+    documents: list[str] = Field(default_factory=list)
     should_answer: bool | None = None
-    category: str = _NAME
-    split: str = _NAME
+    category: str = ""
+    split: str = ""
 
 
-class LabelOut(LabelBody):
+class LabelBody(_Fields):
+    """A label as somebody saves it; `revision` is that of the label they began with."""
+
+    id: str = Field(min_length=1)
+    question: str = Field(min_length=1, max_length=MAX_QUESTION)
+
+
+class LabelOut(_Fields):
     """A label with the passages that it marks, and the ids of those that are not there."""
 
     passages: list[PassageOut]
@@ -66,11 +71,11 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
     """
     question = body.question.strip()
     answers = tuple(dict.fromkeys(text.strip() for text in body.answers if text.strip()))
-    _check_grades(body.marks)
+    _check_grades(body.marks, before)
     passages, missing = passages_of(atlas, body.marks)
     _check_known(missing, before)
     spans = tuple(sorted({_span(span, atlas, before) for span in body.spans}, key=_by_place))
-    documents = _documents(body, passages, spans, before)
+    documents = _documents(body, passages, spans, _known_besides(before, atlas))
     grades = _kept_zeros(before, atlas) | documents | body.marks
     label = replace(
         before or Label(body.id, "", "", ""),
@@ -82,6 +87,7 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
         gold_passage_ids=frozenset(id_ for id_, grade in body.marks.items() if grade),
         gold_spans=spans,
         grades={id_: grades[id_] for id_ in sorted(grades)},
+        expected_decision=_decision(body, before),
     )
     if not question:
         raise RequestError("Write the question.")
@@ -99,15 +105,11 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
 
 def document_of(label: Label, revision: str, atlas: Atlas) -> LabelOut:
     """What the page shows of a label."""
-    marks = {id_: label.grades.get(id_, 1) for id_ in label.gold_passage_ids}
-    marks |= {id_: 0 for id_, grade in label.grades.items() if not grade}
+    marks = _marks(label)
     found, missing = passages_of(atlas, marks)
     missing = [id_ for id_ in missing if marks[id_]]
     there = {passage.id for passage in found}
     marks = {id_: grade for id_, grade in marks.items() if grade or id_ in there}
-    of_passages = {passage.document_id for passage in found} | {
-        s.document_id for s in label.gold_spans
-    }
     around = {p.id: p for span in label.gold_spans for p in _around(span, atlas)}
     shown = {passage.id: passage for passage in found} | around
     return LabelOut(
@@ -117,7 +119,7 @@ def document_of(label: Label, revision: str, atlas: Atlas) -> LabelOut:
         answers=list(label.answers),
         marks={id_: marks[id_] for id_ in sorted(marks)},
         spans=[_span_body(span, atlas) for span in label.gold_spans],
-        documents=sorted(label.gold_document_ids - of_passages),
+        documents=sorted(_known_besides(label, atlas)),
         should_answer=label.should_answer,
         category=label.category,
         split=label.split,
@@ -138,20 +140,49 @@ def passages_of(atlas: Atlas, ids: Iterable[str]) -> tuple[list[Passage], list[s
 
 
 def _documents(
-    body: LabelBody, passages: Iterable[Passage], spans: Iterable[Span], before: Label | None
+    body: LabelBody, passages: Iterable[Passage], spans: Iterable[Span], besides: Mapping[str, int]
 ) -> dict[str, int]:
     """Gold documents with their grades: a document has that of its best passage.
 
-    One that is known without a passage keeps the grade it had.
+    One that is known besides keeps the grade it had, unless a passage has a better one.
     """
-    known = before.grades if before else {}
-    found = {id_: max(known.get(id_, 1), 1) for id_ in body.documents}
-    found |= {span.document_id: 1 for span in spans if span.document_id not in found}
+    follow = _that_follow(passages, body.marks, spans)
+    return follow | {id_: max(besides.get(id_, 1), follow.get(id_, 1)) for id_ in body.documents}
+
+
+def _that_follow(
+    passages: Iterable[Passage], marks: Mapping[str, int], spans: Iterable[Span]
+) -> dict[str, int]:
+    """The documents that are relevant because a passage or words of theirs are, with grades."""
+    found = {span.document_id: 1 for span in spans}
     for passage in passages:
-        if grade := body.marks[passage.id]:
-            id_ = passage.document_id
-            found[id_] = max(found.get(id_, 1), grade)
+        if grade := marks[passage.id]:
+            found[passage.document_id] = max(found.get(passage.document_id, 1), grade)
     return found
+
+
+def _known_besides(label: Label | None, atlas: Atlas) -> dict[str, int]:
+    """The gold documents of which a label says more than follows from their passages."""
+    if label is None:
+        return {}
+    marks = _marks(label)
+    follow = _that_follow(passages_of(atlas, marks)[0], marks, label.gold_spans)
+    grades = {id_: max(label.grades.get(id_, 1), 1) for id_ in label.gold_document_ids}
+    return {id_: grade for id_, grade in grades.items() if grade > follow.get(id_, 0)}
+
+
+def _marks(label: Label) -> dict[str, int]:
+    """The grades of passages; those of 0 may be of documents too."""
+    zeros = {id_: 0 for id_, grade in label.grades.items() if not grade}
+    return zeros | {id_: label.grades.get(id_, 1) for id_ in label.gold_passage_ids}
+
+
+def _decision(body: LabelBody, before: Label | None) -> Decision | None:
+    """What becomes of the question, as it was; unknown where the answer to `should_answer` is
+    another now, for a label that contradicts itself cannot be read."""
+    known = before.expected_decision if before else None
+    agrees = body.should_answer is None or body.should_answer == (known == "ANSWER")
+    return known if agrees else None
 
 
 def _kept_zeros(before: Label | None, atlas: Atlas) -> dict[str, int]:
@@ -161,10 +192,13 @@ def _kept_zeros(before: Label | None, atlas: Atlas) -> dict[str, int]:
     return dict.fromkeys(passages_of(atlas, zeros)[1], 0)
 
 
-def _check_grades(marks: Mapping[str, int]) -> None:
-    for grade in marks.values():
-        if not 0 <= grade <= MAX_GRADE:
-            raise RequestError(f"A grade goes from 0 to {MAX_GRADE}; {grade} is none.")
+def _check_grades(marks: Mapping[str, int], before: Label | None) -> None:
+    known = _marks(before) if before else {}
+    for id_, grade in marks.items():
+        if not 0 <= grade <= MAX_GRADE and known.get(id_) != grade:
+            raise RequestError(
+                f"A grade goes from 0 to {MAX_GRADE}; {grade} of {id_[:200]} is none."
+            )
 
 
 def _span(body: SpanBody, atlas: Atlas, before: Label | None) -> Span:

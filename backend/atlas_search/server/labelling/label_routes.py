@@ -9,6 +9,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.errors import NotFound
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.people.label_file import LabelFile, SavedLabel
+from atlas_search.evaluation.people.lines import digest_of
 from atlas_search.server.labelling.label_document import LabelBody, document_of, label_of
 
 LABEL_ROUTES = frozenset(
@@ -34,6 +35,7 @@ def label_blueprint(atlas: Atlas, file: LabelFile) -> APIBlueprint:
     def get_labels() -> dict[str, object]:
         return {
             "file": str(file.path),
+            "drafts": digest_of(file.path),
             "collection": atlas.services.store.manifest.collection,
             "corpora": {corpus.id: corpus.label for corpus in atlas.corpora},
             "labels": [_line(saved) for saved in file.saved()],

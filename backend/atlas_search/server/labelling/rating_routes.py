@@ -1,6 +1,5 @@
 """What the page of `atlas eval rate` asks for. Nothing it gets says who wrote an answer."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.core.errors import NotFound, RequestError
 from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.people.lines import digest_of
 from atlas_search.evaluation.people.raters import own_order, rater_name
-from atlas_search.evaluation.people.ratings import Rating, Ratings
-from atlas_search.output.answer_document import AnswerDocument
+from atlas_search.evaluation.people.ratings import Rating, Ratings, answer_digest
+from atlas_search.output.answer_document import AnswerDocument, place_of
 
 RATING_ROUTES = frozenset({"GET /api/rating", "GET /api/ratings", "PUT /api/rating"})
 MAX_COMMENT = 10_000
@@ -55,8 +55,8 @@ def rating_blueprint(
     """The ratings of a run on these of its scales; without `raters` whoever gives a name rates."""
     blueprint = APIBlueprint("ratings", __name__, url_prefix="/api")
     by_id = {one.label.id: one for one in rated}
-    # what drafts are kept by; its name might tell the target
-    run = hashlib.sha256(str(ratings.folder.resolve()).encode()).hexdigest()[:12]
+    digests = {id_: answer_digest(one.answer) for id_, one in by_id.items()}
+    run = digest_of(ratings.folder)  # its name might tell the target
 
     def name_of(given: str) -> str:
         known = raters or sorted({rating.rater for rating in ratings.all()})
@@ -74,7 +74,7 @@ def rating_blueprint(
     @blueprint.get("/ratings")
     def get_ratings(query: RaterQuery) -> dict[str, object]:
         rater = name_of(query.rater)
-        given = ratings.of_rater(rater)
+        given = ratings.of_rater(rater, digests)
         order = own_order(list(by_id), rater, seed)
         return {
             "rater": rater,
@@ -94,9 +94,10 @@ def rating_blueprint(
             scores=body.scores,
             comment=body.comment.strip(),
             at=datetime.now(UTC),
+            answer=digests[body.label_id],
         )
         ratings.add(rating)
-        return _plain(rating)
+        return _plain(ratings.of_rater(rating.rater, digests)[rating.label_id])
 
     return blueprint
 
@@ -123,7 +124,7 @@ def _item(rated: Rated) -> dict[str, object]:
             {
                 "number": markers.index(citation.marker) + 1,
                 "title": citation.title,
-                "page": citation.page,
+                "place": place_of(citation),
                 "quote": citation.quote,
             }
             for citation in answer.citations

@@ -52,7 +52,9 @@ FilterValue = bool | str | float | list[bool | str | float] | RangeFilter
 Filters = Annotated[dict[str, FilterValue], BeforeValidator(_few)]
 
 
-class _Request(BaseModel):
+class StrictBody(BaseModel):
+    """What a request says: nothing else, and nothing of another type."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
@@ -61,7 +63,7 @@ Telemetry = Field(
 )
 
 
-class SearchBody(_Request):
+class SearchBody(StrictBody):
     """What to search for, and where."""
 
     question: str = Field(
@@ -119,7 +121,7 @@ class FindBody(SearchBody):
     explain: bool = Field(False, description="List every candidate with its legs and signals")
 
 
-class Turn(_Request):
+class Turn(StrictBody):
     """An earlier message."""
 
     role: Literal["user", "assistant"]

@@ -33,18 +33,26 @@ _HEIGHT = 2.7
 
 
 def lines(id_: str, panels: Sequence[Panel], x: str) -> str:
-    """Values against `x`, a panel for each figure, with 95% intervals."""
+    """Values against `x`, a panel for each figure, with 95% intervals.
+
+    Series of one name look the same in all panels; some may lack them.
+    """
+    names = list(dict.fromkeys(series.name for panel in panels for series in panel.series))[:MOST]
     with drawing():
         figure, axes = _figure(len(panels))
+        drawn: dict[str, Any] = {}
         for panel, ax in zip(panels, axes, strict=True):
-            for number, series in enumerate(panel.series[:MOST]):
-                _errorbar(ax, series, number, line=True)
+            for series in panel.series:
+                if series.name in names:
+                    number = names.index(series.name)
+                    drawn[series.name] = _errorbar(ax, series, number, line=True)
             ax.set_title(panel.title, loc="left")
             if panel in panels[-2:]:
                 ax.set_xlabel(x)
             ax.set_xticks(sorted({each.x for series in panel.series for each in series.points}))
             _from_0_to_1(ax)
-        return _finished(figure, axes[0], id_)
+        _legend(figure, [drawn[name] for name in names])
+        return svg_of(figure, id_)
 
 
 def points(id_: str, series: Sequence[Series], x: str, y: str) -> str:
@@ -57,7 +65,8 @@ def points(id_: str, series: Sequence[Series], x: str, y: str) -> str:
         ax.set_ylabel(y)
         ax.set_xlim(left=0)
         _from_0_to_1(ax)
-        return _finished(figure, ax, id_)
+        _legend(figure, _series_of(ax))
+        return svg_of(figure, id_)
 
 
 def rows(id_: str, names: Sequence[str], shown: Sequence[Row], x: str) -> str:
@@ -86,7 +95,8 @@ def rows(id_: str, names: Sequence[str], shown: Sequence[Row], x: str) -> str:
         ax.set_xlim(-0.02, 1.02)
         ax.set_xlabel(x)
         ax.grid(visible=False, axis="y")
-        return _finished(figure, ax, id_, legend=count > 1)
+        _legend(figure, _series_of(ax))
+        return svg_of(figure, id_)
 
 
 def bands(id_: str, series: Sequence[Series], x: str, y: str) -> str:
@@ -116,7 +126,8 @@ def bands(id_: str, series: Sequence[Series], x: str, y: str) -> str:
         ax.set_ylabel(y)
         ax.set_xlim(0, 1.02)
         _from_0_to_1(ax)
-        return _finished(figure, ax, id_, legend=len(series) > 1)
+        _legend(figure, _series_of(ax))
+        return svg_of(figure, id_)
 
 
 def calibration(id_: str, series: Sequence[Series], counts: Sequence[Sequence[Count]]) -> str:
@@ -147,7 +158,8 @@ def calibration(id_: str, series: Sequence[Series], counts: Sequence[Sequence[Co
         ax.set_ylabel("Share right")
         ax.set_xlim(0, 1.02)
         _from_0_to_1(ax)
-        return _finished(figure, ax, id_, legend=len(series) > 1)
+        _legend(figure, _series_of(ax))
+        return svg_of(figure, id_)
 
 
 def _figure(panels: int, height: float = _HEIGHT) -> "tuple[Figure, list[Axes]]":
@@ -164,9 +176,9 @@ def _figure(panels: int, height: float = _HEIGHT) -> "tuple[Figure, list[Axes]]"
     return figure, axes[:panels]
 
 
-def _errorbar(ax: "Axes", series: Series, number: int, *, line: bool) -> None:
+def _errorbar(ax: "Axes", series: Series, number: int, *, line: bool) -> Any:
     style: dict[str, Any] = {"linestyle": DASHES[number]} if line else {"linestyle": "none"}
-    ax.errorbar(
+    return ax.errorbar(
         [each.x for each in series.points],
         [each.y for each in series.points],
         yerr=errors(series.points),
@@ -182,9 +194,11 @@ def _from_0_to_1(ax: "Axes") -> None:
     ax.set_ylim(-0.03, 1.03)
 
 
-def _finished(figure: "Figure", ax: "Axes", id_: str, *, legend: bool = True) -> str:
-    if legend:
-        handles, labels = ax.get_legend_handles_labels()
-        if len(labels) > 1:
-            figure.legend(handles, labels, loc="outside upper left", ncols=2, fontsize=9.5)
-    return svg_of(figure, id_)
+def _legend(figure: "Figure", handles: Sequence[Any]) -> None:
+    """Name the series, if there are several."""
+    if len(handles) > 1:
+        figure.legend(handles=handles, loc="outside upper left", ncols=2, fontsize=9.5)
+
+
+def _series_of(ax: "Axes") -> list[Any]:
+    return ax.get_legend_handles_labels()[0]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.blocks import Block, Plot, Section, Table, Words
 from atlas_search.evaluation.reports.plots.charts import MOST, lines, points
@@ -31,7 +32,7 @@ def _by_depth(run: Analysis) -> Block:
         (f"{name}@k", *(with_interval(figures.get(depth)) for depth in depths))
         for name, figures in found.items()
     )
-    panels = tuple(Panel(f"{name}@k", (_series(name, figures),)) for name, figures in found.items())
+    panels = tuple(Panel(f"{name}@k", (_series(figures),)) for name, figures in found.items())
     said = ", ".join(
         f"{name}@{depth} {number(figures[depth].mean)}"
         for name, figures in found.items()
@@ -57,6 +58,8 @@ def _by_k(runs: Sequence[Analysis]) -> Block:
     if not any(len({run.of.k for run in members}) > 1 for members in groups.values()):
         return Words("The runs do not differ in k alone.")
     names = [name for name in _OF_RUNS if any(name in run.all for run in runs)]
+    if not names:
+        return Words("No question has a figure.")
     panels = tuple(Panel(title_of(name), _series_of_runs(groups, name)) for name in names)
     rows = tuple(
         (configuration, str(run.of.k), *(with_interval(run.all.get(name)) for name in names))
@@ -72,7 +75,7 @@ def _by_k(runs: Sequence[Analysis]) -> Block:
     )
     return Plot(
         "Quality against k",
-        f"Line charts of figures against the number k of passages. {told}.",
+        f"Line charts of figures against the number k of passages.{_first(len(groups))} {told}.",
         lambda: lines("quality-k", panels, "passages (k)"),
         Table("Quality against k", heads, rows, texts=1),
     )
@@ -91,19 +94,24 @@ def _by_time(runs: Sequence[Analysis]) -> Block:
         (run.name, number(_median(run)), number(_slowest(run)), with_interval(run.all[main]))
         for run in timed
     )
-    more = "" if len(series) <= MOST else f" The plot shows the first {MOST} configurations."
     told = "; ".join(f"{row[0]}: {row[3]} at {row[1]} s" for row in rows)
     heads = ("Run", "p50 s", "p95 s", title_of(main))
     return Plot(
         "Quality against time",
-        f"{title_of(main)} against the median of seconds, a point for each run.{more} {told}.",
+        f"{title_of(main)} against the median of seconds, a point for each run."
+        f"{_first(len(series))} {told}.",
         lambda: points("quality-time", series, "seconds (median)", title_of(main)),
         Table("Quality against time", heads, rows),
     )
 
 
-def _series(name: str, figures: Mapping[int, Figure]) -> Series:
-    return Series(name, tuple(point(depth, figure) for depth, figure in figures.items()))
+def _first(configurations: int) -> str:
+    return "" if configurations <= MOST else f" The plot shows the first {MOST} configurations."
+
+
+def _series(figures: Mapping[int, Figure]) -> Series:
+    """The only one of its panel, so without a name."""
+    return Series("", tuple(point(depth, figure) for depth, figure in figures.items()))
 
 
 def _series_of_runs(groups: Mapping[str, Sequence[Analysis]], name: str) -> tuple[Series, ...]:
@@ -134,8 +142,19 @@ def _configurations(runs: Sequence[Analysis]) -> dict[str, list[Analysis]]:
 def _without_k(run: Analysis) -> dict[str, str]:
     spec = run.of.spec
     options = {name: str(value) for name, value in spec.options.items() if name != "search_k"}
-    said = {"split": spec.labels.split, "collection": spec.collection, "where": spec.where}
-    return options | said
+    drawn = f"{spec.limit} drawn with seed {spec.seed}" if spec.limit else "all questions"
+    said = {
+        "labels": spec.labels.sha256[:12],
+        "split": spec.labels.split,
+        "drawn": drawn,
+        "collection": f"{spec.collection} {spec.collection_version}",
+        "corpora": " ".join(spec.corpora),
+        "where": spec.where,
+        "mode": "only searched" if spec.search_only else "answered",
+        "day": str(spec.today),
+        "Atlas": spec.versions.get(DISTRIBUTION, ""),
+    }
+    return options | said | dict(spec.settings)
 
 
 def _median(run: Analysis) -> float:

@@ -10,6 +10,7 @@ from atlas_search.evaluation.reports.outcomes import (
     closeness,
     found,
     gold_of,
+    is_wrong,
     worst,
     wrongly_decided,
 )
@@ -20,6 +21,9 @@ from atlas_search.output.search_document import RankedPassageOut
 _WORST = 10
 _PASSAGES = 5
 _ERRORS = 10
+
+_CLOSENESS = {False: "F1", True: "Reciprocal rank"}
+"""What `closeness` is, by whether a run only searched."""
 
 _RULE = (
     "Wrong decisions come first, then questions of which nothing gold was found, then those with "
@@ -75,9 +79,12 @@ def _of_most_runs(runs: Sequence[Analysis]) -> Block:
                 asked.setdefault(one.label.id, []).append(one)
 
     def order(id_: str) -> tuple[int, int, float, str]:
-        same = asked[id_]
-        return (-_wrong(same), -_missed(same), _mean_closeness(same), id_)
+        same, near = asked[id_], _mean_closeness(asked[id_])
+        return (-_wrong(same), -_missed(same), 1.0 if near is None else near, id_)
 
+    ids_ = sorted((id_ for id_, same in asked.items() if any(map(is_wrong, same))), key=order)
+    if not ids_:
+        return Words("Nothing is wrong with a question.")
     rows = tuple(
         (
             id_,
@@ -86,9 +93,10 @@ def _of_most_runs(runs: Sequence[Analysis]) -> Block:
             share(_missed(asked[id_]), len(asked[id_])),
             number(_mean_closeness(asked[id_])),
         )
-        for id_ in sorted(asked, key=order)[:_WORST]
+        for id_ in ids_[:_WORST]
     )
-    heads = ("Id", "Question", "Runs that decided wrongly", "Runs that found nothing gold", "F1")
+    near = " or ".join(dict.fromkeys(_CLOSENESS[run.of.spec.search_only] for run in runs))
+    heads = ("Id", "Question", "Runs that decided wrongly", "Runs that found nothing gold", near)
     caption = "Questions that most runs get wrong; the report of a run has its passages"
     return Table(caption, heads, rows, texts=2)
 
@@ -101,8 +109,9 @@ def _missed(same: Sequence[Scored]) -> int:
     return sum(found(one) is False for one in same)
 
 
-def _mean_closeness(same: Sequence[Scored]) -> float:
-    return sum(map(closeness, same)) / len(same)
+def _mean_closeness(same: Sequence[Scored]) -> float | None:
+    known = [near for one in same if (near := closeness(one)) is not None]
+    return sum(known) / len(known) if known else None
 
 
 def errors(runs: Sequence[Analysis]) -> Section:
@@ -139,7 +148,8 @@ def _facts(one: Scored) -> Iterator[tuple[str, str]]:
         yield "Decision", f"{answer.decision}: {answer.reason.message or answer.reason.code}"
         yield "Answer", shortened(answer.answer or "-")
     yield "Reference", " | ".join(shortened(text) for text in one.label.answers[:3]) or "-"
-    yield "Gold", ids(gold_of(one)) or "none: the collection does not hold the answer"
+    nothing = "not known" if one.label.answerable else "none: the collection lacks the answer"
+    yield "Gold", ids(gold_of(one)) or nothing
     yield "Gold found", {True: "yes", False: "no", None: "-"}[found(one)]
     if answer:
         yield "Cited", ids(cited_documents(one)) or "-"

@@ -17,8 +17,9 @@ from atlas_search.evaluation.reports.wording import (
 from atlas_search.evaluation.scored import Figure
 
 INTERVALS = (
-    "Every figure is a mean over the questions that it says something of (n). Between the ends of "
-    "its interval it lies in 95 of 100 sets of questions like this one (bootstrap)."
+    "Every figure is a mean over the questions that it says something of (n). Of 100 intervals "
+    "made like these (bootstrap), about 95 hold the mean over all such questions; of few questions "
+    "or of ones that all went alike, fewer do."
 )
 
 _SIDE_BY_SIDE = (

@@ -1,0 +1,216 @@
+"""`atlas kwic`, `trends` and `counts`: words in whole corpora, from a running server."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from atlas_search.cli.choices import (
+    AsJson,
+    CollectionChoice,
+    CorpusChoice,
+    Excluded,
+    Required,
+    WhereChoice,
+    command_settings,
+)
+from atlas_search.cli.client import Document, filters_of, of_collection, post
+from atlas_search.cli.printable import printable, printable_json
+from atlas_search.cli.tables import print_whole
+from atlas_search.core.errors import RequestError
+from atlas_search.output.table import csv_text
+from atlas_search.output.words_document import CellOut, LineOut
+from atlas_search.words.request import ALL, CORPUS, YEAR, Sort
+from atlas_search.words.slots import Form
+
+Query = Annotated[
+    str, typer.Argument(help='strike*, "a phrase", strike* NEAR/5 wage*, a OR b, wom?n')
+]
+FormChoice = Annotated[
+    Form, typer.Option(help="Words as they are written, or in all forms of their stem")
+]
+CaseChoice = Annotated[bool, typer.Option(help="Whether capitals and accents count")]
+ByChoice = Annotated[str, typer.Option(help="year, decade, corpus, all, or a metadata field")]
+ByCorpus = Annotated[bool, typer.Option(help="Count every corpus for itself, too")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="A table for other programs")]
+
+Row = Mapping[str, Any]
+
+
+def kwic_command(
+    query: Query,
+    corpus: CorpusChoice = None,
+    collection: CollectionChoice = None,
+    where: WhereChoice = None,
+    require: Required = None,
+    exclude: Excluded = None,
+    form: FormChoice = "surface",
+    case_sensitive: CaseChoice = False,
+    limit: Annotated[int, typer.Option("-n", "--limit", help="Lines, at most 1000")] = 20,
+    offset: Annotated[int, typer.Option(help="Lines before them")] = 0,
+    context: Annotated[int, typer.Option(help="Words on either side")] = 8,
+    sort: Annotated[Sort, typer.Option(help="Order of the lines")] = "document",
+    sample: Annotated[int | None, typer.Option(help="So many hits, drawn by lot")] = None,
+    seed: Annotated[int, typer.Option(help="The same draws the same hits")] = 0,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show every hit of some words in its context (keyword in context), and count them."""
+    body = body_of(query, corpus, where, require, exclude, form, case_sensitive) | {
+        "limit": limit,
+        "offset": offset,
+        "context": context,
+        "sort": sort,
+        "sample": sample,
+        "seed": seed,
+    }
+    ask_and_print(
+        "/api/concordance",
+        of_collection(collection, body),
+        "lines",
+        list(LineOut.model_fields),
+        _print_lines,
+        as_csv=as_csv,
+        as_json=as_json,
+    )
+
+
+def trends_command(
+    query: Query,
+    by: ByChoice = YEAR,
+    by_corpus: ByCorpus = False,
+    corpus: CorpusChoice = None,
+    collection: CollectionChoice = None,
+    where: WhereChoice = None,
+    require: Required = None,
+    exclude: Excluded = None,
+    form: FormChoice = "surface",
+    case_sensitive: CaseChoice = False,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+) -> None:
+    """Count the hits of some words by year, decade, corpus or metadata field."""
+    body = body_of(query, corpus, where, require, exclude, form, case_sensitive)
+    asked = of_collection(collection, body | {"by": by, "by_corpus": by_corpus})
+    _count("/api/trends", asked, as_csv=as_csv, as_json=as_json)
+
+
+def counts_command(
+    query: Query,
+    by: ByChoice = ALL,
+    by_corpus: ByCorpus = False,
+    corpus: CorpusChoice = None,
+    collection: CollectionChoice = None,
+    where: WhereChoice = None,
+    require: Required = None,
+    exclude: Excluded = None,
+    form: FormChoice = "surface",
+    case_sensitive: CaseChoice = False,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+) -> None:
+    """Count the documents and passages that say something, at once or by a field."""
+    body = body_of(query, corpus, where, require, exclude, form, case_sensitive)
+    asked = of_collection(collection, body | {"by": by, "by_corpus": by_corpus})
+    _count("/api/counts", asked, as_csv=as_csv, as_json=as_json)
+
+
+def body_of(
+    query: str,
+    corpus: list[str] | None,
+    where: list[str] | None,
+    require: list[str] | None,
+    exclude: list[str] | None,
+    form: Form,
+    case_sensitive: bool,
+) -> dict[str, object]:
+    """The body of a request, but for what one command alone has."""
+    return {
+        "query": query,
+        "corpus_filter": corpus or "all",
+        "filters": filters_of(where or ()),
+        "require": require or [],
+        "exclude": exclude or [],
+        "form": form,
+        "case_sensitive": case_sensitive,
+    }
+
+
+def ask_and_print(
+    path: str,
+    asked: Mapping[str, object],
+    rows: str,
+    columns: Sequence[str],
+    show: Callable[[Console, Document], None],
+    *,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """Ask the server, and print what it says: whole, its `rows` as CSV, or as `show` has it.
+
+    Raises RequestError for two forms at once.
+    """
+    if as_csv and as_json:
+        raise RequestError("--csv and --json exclude each other. Give one.")
+    found = post(command_settings(), path, asked)
+    if as_json:
+        print(printable_json(found))
+    elif as_csv:
+        listed = ({name: row[name] for name in columns} for row in found[rows])
+        print(csv_text(columns, listed), end="")
+    else:
+        show(Console(highlight=False), printable(found))
+
+
+def _count(path: str, asked: Mapping[str, object], *, as_csv: bool, as_json: bool) -> None:
+    columns = [name for name in CellOut.model_fields if name != "filters"]
+    ask_and_print(path, asked, "cells", columns, _print_cells, as_csv=as_csv, as_json=as_json)
+
+
+def _print_lines(console: Console, found: Document) -> None:
+    lines: Sequence[Row] = found["lines"]
+    left = [" ".join(line["left"].split()) for line in lines]
+    width = max(map(len, left), default=0)
+    for line, before in zip(lines, left, strict=True):
+        text = Text(before.rjust(width))
+        text.append(f" {' '.join(line['hit'].split())} ", style="bold")
+        text.append(" ".join(line["right"].split()))
+        text.append(f"  [{line['document_id']}:{line['start']}-{line['end']}]", style="dim")
+        console.print(text, soft_wrap=True)
+    console.print(_summary(found), markup=False, soft_wrap=True)
+
+
+def _summary(found: Row) -> str:
+    rate = f", {found['per_million']:,.1f} per million words" if found["per_million"] else ""
+    return (
+        f"{found['hits'] or 0:,} hits in {found['documents']:,} documents and "
+        f"{found['passages']:,} passages{rate}; {found['words']:,} words looked through"
+    )
+
+
+_COLUMNS = ("hits", "per_million", "words", "documents", "of_documents", "passages", "of_passages")
+
+
+def _print_cells(console: Console, found: Document) -> None:
+    cells: Sequence[Row] = found["cells"]
+    by_corpus = found["by"] != CORPUS and any(cell["corpus"] for cell in cells)
+    names = [found["by"], *(["corpus"] if by_corpus else [])]
+    table = Table(*names, *(name.replace("_", " ") for name in _COLUMNS))
+    for cell in cells:
+        unknown = "(unknown)" if cell["value"] is None else cell["value"]
+        texts = [unknown, *([cell["corpus"]] if by_corpus else [])]
+        table.add_row(*map(Text, texts), *(figure(cell[name]) for name in _COLUMNS))
+    print_whole(console, table)
+    if found["cells_left_out"]:
+        console.print(f"{found['cells_left_out']:,} more values are not shown.")
+    console.print(_summary(found["total"]), markup=False, soft_wrap=True)
+
+
+def figure(value: float | None) -> str:
+    """A number as tables show it."""
+    if value is None:
+        return "–"
+    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"

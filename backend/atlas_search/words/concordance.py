@@ -1,0 +1,182 @@
+"""Keyword in context: which lines, in which order, and what stands in them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from zlib import crc32
+
+import numpy as np
+
+from atlas_search.core.domain import Passage
+from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.words import WordTable
+from atlas_search.words.groups import of_point
+from atlas_search.words.hits import Hits
+from atlas_search.words.lines import Concordance, Line
+from atlas_search.words.ranks import Key, lots, page
+from atlas_search.words.reach import Reach
+from atlas_search.words.request import LinesRequest, Sort
+from atlas_search.words.run import WordsRun
+
+SORTED_BY = 5
+"""Words of the context by which lines are sorted."""
+LONGEST = 1000
+"""Characters of a hit, and of either side, that are shown: some texts have no blanks."""
+
+
+def concordance(run: WordsRun, asked: LinesRequest) -> Concordance:
+    """Count all hits, and show a page of them."""
+    reach, hits = run.reach, run.hits
+    if asked.point:
+        reach = reach.within(of_point(run.store, asked.point))
+        hits = reach.keep(hits)
+    run.stop.check()
+    listed = _sample(run, hits, asked)
+    chosen = page(len(listed.starts), _keys(run, listed, asked.sort), asked.offset, asked.limit)
+    run.stop.check()
+    documents = np.diff(np.searchsorted(hits.starts, run.table.ends))
+    return Concordance(
+        text=run.request.text,
+        hits=len(hits.starts),
+        words=int(reach.words_of.sum()),
+        documents=int(np.count_nonzero(documents)),
+        passages=len(reach.passages_with(hits)),
+        per_corpus=_per_corpus(run, documents),
+        listed=len(listed.starts),
+        offset=asked.offset,
+        lines=tuple(_lines(run, reach, listed, chosen, asked.context)),
+    )
+
+
+def _per_corpus(run: WordsRun, hits_of: IntArray) -> Mapping[str, int]:
+    holding = np.flatnonzero(hits_of)
+    owners = run.store.corpus_of_documents(holding)
+    count = len(run.store.corpora)
+    sums = np.bincount(owners, weights=hits_of[holding], minlength=count).astype(np.int64)
+    found = {corpus.id: hits for corpus, hits in zip(run.store.corpora, sums.tolist(), strict=True)}
+    return {id_: found[id_] for id_ in run.request.corpora}
+
+
+def _sample(run: WordsRun, hits: Hits, asked: LinesRequest) -> Hits:
+    """As many as are wanted, drawn by lot; a smaller sample is part of a larger one."""
+    if asked.sample is None or asked.sample >= len(hits.starts):
+        return hits
+    # hits that begin at one place are told apart by their lengths
+    numbers = (_in_corpus(run, hits) << 8) ^ (hits.ends - hits.starts)
+    drawn = lots(numbers, asked.seed)
+    order = np.lexsort((hits.ends, hits.starts, drawn))
+    return hits.where(np.sort(order[: asked.sample]))
+
+
+def _in_corpus(run: WordsRun, hits: Hits) -> IntArray:
+    """A number for the place of each hit that does not depend on what other corpora there are."""
+    owners = run.store.corpus_of_documents(run.table.documents_of(hits.starts))
+    found = hits.starts.copy()
+    for number, corpus in enumerate(run.store.corpora):
+        own = owners == number
+        if own.any():
+            first = run.table.ends[run.store.documents_of([corpus.id])[0]]
+            found[own] = (found[own] - first) ^ (crc32(corpus.id.encode()) << 24)
+    return found
+
+
+def _keys(run: WordsRun, hits: Hits, sort: Sort) -> Sequence[Key]:
+    table = run.table
+    if sort == "document":
+        return ()
+    if sort in ("date", "-date", "corpus"):
+        return _document_keys(run, table.documents_of(hits.starts), sort)
+    steps = range(SORTED_BY)
+    documents = table.documents_of(hits.starts)
+    if sort == "left":
+        return [_word_key(table, documents, hits.starts, -1 - step) for step in steps]
+    if sort == "right":
+        return [_word_key(table, documents, hits.ends, step) for step in steps]
+    return [_hit_key(table, hits, step) for step in steps]
+
+
+def _word_key(table: WordTable, documents: IntArray, places: IntArray, step: int) -> Key:
+    """By the words `step` from `places`; before all others where a document has none."""
+
+    def key(items: IntArray) -> IntArray:
+        at, document = places[items] + step, documents[items]
+        inside = (at >= table.ends[document]) & (at < table.ends[document + 1])
+        return np.where(inside, table.folded_of[table.tokens[np.where(inside, at, 0)]], -1)
+
+    return key
+
+
+def _hit_key(table: WordTable, hits: Hits, step: int) -> Key:
+    """By a word of the hit itself, a shorter one before a longer one that begins like it."""
+
+    def key(items: IntArray) -> IntArray:
+        at = hits.starts[items] + step
+        inside = at < hits.ends[items]
+        return np.where(inside, table.folded_of[table.tokens[np.where(inside, at, 0)]], -1)
+
+    return key
+
+
+def _document_keys(run: WordsRun, documents: IntArray, sort: Sort) -> Sequence[Key]:
+    first = run.store.days.first
+    days = first.astype("datetime64[D]").astype(np.int64)
+    order = np.where(np.isnat(first), np.iinfo(np.int64).max, -days if sort == "-date" else days)
+    by_date = order[documents]
+    if sort != "corpus":
+        return [lambda items: by_date[items]]
+    owners = run.store.corpus_of_documents(documents)
+    return [lambda items: owners[items], lambda items: by_date[items]]
+
+
+def _lines(
+    run: WordsRun, reach: Reach, hits: Hits, chosen: IntArray, context: int
+) -> Iterator[Line]:
+    ascending = np.sort(chosen)
+    shown = hits.where(ascending)
+    documents = run.table.documents_of(shown.starts)
+    passages = run.store.passages(reach.openers(shown).tolist())
+    for at in np.searchsorted(ascending, chosen).tolist():
+        document = int(documents[at])
+        place = slice(int(shown.starts[at]), int(shown.ends[at]))
+        yield _line(run, document, passages[at], _bounds(run.table, document, place, context))
+
+
+def _bounds(
+    table: WordTable, document: int, place: slice, context: int
+) -> tuple[int, int, int, int]:
+    """The characters at which a line begins, its hit begins and ends, and the line ends."""
+    low = max(int(table.ends[document]), place.start - context)
+    high = min(int(table.ends[document + 1]), place.stop + context)
+    begins = int(table.starts[low]), int(table.starts[place.start])
+    return (*begins, _end(table, place.stop - 1), _end(table, high - 1))
+
+
+def _line(
+    run: WordsRun, document: int, passage: Passage, bounds: tuple[int, int, int, int]
+) -> Line:
+    left, start, end, right = bounds
+    left, right = max(left, start - LONGEST), min(right, end + LONGEST)
+    shown = min(end, start + LONGEST)
+    texts = run.store.texts(
+        [(document, left, start), (document, start, shown), (document, end, right)]
+    )
+    before, hit, after = texts
+    return Line(
+        corpus=passage.corpus,
+        document_id=passage.document_id,
+        passage_id=passage.id,
+        title=passage.title,
+        date=passage.date,
+        start=start,
+        end=end,
+        left=before,
+        hit=hit,
+        right=after,
+        page=passage.page,
+        locator=passage.locator_at(start),
+        section=passage.section,
+        speaker=passage.speaker,
+        url=passage.url,
+    )
+
+
+def _end(table: WordTable, place: int) -> int:
+    return int(table.starts[place]) + int(table.lengths[place])

@@ -1,0 +1,115 @@
+"""Places at which the words of a query stand, as arrays."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.core.stop import Stop
+from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.words import WordTable
+from atlas_search.words.query import Near, Node, Words
+from atlas_search.words.slots import AnyWord, Comparison, forms_of, slots
+
+BoolArray = NDArray[np.bool_]
+
+
+class Hits(NamedTuple):
+    """Spans of words in a `WordTable`: from the place `starts[i]` to `ends[i]`, excluded.
+
+    Each once, ordered by start and end; spans may overlap.
+    """
+
+    starts: IntArray
+    ends: IntArray
+
+    def where(self, kept: BoolArray | IntArray) -> "Hits":
+        """Some of them, in order."""
+        return Hits(self.starts[kept], self.ends[kept])
+
+
+def near_places(table: WordTable, hits: Hits, left: int, right: int) -> BoolArray:
+    """Whether each place of the table is near a hit, in its document.
+
+    At most `left` words before it, or `right` after it: those of `NEAR/right,left` from there.
+    """
+    found = np.zeros(len(table.tokens), dtype=bool)
+    documents = table.documents_of(hits.starts)
+    first, last = table.ends[documents], table.ends[documents + 1]
+    for step in range(1, left + 1):
+        places = hits.starts - step
+        found[places[places >= first]] = True
+    for step in range(right):
+        places = hits.ends + step
+        found[places[places < last]] = True
+    return found
+
+
+def find_hits(node: Node, table: WordTable, how: Comparison, stop: Stop) -> Hits:
+    """All hits of a query in all documents, whatever their language."""
+    stop.check()
+    if isinstance(node, Words):
+        return _find_words(node, table, how)
+    if isinstance(node, Near):
+        left = find_hits(node.left, table, how, stop)
+        right = find_hits(node.right, table, how, stop)
+        return left.where(_is_near(table, left, right, node.before, node.after))
+    return merge([find_hits(part, table, how, stop) for part in node.parts])
+
+
+def merge(found: Sequence[Hits]) -> Hits:
+    """All hits of several queries, each span once."""
+    starts = np.concatenate([hits.starts for hits in found])
+    ends = np.concatenate([hits.ends for hits in found])
+    order = np.lexsort((ends, starts))
+    starts, ends = starts[order], ends[order]
+    is_new = np.ones(len(starts), dtype=bool)
+    is_new[1:] = (np.diff(starts) > 0) | (np.diff(ends) > 0)
+    return Hits(starts[is_new], ends[is_new])
+
+
+def _find_words(node: Words, table: WordTable, how: Comparison) -> Hits:
+    asked = slots(node.text, how.language)
+    forms = {
+        at: forms_of(slot, table, how)
+        for at, slot in enumerate(asked)
+        if not isinstance(slot, AnyWord)
+    }
+    if not forms:  # a language that takes words apart at apostrophes may leave only `*`
+        return Hits(_NONE, _NONE)
+    # from the rarest word on there is least to compare
+    rarest = min(forms, key=lambda at: table.counts(forms[at]))
+    starts = table.places_of(forms.pop(rarest)) - rarest
+    starts = starts[(starts >= 0) & (starts + len(asked) <= len(table.tokens))]
+    for at, wanted in forms.items():
+        is_wanted = np.zeros(len(table.forms), dtype=bool)
+        is_wanted[wanted] = True
+        starts = starts[is_wanted[table.tokens[starts + at]]]
+    ends = starts + len(asked)
+    if len(asked) > 1:
+        within = ends <= table.ends[table.documents_of(starts) + 1]
+        starts, ends = starts[within], ends[within]
+    return Hits(starts, ends)
+
+
+def _is_near(
+    table: WordTable, left: Hits, right: Hits, most_before: int, most_after: int
+) -> BoolArray:
+    """Which of `left` have a hit of `right` near, in the same document."""
+    if not len(right.starts):
+        return np.zeros(len(left.starts), dtype=bool)
+    documents = table.documents_of(left.starts)
+    last = len(right.starts) - 1
+    at = np.searchsorted(right.starts, left.ends)
+    after = right.starts[np.minimum(at, last)]
+    follows = (at <= last) & (after - left.ends < most_after) & (after < table.ends[documents + 1])
+    ends = np.sort(right.ends, kind="stable")  # they are nearly sorted, which it makes use of
+    at = np.searchsorted(ends, left.starts, side="right") - 1
+    before = ends[np.maximum(at, 0)]
+    precedes = (at >= 0) & (left.starts - before < most_before) & (before > table.ends[documents])
+    found: BoolArray = follows | precedes
+    return found
+
+
+_NONE = np.empty(0, dtype=np.int64)

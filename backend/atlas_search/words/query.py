@@ -1,0 +1,210 @@
+"""The language in which words are looked for, and its parser.
+
+    strike                      a word
+    general strike              words that stand next to each other; so does "general strike"
+    strike*  *ship  wom?n       `*` for any letters or none, `?` for one; "the * of" for any word
+    strike* NEAR/5 wage*        the left one, where the right one stands at most 5 words away
+    strike* NEAR/0,5 wage*      at most 0 words before it, or 5 after it
+    strike OR "lock out"        either
+    (strike* OR lockout*) NEAR/5 (wage* OR pay)
+
+NEAR binds closer than OR. Operators are in capitals; in quotation marks they are words.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from atlas_search.core.errors import InvalidQuery
+from atlas_search.core.shown import shown
+from atlas_search.words.slots import AnyWord, Wildcard, slots
+
+MAX_QUERY = 1000
+"""Characters."""
+MAX_DISTANCE = 100
+MOST_WILDCARDS = 20
+"""Words with one in a query: all that is ever written in the collection is compared with each."""
+MOST_NESTED = 20
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words that stand next to each other, as they were typed."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Near:
+    """Hits of `left` with a hit of `right` at most `before` words before it, or `after` after it.
+
+    Words that stand next to each other are 1 away; hits that overlap are not near.
+    """
+
+    left: "Node"
+    right: "Node"
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Either:
+    """Hits of any of its parts."""
+
+    parts: tuple["Node", ...]
+
+
+Node = Words | Near | Either
+
+Kind = Literal["open", "close", "or", "near", "word", "phrase", "end"]
+
+
+class _Token(NamedTuple):
+    kind: Kind
+    text: str
+    at: int
+
+
+_TOKEN = re.compile(
+    r"""(?P<open>\()|(?P<close>\))|"(?P<plain>[^"]*)"|“(?P<curly>[^”]*)”|„(?P<low>[^“”]*)[“”]"""
+    r"""|(?P<word>[^\s()"“”„]+)"""
+)
+_NO_OPERATOR = re.compile(r"AND|NOT|NEAR[0-9]+|(?!NEAR)(?i:near)/.*")
+_NEAR = re.compile(r"NEAR(?:/(.*))?")
+
+
+def parse(text: str) -> Node:
+    """What a query asks for. Raises InvalidQuery, which says at which character."""
+    if len(text) > MAX_QUERY:
+        raise InvalidQuery(f"query has {len(text):,} characters; at most {MAX_QUERY:,} are read.")
+    parser = _Parser(_tokens(text))
+    found = parser.either(0)
+    parser.expect_end()
+    if parser.wildcards > MOST_WILDCARDS:
+        raise InvalidQuery(
+            f"query: {parser.wildcards} words have a wildcard; at most {MOST_WILDCARDS} may."
+        )
+    return found
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens: list[_Token] = []
+    at = len(text) - len(text.lstrip())
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if not match:
+            raise _invalid(at, f"the quotation mark {text[at]} is not closed.")
+        tokens.append(_token(match))
+        at = match.end()
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return [*tokens, _Token("end", "", len(text))]
+
+
+def _token(match: re.Match[str]) -> _Token:
+    at, text = match.start(), match.group()
+    if match["open"] or match["close"]:
+        return _Token("open" if match["open"] else "close", text, at)
+    if match["word"] is None:
+        return _Token("phrase", text[1:-1], at)
+    if text == "OR":
+        return _Token("or", text, at)
+    if _NO_OPERATOR.fullmatch(text):  # else a slip would find nothing, as if nobody had said it
+        raise _invalid(
+            at,
+            f"{shown([text])} is no operator. There are OR and NEAR/5, in capitals; a word goes "
+            "into quotation marks.",
+        )
+    return _Token("near" if _NEAR.fullmatch(text) else "word", text, at)
+
+
+class _Parser:
+    """One look through the tokens; `wildcards` counts the words that have one."""
+
+    def __init__(self, tokens: Sequence[_Token]):
+        self._tokens = tokens
+        self._next = 0
+        self.wildcards = 0
+
+    @property
+    def _token(self) -> _Token:
+        return self._tokens[self._next]
+
+    def _take(self) -> _Token:
+        token = self._token
+        self._next += 1
+        return token
+
+    def either(self, depth: int) -> Node:
+        parts = [self._near(depth)]
+        while self._token.kind == "or":
+            self._take()
+            parts.append(self._near(depth))
+        return parts[0] if len(parts) == 1 else Either(tuple(parts))
+
+    def _near(self, depth: int) -> Node:
+        found = self._unit(depth)
+        while self._token.kind == "near":
+            before, after = _distances(self._take())
+            found = Near(found, self._unit(depth), before, after)
+        return found
+
+    def _unit(self, depth: int) -> Node:
+        token = self._take()
+        if token.kind == "open":
+            if depth == MOST_NESTED:
+                raise _invalid(token.at, f"more than {MOST_NESTED} brackets inside each other.")
+            found = self.either(depth + 1)
+            closing = self._take()
+            if closing.kind != "close":
+                raise _invalid(closing.at, f"the bracket of character {token.at + 1} is not closed")
+            return found
+        if token.kind == "phrase":
+            return self._words(token.text, token.at)
+        if token.kind != "word":
+            said = f"before {token.text}" if token.text else "at the end"
+            raise _invalid(token.at, f"a word is missing {said}.")
+        texts = [token.text]
+        while self._token.kind == "word":
+            texts.append(self._take().text)
+        return self._words(" ".join(texts), token.at)
+
+    def _words(self, text: str, at: int) -> Words:
+        found = slots(text)
+        if not found:
+            raise _invalid(at, f"{shown([text])} holds no word.")
+        if all(isinstance(slot, AnyWord) for slot in found):
+            raise _invalid(at, "`*` alone is every word: give some letters, or a word beside it.")
+        self.wildcards += sum(isinstance(slot, Wildcard) for slot in found)
+        return Words(text)
+
+    def expect_end(self) -> None:
+        token = self._token
+        if token.kind == "close":
+            raise _invalid(token.at, "this bracket was never opened.")
+        if token.kind != "end":
+            raise _invalid(
+                token.at,
+                "an operator is missing: OR, or NEAR/5; words that stand next to each other go "
+                "into one pair of quotation marks.",
+            )
+
+
+def _distances(token: _Token) -> tuple[int, int]:
+    """How far before and after."""
+    match = _NEAR.fullmatch(token.text)
+    given = (match[1] or "") if match else ""
+    if re.fullmatch("[0-9]{1,3}(,[0-9]{1,3})?", given):
+        before, *more = map(int, given.split(","))
+        after = more[0] if more else before
+        if 1 <= max(before, after) <= MAX_DISTANCE:
+            return before, after
+    raise _invalid(
+        token.at,
+        f"say how near: NEAR/5 for five words, from 1 to {MAX_DISTANCE}, or NEAR/0,5 for those "
+        "after it alone.",
+    )
+
+
+def _invalid(at: int, what: str) -> InvalidQuery:
+    return InvalidQuery(f"query, character {at + 1}: {what}")

@@ -1,0 +1,124 @@
+"""What is asked of the words of a collection, after the edge has checked it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from atlas_search.stores.filters import Condition
+from atlas_search.words.query import Node
+from atlas_search.words.slots import Form
+
+Sort = Literal["document", "left", "right", "hit", "date", "-date", "corpus"]
+"""Order of lines. `left` and `right` go by the words beside the hit, the nearest first; `document`
+is the order of the collection, which settles all ties."""
+
+YEAR, DECADE, CORPUS, ALL = "year", "decade", "corpus", "all"
+"""What hits can be counted by, besides metadata fields; `all` is one count of everything."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a trend: the value that `by` has in its documents, None for those without.
+
+    An empty corpus is every one.
+    """
+
+    by: str
+    value: str | None
+    corpus: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """What is looked through, and how words are compared.
+
+    `filters`, `require` and `exclude` leave the passages that a search would find, without
+    exception. With `exactly`, capitals and accents count.
+    """
+
+    corpora: tuple[str, ...]
+    every_corpus: bool
+    form: Form = "surface"
+    exactly: bool = False
+    filters: Mapping[str, Condition] = field(default_factory=dict)
+    require: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    @property
+    def corpus_filter(self) -> str:
+        """The corpora as traces name them."""
+        return "all" if self.every_corpus else ",".join(self.corpora)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordsRequest(Where):
+    """What to look for, and where; of passages, a hit must lie within one of them."""
+
+    text: str
+    query: Node
+
+
+@dataclass(frozen=True)
+class LinesRequest:
+    """Which lines of a concordance: `limit` of them after `offset`, with `context` words a side.
+
+    Of `sample` hits drawn by lot, None for all; the same `seed` draws the same.
+    """
+
+    limit: int
+    offset: int
+    context: int
+    sort: Sort
+    sample: int | None = None
+    seed: int = 0
+    point: Point | None = None
+
+
+@dataclass(frozen=True)
+class CountsRequest:
+    """Counts `by` a year, decade, corpus, metadata field or `all`; also `by_corpus` if wanted."""
+
+    by: str
+    by_corpus: bool
+
+
+Strength = Literal["log_likelihood", "log_dice"]
+"""Order of collocates, the strongest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollocatesRequest:
+    """Which collocates: words at most `left` before a hit or `right` after it.
+
+    They stand near hits at least `min_count` times; without `function_words` those that the
+    languages of the corpora list are left out.
+    """
+
+    left: int
+    right: int
+    sort: Strength
+    min_count: int
+    limit: int
+    function_words: bool
+
+
+Direction = Literal["more", "less", "both"]
+"""Words that are more frequent than in the reference, less frequent, or either."""
+Keyness = Literal["log_likelihood", "log_ratio"]
+"""Order of keywords, those that differ most first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeywordsRequest:
+    """Which keywords, against all of the corpora `against` that is not looked through.
+
+    Where a word is more frequent it stands at least `min_count` times, in `min_documents`.
+    """
+
+    against: tuple[str, ...]
+    direction: Direction
+    sort: Keyness
+    min_count: int
+    min_documents: int
+    limit: int
+    function_words: bool

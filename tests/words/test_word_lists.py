@@ -1,0 +1,236 @@
+"""Collocates and keywords of a built collection equal a plain look through its documents."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.domain import Document
+from atlas_search.core.errors import RequestError
+from atlas_search.language.text import term_of
+from atlas_search.words.association import keyness, log_dice, log_likelihood, log_ratio
+from tests.words.looked import looked_through, where_of
+from tests.words.scan import characters, scan, typed, words_in
+
+ASKED = [
+    ["strike*"],
+    ["the", "*", "of"],
+    ["none"],
+    ("near", ["strike*"], ["wage*"], 5),
+    ("or", ["pay"], ["general", "strike*"]),
+]
+# by stem, words without a wildcard would be looked for by their stem too
+FORMS = [*((query, "surface") for query in ASKED), (["strike*"], "stem"), (["*ship*"], "stem")]
+COMPARED: dict[str, Callable[[str], str]] = {"surface": str.lower, "stem": term_of}
+WHERE = st.builds(
+    where_of,
+    st.sampled_from(["mill", "port", "all"]),
+    st.sampled_from([{}, {"date": {"from": "1902"}}, {"paper": "Echo"}]),
+    st.sampled_from(["", "the", "wage of"]),
+    st.sampled_from(["", "pay", "ship"]),
+)
+
+
+def counted(
+    documents: Sequence[tuple[Document, Any]], compared: Callable[[str], str]
+) -> Iterator[tuple[Document, int, str]]:
+    """Every word that counts: its document, its number there, and how it is compared."""
+    for document, counts in documents:
+        for at, (start, end) in enumerate(words_in(document.text)):
+            if counts((start, end)):
+                yield document, at, compared(document.text[start:end])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(FORMS),
+    st.sampled_from([(5, 5), (0, 2), (3, 1), (10, 0)]),
+    WHERE,
+)
+def test_collocates_are_the_words_near_hits(
+    atlas: Atlas,
+    documents: list[Document],
+    asked: tuple[Any, Any],
+    window: tuple[int, int],
+    where: dict[str, Any],
+) -> None:
+    (query, form), (left, right) = asked, window
+    looked = looked_through(atlas, documents, where).documents
+    hits = sum(sum(map(held, characters(query, d.text))) for d, held in looked)
+    near: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    beside = {d.id: scan(query, d.text) for d, _ in looked}
+    for document, at, word in counted(looked, COMPARED[form]):
+        every[word] += 1
+        hits_beside = beside[document.id]
+        near[word] += any(b <= at < b + right or at < a <= at + left for a, b in hits_beside)
+    found = atlas.collocates(
+        typed(query), left=left, right=right, min_count=2, limit=1000, form=form, **where
+    )
+    assert (found.hits, found.words) == (hits, every.total())
+    assert (found.words_near, found.left_out) == (near.total(), 0)
+    drawn = {
+        word
+        for word, joint in near.items()
+        if joint >= 2 and joint * every.total() > every[word] * near.total()
+    }
+    assert {c.word for c in found.collocates} == drawn
+    for c in found.collocates:
+        joint, frequency = np.array([near[c.word]]), np.array([every[c.word]])
+        assert (c.near, c.frequency) == (joint[0], frequency[0])
+        assert [c.log_likelihood] == log_likelihood(
+            joint, near.total(), frequency, every.total()
+        ).tolist()
+        assert [c.log_dice] == log_dice(joint, hits, frequency).tolist()
+    for c in found.collocates[:3]:
+        assert c.query is not None
+        assert atlas.concordance(c.query, limit=0, form=form, **where).hits == c.near
+    scores = [(-c.log_likelihood, -c.near, c.word) for c in found.collocates]
+    assert scores == sorted(scores)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    WHERE,
+    st.sampled_from(["mill", "port", "all"]),
+    st.sampled_from(["more", "less", "both"]),
+    st.sampled_from(sorted(COMPARED)),
+    st.integers(1, 4),
+)
+def test_keywords_are_what_sets_texts_apart(
+    atlas: Atlas,
+    documents: list[Document],
+    where: dict[str, Any],
+    against: str,
+    direction: Any,
+    form: Any,
+    min_documents: int,
+) -> None:
+    looked = looked_through(atlas, documents, where).documents
+    own = list(counted(looked, COMPARED[form]))
+    places = {(d.id, at) for d, at, _ in own}
+    compared = [(d, lambda _: True) for d in documents if against in ("all", d.corpus)]
+    other = [
+        (d, at, word)
+        for d, at, word in counted(compared, COMPARED[form])
+        if (d.id, at) not in places
+    ]
+    ask: dict[str, Any] = {"form": form, "against": against, "direction": direction} | where
+    if not other:
+        with pytest.raises(RequestError, match="nothing is left to compare with"):
+            atlas.keywords(**ask)
+        return
+    found = atlas.keywords(min_count=3, min_documents=min_documents, limit=1000, **ask)
+    assert (found.words, found.documents) == (len(own), len(looked))
+    assert found.reference_words == len(other)
+    assert found.reference_documents == len({d.id for d, *_ in other})
+    mine, theirs = (Counter(word for *_, word in side) for side in (own, other))
+    holding = [
+        Counter(word for _, word in {(d.id, word) for d, _, word in side}) for side in (own, other)
+    ]
+
+    def is_key(word: str) -> bool:
+        difference = mine[word] * len(other) - theirs[word] * len(own)
+        if not difference or direction == ("less" if difference > 0 else "more"):
+            return False
+        side = 0 if difference > 0 else 1
+        return (mine, theirs)[side][word] >= 3 and holding[side][word] >= min_documents
+
+    assert {k.word for k in found.keywords} == set(filter(is_key, mine | theirs))
+    for k in found.keywords:
+        frequency, reference = mine[k.word], theirs[k.word]
+        assert (k.frequency, k.reference_frequency) == (frequency, reference)
+        assert k.per_million == frequency * 1e6 / len(own)
+        assert k.reference_per_million == reference * 1e6 / len(other)
+        assert (k.documents, k.reference_documents) == tuple(of[k.word] for of in holding)
+        sides = np.array([frequency]), len(own), np.array([reference]), len(other)
+        assert [k.log_likelihood] == keyness(*sides).tolist()
+        assert [k.log_ratio] == log_ratio(*sides).tolist()
+    for k in found.keywords[:3]:
+        assert atlas.concordance(k.query, limit=0, form=form, **where).hits == k.frequency
+    scores = [(-k.log_likelihood, k.word) for k in found.keywords]
+    assert scores == sorted(scores)
+
+
+def test_lists_are_sorted_cut_and_without_function_words(atlas: Atlas) -> None:
+    whole = atlas.collocates("strike*", min_count=1, limit=1000)
+    assert {"the", "of", "a"} & {c.word for c in whole.collocates}
+    some = atlas.collocates("strike*", min_count=1, limit=2, sort="log_dice")
+    assert len(some.collocates) == 2
+    assert some.left_out == len(whole.collocates) - 2
+    best = sorted(whole.collocates, key=lambda c: (-c.log_dice, -c.near, c.word))[:2]
+    assert list(some.collocates) == best
+    bare = atlas.collocates("strike*", min_count=1, limit=1000, function_words=False)
+    assert {c.word for c in bare.collocates} == {c.word for c in whole.collocates} - {
+        "the", "of", "a",
+    }  # fmt: skip
+    keys = atlas.keywords(corpora="mill", direction="both", min_count=1, limit=1000)
+    bare_keys = atlas.keywords(
+        corpora="mill", direction="both", min_count=1, function_words=False, sort="log_ratio"
+    )
+    assert {k.word for k in bare_keys.keywords} == {k.word for k in keys.keywords} - {
+        "the", "of", "a",
+    }  # fmt: skip
+    ratios = [-abs(k.log_ratio) for k in bare_keys.keywords]
+    assert ratios == sorted(ratios)
+    assert list(some.to_frame()["word"]) == [c.word for c in some.collocates]
+    assert list(keys.to_frame()["log_ratio"]) == [k.log_ratio for k in keys.keywords]
+
+
+def test_capitals_make_words_where_they_count(atlas: Atlas, documents: list[Document]) -> None:
+    found = atlas.collocates("wage*", min_count=1, limit=1000, case_sensitive=True)
+    every = Counter(text[a:b] for text in (d.text for d in documents) for a, b in words_in(text))
+    assert {c.word: c.frequency for c in found.collocates}.items() <= every.items()
+    for c in found.collocates:
+        assert c.query is not None
+        assert atlas.concordance(c.query, case_sensitive=True).hits == c.near
+
+
+def test_a_query_too_long_to_be_opened_says_so(atlas: Atlas) -> None:
+    long = " OR ".join(["strike"] * 99)
+    (first,) = atlas.collocates(long, min_count=1, limit=1).collocates
+    assert first.query is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"left": 11}, "left=11: give a whole number from 0 to 10"),
+        ({"left": 0, "right": 0}, "right=0: give a whole number from 1 to 10"),
+        ({"sort": "mi"}, "sort='mi': give log_likelihood, log_dice"),
+        ({"min_count": 0}, "min_count=0: give a whole number from 1"),
+        ({"corpora": "moon"}, "Unknown corpus 'moon'"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(atlas: Atlas, asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        atlas.collocates("strike", **asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"against": "moon"}, "Unknown corpus 'moon'"),
+        ({"direction": "up"}, "direction='up': give more, less, both"),
+        ({}, "nothing is left to compare with"),
+        ({"corpora": "mill", "against": "mill"}, "nothing is left to compare with"),
+    ],
+)
+def test_keywords_need_something_to_compare(atlas: Atlas, asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        atlas.keywords(**asked)
+
+
+def test_who_sees_one_corpus_lists_its_words_as_if_there_were_no_other(atlas: Atlas) -> None:
+    own = atlas.permitted({"port"})
+    assert own.collocates("strike*").rows() == atlas.collocates("strike*", corpora="port").rows()
+    asked: dict[str, Any] = {"filters": {"paper": "Echo"}, "min_count": 1}
+    found = atlas.keywords(corpora="port", against="port", **asked)
+    assert own.keywords(**asked).rows() == found.rows()
+    with pytest.raises(RequestError, match="nothing is left"):
+        own.keywords(corpora="port")

@@ -1,0 +1,133 @@
+"""The words of documents as they are stored: every word once, wherever passages lie."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from atlas_search.language.spelling import as_written, fold
+from atlas_search.language.text import TextSpan, words
+from atlas_search.stores.word_writer import WordWriter
+from atlas_search.stores.words import WordTable
+
+BLOCKS = [
+    "Strike",
+    "strikes ",
+    "STRIKE. ",
+    "l'égalité ",
+    "egalite ",
+    "wa-\nges",
+    "don’t ",
+    "\n",
+    "1",
+]
+TEXTS = st.lists(st.sampled_from(BLOCKS), max_size=20).map("".join) | st.text(max_size=40)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> list[tuple[str, str, list[TextSpan]]]:
+    """Texts in one of two languages, with passages anywhere in them, overlapping too."""
+    found = []
+    for text in draw(st.lists(TEXTS, max_size=4)):
+        ends = st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))
+        spans = sorted(TextSpan(*sorted(pair)) for pair in draw(st.lists(ends, max_size=4)))
+        found.append((text, draw(st.sampled_from(["en", "fr"])), spans))
+    return found
+
+
+def table_of(of: list[tuple[str, str, list[TextSpan]]]) -> WordTable:
+    writer = WordWriter()
+    for document in of:
+        writer.add(*document)
+    return writer.table()
+
+
+@settings(deadline=None, max_examples=150)
+@given(documents())
+def test_every_word_of_every_document_stands_once(
+    of: list[tuple[str, str, list[TextSpan]]],
+) -> None:
+    table, row = table_of(of), 0
+    assert table.documents == len(of)
+    assert sorted(table.places.flat.tolist()) == list(range(len(table.tokens)))
+    for document, (text, language, spans) in enumerate(of):
+        first, last = int(table.ends[document]), int(table.ends[document + 1])
+        read = words(text, language)
+        stored = [
+            (
+                int(table.starts[place]),
+                int(table.starts[place]) + int(table.lengths[place]),
+                table.forms[form],
+                table.folded[table.folded_of[form]],
+                table.terms[table.term_of[form]],
+            )
+            for place in range(first, last)
+            for form in [int(table.tokens[place])]
+        ]
+        assert stored == [
+            (w.start, w.end, as_written(text[w.start : w.end]), w.folded, w.term) for w in read
+        ]
+        for start, end in spans:
+            inside = [n + first for n, w in enumerate(read) if start <= w.start and w.end <= end]
+            assert list(range(int(table.firsts[row]), int(table.lasts[row]))) == inside
+            row += 1
+    for form in range(len(table.forms)):
+        places = table.places_of(np.array([form]))
+        assert (table.tokens[places] == form).all()
+        assert (np.diff(places) > 0).all()
+
+
+@settings(deadline=None, max_examples=50)
+@given(documents(), documents())
+def test_documents_that_are_kept_give_the_table_that_reading_them_gives(
+    before: list[tuple[str, str, list[TextSpan]]], new: list[tuple[str, str, list[TextSpan]]]
+) -> None:
+    live, writer = table_of(before), WordWriter()
+    for document in new:
+        writer.add(*document)
+    keep = writer.keeper(live)
+    for number in reversed(range(len(before))):
+        keep(number, before[number][2])
+    assert_same(writer.table(), table_of([*new, *reversed(before)]))
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+    table = table_of(
+        [("Strikes, a strike\nand wa-\nges.", "en", [TextSpan(0, 9)]), ("!", "en", [])]
+    )
+    table.write(tmp_path / "words")
+    assert_same(WordTable.read(tmp_path / "words"), table)
+    assert "wages" in table.forms
+
+
+def test_places_of_many_forms_ascend_however_they_are_gathered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = table_of([("a b c a b d a", "en", [])])
+    forms = np.flatnonzero(np.isin(table.forms, ["a", "c"]))
+    assert table.places_of(forms).tolist() == [0, 2, 3, 6]
+    monkeypatch.setattr("atlas_search.stores.words.MANY", 0)
+    assert table.places_of(forms).tolist() == [0, 2, 3, 6]
+
+
+def test_an_empty_collection_has_an_empty_table(tmp_path: Path) -> None:
+    table = table_of([])
+    table.write(tmp_path / "words")
+    assert_same(WordTable.read(tmp_path / "words"), table)
+
+
+def test_capitals_and_accents_are_kept_in_what_is_written() -> None:
+    table = table_of([("Égalité EGALITE e\u0301galite\u0301", "fr", [])])
+    assert list(table.forms) == ["EGALITE", "Égalité", "égalité"]
+    assert list(table.folded) == [fold("égalité")]
+
+
+def assert_same(one: WordTable, other: WordTable) -> None:
+    for name, value in vars(one).items():
+        if name == "places":
+            assert np.array_equal(value.flat, other.places.flat)
+            assert np.array_equal(value.offsets, other.places.offsets)
+        else:
+            assert np.array_equal(value, getattr(other, name)), name
