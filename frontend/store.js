@@ -1,7 +1,7 @@
 /** Which of several collections the page is about: its address says so, so that it can be sent. */
 
 import { element } from "./dom.js";
-import { counted } from "./text.js";
+import { say } from "./language.js";
 
 const chosen = new URLSearchParams(location.search).get("collection");
 
@@ -21,7 +21,7 @@ export function offerStores({ default: own, collections }) {
     element(
       "option",
       { value: name },
-      documents ? `${name} (${counted(documents, "document")})` : name,
+      documents ? sized(name, documents) : name,
     ),
   );
   const select = element("select", { id: "store" }, ...options);
@@ -31,5 +31,9 @@ export function offerStores({ default: own, collections }) {
     location.assign(location.pathname + query);
   });
   const corpora = document.querySelector("label[for=collection]");
-  corpora.before(element("label", { for: "store" }, "Store"), select);
+  corpora.before(element("label", { for: "store" }, say("ask.store")), select);
+}
+
+function sized(name, count) {
+  return say("ask.corpusOption", { label: name, documents: say("page.documents", { count }) });
 }

@@ -202,7 +202,7 @@ def test_the_page_and_the_description_of_the_api_use_the_same_words(client: Flas
     assert told == list(CONFIDENCE)
     assert [name for name in schemas if name.startswith("atlas_search")] == []
     page = {
-        path.name: path.read_text(encoding="utf-8") for path in (ROOT / "frontend").glob("*.js")
+        path.name: path.read_text(encoding="utf-8") for path in (ROOT / "frontend").rglob("*.js")
     }
     assert f'"{CLOSEST}"' in page["closest.js"]
     for word, said in CONFIDENCE.items():
@@ -210,7 +210,7 @@ def test_the_page_and_the_description_of_the_api_use_the_same_words(client: Flas
 
 
 def test_the_page_says_of_each_word_what_the_documentation_says() -> None:
-    script = (ROOT / "frontend" / "confidence.js").read_text(encoding="utf-8")
+    script = (ROOT / "frontend" / "answer" / "confidence.js").read_text(encoding="utf-8")
     documented = (ROOT / "docs" / "answers.md").read_text(encoding="utf-8")
     meanings = re.findall(r'(\w+): "(Of answers .*)"', script)
     assert [word for word, _ in meanings] == list(CONFIDENCE)

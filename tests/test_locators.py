@@ -58,7 +58,7 @@ def test_a_token_whose_end_has_not_come_is_held_back(found: Passage, length: int
 
 
 def test_the_page_reads_the_same_tokens() -> None:
-    script = (ROOT / "frontend" / "markers.js").read_text(encoding="utf-8")
+    script = (ROOT / "frontend" / "answer" / "markers.js").read_text(encoding="utf-8")
     assert f"const PLACE = String.raw`{TOKEN_PLACE}`;" in script
     assert f"const BEGUN_PLACE = String.raw`{BEGUN_PLACE}`;" in script
 

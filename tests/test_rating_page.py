@@ -18,7 +18,7 @@ from tests.places import ROOT
 
 
 def script(name: str) -> str:
-    return (ROOT / "frontend" / name).read_text(encoding="utf-8")
+    return (ROOT / "frontend" / "feedback" / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ def test_from_a_question_to_the_marked_words_and_the_trace(
     answer = latest(page)
     expect(answer.locator(".answer-text")).to_contain_text("cannot sue for libel")
     answer.locator("button.citation").first.click()
-    mark = page.locator("dialog#reader mark").first
+    mark = page.locator("#reader mark").first
     expect(mark).to_be_in_viewport()
     expect(mark).to_contain_text("cannot sue for libel at common law.")
     page.keyboard.press("Escape")
-    expect(page.locator("dialog#reader")).to_be_hidden()
+    expect(page.locator("#reader")).to_be_hidden()
     counts = answer.locator(".counts")
     for label in ("Legal UK", "Legal US", "Legislation NZ"):
         expect(counts).to_contain_text(label)
@@ -47,7 +47,7 @@ def test_the_words_marked_are_exactly_those_cited(page: Page) -> None:
     ask(page)
     quote = page.locator("article.answer .answer-text").first.inner_text()
     page.locator("button.citation").first.click()
-    marked = page.locator("dialog#reader mark").first.inner_text()
+    marked = page.locator("#reader mark").first.inner_text()
     assert marked in quote
 
 
@@ -82,7 +82,7 @@ def test_the_page_works_by_keyboard_alone(page: Page) -> None:
             break
     expect(chip).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator("dialog#reader mark").first).to_be_in_viewport()
+    expect(page.locator("#reader mark").first).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(chip).to_be_focused()
 
@@ -100,7 +100,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(page: Page) -> None:
     page.set_viewport_size(PHONE)
     ask(page)
     page.locator("button.citation").first.click()
-    expect(page.locator("dialog#reader mark").first).to_be_in_viewport()
+    expect(page.locator("#reader mark").first).to_be_in_viewport()
     overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert overflow <= 0
 

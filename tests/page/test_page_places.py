@@ -15,7 +15,7 @@ from tests.servers import served
 
 pytestmark = pytest.mark.browser
 
-READABLE = "([text, all]) => import('/static/markers.js').then(m => m.readable(text, all))"
+READABLE = "([text, all]) => import('/static/answer/markers.js').then(m => m.readable(text, all))"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_a_statute_is_cited_by_its_section_with_the_headings_above(page: Page) -
     expect(source.locator(".context")).to_have_text("Part 2 › Levy of dues")
     assert source.locator(".passage-text").inner_text() == EXEMPT
     cited.get_by_role("button").first.click()
-    reader = page.locator("dialog#reader")
+    reader = page.locator("#reader")
     expect(reader.locator("mark")).to_have_text(EXEMPT)
     expect(reader.locator(".where")).to_have_text("s 10(2)")
     expect(reader.locator(".context")).to_have_text("Part 2 › Levy of dues")
@@ -76,7 +76,7 @@ def test_tokens_are_readable_while_they_come(page: Page, server: str) -> None:
 
 def test_a_group_of_tokens_is_left_out_whole(page: Page) -> None:
     group = "([acts.dues s10(1)], [acts.dues sch1para3(a)])"
-    without = "text => import('/static/markers.js').then(m => m.withoutMarkers(text))"
+    without = "text => import('/static/answer/markers.js').then(m => m.withoutMarkers(text))"
     assert page.evaluate(without, f"Dues are due {group}.") == "Dues are due."
-    end = "text => import('/static/markers.js').then(m => m.sentenceEnd(text, 'Dues are due.'))"
+    end = "text => import('/static/answer/markers.js').then(m => m.sentenceEnd(text, 'Dues are due.'))"
     assert page.evaluate(end, f"Dues are due. {group} More.") == len(f"Dues are due. {group}")

@@ -45,7 +45,7 @@ def test_another_collection_is_chosen_and_kept(plain: Page, folder: Path) -> Non
         plain.get_by_role("button", name="Ask", exact=True).click()
         expect(plain.locator("#answers article").first).to_contain_text("Searched 1 corpus")
         plain.goto(f"{address}/?collection=sea&passage=sea.fish:0-14")
-        reader = plain.get_by_role("dialog")
+        reader = plain.locator("#reader")
         expect(reader).to_contain_text("Fish give oil.")
         link = reader.get_by_role("link", name="Link to this passage")
         expect(link).to_have_attribute("href", f"{address}/?collection=sea&passage=sea.fish%3A0-14")

@@ -1,0 +1,100 @@
+/** One asked question as an article that fills as its answer comes about. */
+
+import { comparisonBlocks } from "./comparison.js";
+import { choiceList } from "./choices.js";
+import { citationList } from "./citations.js";
+import { closestSection } from "./closest.js";
+import { confidenceNote } from "./confidence.js";
+import { conflictList } from "./conflicts.js";
+import { element } from "../dom.js";
+import { newDraft } from "./draft.js";
+import { answerExport } from "../keep/exports.js";
+import { newFeedback } from "../feedback/feedback.js";
+import { passageList } from "./passages.js";
+import { ratingSection } from "../feedback/rating.js";
+import { readAs } from "./read_as.js";
+import { retrievalSummary } from "./retrieval.js";
+import { paragraphs } from "./sentences.js";
+import { judgeNote, struckList } from "./support.js";
+import { fallbackNotice, noAnswer, warningList, warningNotice } from "./verdict.js";
+import { offerVotes } from "../feedback/votes.js";
+import { markWithout, scopeLine, wordingNotice } from "./wording.js";
+
+/** The article, and what to call: `on` by event, and at an end without `complete`.
+ *
+ * `page` gives labels, links, writers and the reader, and asks another question, or the same one
+ * as it is written.
+ */
+export function newAnswer(question, page) {
+  const draft = newDraft(page.label);
+  const text = element("div", { class: "answer-text" }, draft.node);
+  const sources = element("div");
+  const article = element(
+    "article",
+    { class: "answer", "data-state": "running", "aria-busy": "true" },
+    element("h2", {}, question),
+    text,
+    sources,
+  );
+
+  function end(state, ...extra) {
+    article.dataset.state = state;
+    article.removeAttribute("aria-busy");
+    text.after(...extra.filter((node) => node !== null));
+  }
+
+  function references(data) {
+    draft.references(data);
+    sources.replaceChildren(passageList(data.passages, page));
+  }
+
+  function complete(answer) {
+    const feedback = newFeedback(answer.qa_id, page);
+    const before = [
+      readAs(answer, page),
+      wordingNotice(answer, page.ask),
+      fallbackNotice(answer, page),
+      confidenceNote(answer),
+      warningNotice(answer),
+    ];
+    text.before(...before.filter((node) => node !== null));
+    text.replaceChildren(...bodyOf(answer, page));
+    markWithout(sources, answer);
+    end(
+      "done",
+      closestSection(answer, page),
+      judgeNote(answer),
+      struckList(answer),
+      choiceList(answer, page),
+      warningList(answer),
+      conflictList(answer, page),
+      answer.citations.length > 0 ? citationList(answer, page) : null,
+      ratingSection(answer.qa_id, feedback, page),
+      scopeLine(answer),
+      answerExport(answer),
+      retrievalSummary(answer, page),
+    );
+    offerVotes(article, answer, feedback);
+  }
+
+  const { token, sentence, section, restart } = draft;
+  return {
+    article,
+    on: { references, token, sentence, section, restart, complete },
+    stopped() {
+      end("done", element("p", { class: "notice" }, "Stopped before the answer was complete."));
+    },
+    failed(message) {
+      const alert = element("p", { role: "alert" });
+      end("error", alert);
+      // filled once it is in the page, so that it is announced
+      alert.textContent = message;
+    },
+  };
+}
+
+function bodyOf(answer, page) {
+  if (answer.comparison !== null) return comparisonBlocks(answer, page);
+  if (answer.decision !== "ANSWER") return [noAnswer(answer)];
+  return paragraphs(answer, answer.citations, page);
+}

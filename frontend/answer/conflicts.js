@@ -1,0 +1,60 @@
+/** Contradictions between the sources: both places, and whether the answer cites them. */
+
+import { element } from "../dom.js";
+import { placeOf } from "./sentences.js";
+import { heading } from "../text.js";
+
+/** The list of contradictions, or null; folded if they concern nothing that the answer cites. */
+export function conflictList(answer, page) {
+  const { conflicts, citations, decision } = answer;
+  if (conflicts.length === 0) return null;
+  const cited = new Set(citations.map((citation) => citation.document_id));
+  const concerned = decision !== "ANSWER" || conflicts.some((conflict) => touches(conflict, cited));
+  return element(
+    "details",
+    { class: "conflicts", ...(concerned ? { open: "" } : {}) },
+    element("summary", {}, "The sources disagree"),
+    element("ul", {}, ...conflicts.map((conflict) => conflictItem(conflict, cited, page))),
+  );
+}
+
+function touches({ first, second }, cited) {
+  return [first, second].some((side) => cited.has(side.document_id));
+}
+
+function conflictItem(conflict, cited, page) {
+  return element(
+    "li",
+    {},
+    element("p", {}, element("strong", {}, heading(conflict.detail))),
+    sideNode(conflict.first, page),
+    sideNode(conflict.second, page),
+    finder(conflict),
+    statement(conflict, cited),
+  );
+}
+
+/** That no rule but a language model found it, or null. */
+function finder({ kind }) {
+  if (kind !== "judged") return null;
+  return element("p", { class: "hint" }, "Found by the language model that checked the answer.");
+}
+
+/** Whether the answer cites both sides; null if it cites neither. */
+function statement(conflict, cited) {
+  if (!touches(conflict, cited)) return null;
+  const which = conflict.stated ? "both sides" : "one side only";
+  return element("p", { class: "hint" }, `The answer cites ${which}.`);
+}
+
+function sideNode(side, page) {
+  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(side)) };
+  const place = [page.label(side.corpus), side.date, side.locator].filter(Boolean).join(" · ");
+  return element(
+    "div",
+    {},
+    element("blockquote", {}, side.quote),
+    element("button", open, side.title),
+    element("span", { class: "place" }, ` ${place}`),
+  );
+}

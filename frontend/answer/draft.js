@@ -1,0 +1,80 @@
+/** The text on its way: pieces as they come, and each sentence flagged that does not hold. */
+
+import { element } from "../dom.js";
+import { readable, sentenceEnd } from "./markers.js";
+
+const RESTARTS = {
+  repair: "The first draft could not be verified; writing it again.",
+  refused: "The model found no answer; looking at what the sources say themselves.",
+  struck: "What the sources do not support was struck; what is left follows.",
+  fallback: "The model cannot be used; the sources’ own sentences follow.",
+};
+
+/** What to call as events arrive; `label` names a corpus. The text grows in `node`. */
+export function newDraft(label) {
+  const progress = element("p", { class: "hint" });
+  const node = element("div", {});
+  let passages = [];
+  let part = begin();
+
+  function begin(...heading) {
+    const begun = newPart(() => passages);
+    node.append(...heading, begun.node);
+    return begun;
+  }
+
+  return {
+    node,
+    references(data) {
+      passages = data.passages;
+    },
+    token: ({ text }) => part.add(text),
+    sentence: (checked) => part.settle(checked),
+    section({ corpus }) {
+      progress.remove();
+      part = begin(element("h3", {}, label(corpus)));
+    },
+    restart({ reason }) {
+      part.withdraw();
+      progress.textContent = restarted(reason);
+      part.node.before(progress);
+    },
+  };
+}
+
+/** Why the text so far is withdrawn, as a sentence. */
+export function restarted(reason) {
+  return RESTARTS[reason] ?? "Writing the answer again.";
+}
+
+/** Text of one answer: sentences that have been verified, then what has come since. */
+function newPart(passages) {
+  const settled = element("span");
+  const tail = element("span");
+  let rest = "";
+
+  function keep(text) {
+    rest = text;
+    tail.textContent = readable(rest, passages());
+  }
+
+  return {
+    node: element("p", { class: "draft" }, settled, tail),
+    add: (text) => keep(rest + text),
+    settle(checked) {
+      const end = sentenceEnd(rest, checked.text);
+      settled.append(...sentenceNodes(readable(rest.slice(0, end), passages()), checked));
+      keep(rest.slice(end));
+    },
+    withdraw() {
+      settled.replaceChildren();
+      keep("");
+    },
+  };
+}
+
+function sentenceNodes(text, { errors }) {
+  if (errors.length === 0) return [text];
+  const why = ` Not verified: this sentence ${errors.join(" It ")}`;
+  return [element("span", { class: "doubtful" }, text), element("strong", { class: "flag" }, why)];
+}

@@ -1,0 +1,112 @@
+/** What can be chosen: fills the form, and knows labels, writers and the place of traces. */
+
+import { getJson } from "../api.js";
+import { element } from "../dom.js";
+import { showCaller } from "../key.js";
+import { offerPrivacy } from "./privacy.js";
+import { say } from "../language.js";
+import { offerStores } from "../store.js";
+
+const DEMO = "atlas_demo";
+const EXAMPLES = [
+  "What is the current test for dishonesty in English criminal law?",
+  "Compare the rights of a person under arrest in the United States and New Zealand",
+  "Is abortion lawful up to 20 weeks in New Zealand?",
+  "Can a public body sue for libel?",
+];
+
+const at = (id) => document.getElementById(id);
+
+/** Look-ups that work at once and know more when `loaded` has resolved. */
+export function openCatalogue() {
+  const labels = new Map();
+  const writers = new Map();
+  let traces = null;
+  let caller = "";
+
+  async function load() {
+    const stores = getJson("api/collections").then(offerStores);
+    const paths = ["api/corpora", "api/targets", "api/config"];
+    const [catalogue, targets, config] = await Promise.all([...paths.map(getJson), stores]);
+    for (const { id, label } of catalogue.corpora) labels.set(id, label);
+    caller = config.caller;
+    showCaller(caller);
+    offerPrivacy(config);
+    if (config.tracing) traces = config.phoenix_url;
+    offerCorpora(catalogue);
+    for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
+    offerTargets(targets);
+    if (catalogue.collection === DEMO) offerExamples();
+  }
+
+  return {
+    hasName: () => caller !== "",
+    label: (corpus) => labels.get(corpus) ?? corpus,
+    writer: (target) => writers.get(target) ?? "a language model",
+    traceUrl: (id) => traces && id && `${traces}/redirects/traces/${id}`,
+    loaded: load(),
+  };
+}
+
+function offerCorpora({ collection, corpora, all }) {
+  const documents = corpora.reduce((sum, corpus) => sum + corpus.documents, 0);
+  at("served").textContent = say("page.served", {
+    collection,
+    documents: say("page.documents", { count: documents }),
+    corpora: say("page.corpora", { count: corpora.length }),
+  });
+  const options = corpora.map(({ id, label, documents: size }) =>
+    element("option", { value: id }, corpusOption(label, size)),
+  );
+  at("collection").append(...options);
+  if (all.length < corpora.length) {
+    at("collection").options[0].textContent = say("ask.allOfSome", {
+      some: all.length,
+      corpora: say("page.corpora", { count: corpora.length }),
+    });
+  }
+  offerComparison(all.length > 1);
+}
+
+function corpusOption(label, count) {
+  return say("ask.corpusOption", { label, documents: say("page.documents", { count }) });
+}
+
+/** Comparing takes at least two corpora. */
+function offerComparison(possible) {
+  const allow = () => (at("compare").disabled = !possible || at("collection").value !== "all");
+  at("collection").addEventListener("change", allow);
+  allow();
+}
+
+function offerTargets({ default: preselected, targets }) {
+  const select = at("target");
+  const settings = new Map(targets.map((target) => [target.name, target.settings]));
+  const describe = () => (at("target-hint").textContent = summary(settings.get(select.value)));
+  select.append(...targets.map(({ name }) => element("option", { value: name }, name)));
+  select.value = preselected;
+  select.addEventListener("change", describe);
+  describe();
+}
+
+/** `openai (gpt-4o-mini)` */
+function writerOf({ LLM_PROVIDER: provider, LLM_MODEL: model }) {
+  return model ? `${provider} (${model})` : provider;
+}
+
+function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance, LLM_PROVIDER: by }) {
+  const found = say("page.passages", { count: passages });
+  return say("ask.targetHint", { passages: found, reranker, balance, by });
+}
+
+function offerExamples() {
+  const items = EXAMPLES.map((example) => {
+    const choose = () => {
+      at("question").value = example;
+      at("ask-form").requestSubmit();
+    };
+    return element("li", {}, element("button", { type: "button", onclick: choose }, example));
+  });
+  at("examples").querySelector("ul").replaceChildren(...items);
+  at("examples").hidden = false;
+}

@@ -1,0 +1,67 @@
+/** What the page says, in the reader's language. All words stand in strings/<language>.js. */
+
+export const LANGUAGES = { en: "English", fr: "Français" };
+const KEPT_AS = "atlas-language";
+const PLACE = /\{(\w+)\}/;
+
+export const language = chosenLanguage();
+const strings = (await import(`./strings/${language}.js`)).default;
+const plurals = new Intl.PluralRules(language);
+const numbers = new Intl.NumberFormat(language);
+
+sayAll(document); // before any other part of the page changes what it says
+
+/** The string `section.name` with its {values} filled in; numbers are written as the language does.
+ *
+ * Of strings with several forms, such as {one, other}, the one that `count` calls for.
+ */
+export function say(key, values = {}) {
+  return parts(key, values).join("");
+}
+
+/** The same as nodes for an element: values may be nodes, as of a button inside a sentence. */
+export function sayNodes(key, values) {
+  return parts(key, values);
+}
+
+/** Fills in what `data-say` and `data-say-<attribute>` name in `root`. */
+function sayAll(root) {
+  for (const node of root.querySelectorAll("[data-say]")) node.textContent = say(node.dataset.say);
+  for (const attribute of ["aria-label", "placeholder", "title", "content"]) {
+    for (const node of root.querySelectorAll(`[data-say-${attribute}]`)) {
+      node.setAttribute(attribute, say(node.getAttribute(`data-say-${attribute}`)));
+    }
+  }
+}
+
+/** Has the page speak another language from now on. */
+export function speak(other) {
+  localStorage.setItem(KEPT_AS, other);
+  location.reload();
+}
+
+export function grouped(number) {
+  return numbers.format(number);
+}
+
+function parts(key, values) {
+  const [section, name] = key.split(".");
+  const found = strings[section]?.[name];
+  if (found === undefined) throw new Error(`There is no string ${key} in ${language}.`);
+  const text = typeof found === "string" ? found : found[plurals.select(values.count)] ?? found.other;
+  return text
+    .split(new RegExp(PLACE, "g"))
+    .map((part, at) => (at % 2 === 0 ? part : written(values[part], `${key}: {${part}}`)))
+    .filter((part) => part !== "");
+}
+
+function written(value, place) {
+  if (value === undefined) throw new Error(`No value was given for ${place}.`);
+  return typeof value === "number" ? grouped(value) : value;
+}
+
+function chosenLanguage() {
+  const wanted = [localStorage.getItem(KEPT_AS), ...navigator.languages];
+  const short = wanted.filter(Boolean).map((tag) => tag.split("-")[0]);
+  return short.find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? "en";
+}

@@ -1,0 +1,52 @@
+/** The views of the page: one is shown, and the search box is its own. The address names it. */
+
+import { element } from "./dom.js";
+import { say } from "./language.js";
+
+const DEFAULT = "ask";
+
+/** `opening` gives each view {submit(question), shown()}, loaded when it is first shown. */
+export function openViews(opening) {
+  const opened = new Map();
+  const buttons = new Map();
+  let current = null;
+
+  for (const name of Object.keys(opening)) {
+    const choose = { type: "button", onclick: () => show(name) };
+    buttons.set(name, element("button", choose, say(`views.${name}`)));
+  }
+  document.getElementById("views-nav").append(...buttons.values());
+
+  /** Shows a view and resolves to it; what is in the search box stays. */
+  async function show(name, { keepAddress = false } = {}) {
+    if (!opened.has(name)) opened.set(name, await opening[name]());
+    current = name;
+    for (const node of document.querySelectorAll("[data-view]")) {
+      node.hidden = !node.dataset.view.split(" ").includes(name);
+    }
+    for (const [each, button] of buttons) {
+      if (each === name) button.setAttribute("aria-current", "page");
+      else button.removeAttribute("aria-current");
+    }
+    if (!keepAddress) remember(name);
+    opened.get(name).shown?.();
+    return opened.get(name);
+  }
+
+  const named = () => {
+    const asked = new URLSearchParams(location.search).get("view");
+    return Object.hasOwn(opening, asked) ? asked : DEFAULT;
+  };
+  addEventListener("popstate", () => show(named(), { keepAddress: true }));
+  opened.set(DEFAULT, opening[DEFAULT]());
+  show(named(), { keepAddress: true });
+  return { show, current: () => opened.get(current) };
+}
+
+function remember(name) {
+  const query = new URLSearchParams(location.search);
+  if (name === DEFAULT) query.delete("view");
+  else query.set("view", name);
+  const written = query.toString();
+  history.pushState(null, "", location.pathname + (written ? `?${written}` : ""));
+}
