@@ -78,5 +78,6 @@ def test_a_group_of_tokens_is_left_out_whole(page: Page) -> None:
     group = "([acts.dues s10(1)], [acts.dues sch1para3(a)])"
     without = "text => import('/static/answer/markers.js').then(m => m.withoutMarkers(text))"
     assert page.evaluate(without, f"Dues are due {group}.") == "Dues are due."
-    end = "text => import('/static/answer/markers.js').then(m => m.sentenceEnd(text, 'Dues are due.'))"
+    markers = "import('/static/answer/markers.js')"
+    end = f"text => {markers}.then(m => m.sentenceEnd(text, 'Dues are due.'))"
     assert page.evaluate(end, f"Dues are due. {group} More.") == len(f"Dues are due. {group}")
