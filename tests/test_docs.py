@@ -25,6 +25,7 @@ from atlas_search.answer import decide
 from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.build.chunking import Splitter
 from atlas_search.cli.client import print_answer
+from atlas_search.cli.lazy import LazyGroup
 from atlas_search.cli.main import app
 from atlas_search.core.places import bundled_folder
 from atlas_search.core.settings import Settings, environment_target, load_settings
@@ -274,7 +275,10 @@ def atlas_command(words: Sequence[str]) -> tuple[click.Command, list[str]]:
     # `atlas eval` does something by itself
     while left and hasattr(command, "get_command") and not left[0].startswith("-"):
         name = left.pop(0)
-        found = command.get_command(click.Context(command), name)
+        if isinstance(command, LazyGroup):
+            found = command.load(name)
+        else:
+            found = command.get_command(click.Context(command), name)
         assert found, f"atlas {' '.join(words)}: there is no {name}"
         command = found
     return command, left

@@ -137,3 +137,8 @@ def _refusal(error: ConfigurationError) -> Command:
 
     refuse.__doc__ = str(error)
     return refuse
+
+
+create_app = typer.Typer(
+    cls=CreateGroup, help="Build a collection from a folder of sources.", no_args_is_help=True
+)
