@@ -27,8 +27,9 @@ from atlas_search.readers.files import files_reader
 from atlas_search.search.request import SearchRequest
 from atlas_search.server.app import create_app
 from atlas_search.services import Services, open_services
+from atlas_search.stores import embedded
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.staging import StagedDocument
-from atlas_search.stores.store import EmbeddedStore
 from tests.known_schemas import known_schemas
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
@@ -48,6 +49,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together | None:
     """`--dist loadfile` keeps together what shares more than a file too."""
     return Together(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.fixture
+def indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores opened in the test ask the index, however small their corpora are."""
+    monkeypatch.setattr(embedded, "EXACT_UP_TO", 0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,7 +11,7 @@ from atlas_search.core.domain import Passage
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Reader
 from atlas_search.readers.files import READERS
-from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.source_files import MAKERS, good_files, write_chroma, write_files
 

@@ -17,9 +17,9 @@ from atlas_search.core.errors import ConfigurationError, SourceError
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.readers.txt import TxtReader
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.versions import remove_old
 from tests.places import ROOT
 

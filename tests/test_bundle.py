@@ -30,8 +30,8 @@ from atlas_search.search.result import SearchResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.services import Services
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
-from atlas_search.stores.store import EmbeddedStore
 from tests.conftest import TODAY, request_for
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, write_sources

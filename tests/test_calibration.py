@@ -30,8 +30,8 @@ from atlas_search.evaluation.questions import (
 from atlas_search.language.text import all_terms, content_terms
 from atlas_search.server.serving import Serving
 from atlas_search.services import Services
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Calibration, Manifest
-from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.verify import verify
 from atlas_search.stores.versions import lock, rollback
 from tests.hash_embedder import HashEmbedder

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from atlas_search.core.errors import SourceError
-from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.source_builds import (
     CHROMA_RECORDS,

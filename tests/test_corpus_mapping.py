@@ -9,8 +9,8 @@ from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_mapping, in_language
 from atlas_search.build.prepare import Preparation, prepare
 from atlas_search.core.errors import SourceError
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.staging import StagedDocument
-from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.source_trees import TXT, corpus_of, mapped, one_corpus, stems, tree
 from tests.tiny import READERS, build_tiny, document_ids, write_sources

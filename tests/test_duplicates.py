@@ -15,7 +15,7 @@ from atlas_search.search.mmr import mmr_order
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
-from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.three_passages import table_of
 from tests.tiny import build_tiny, write_sources

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from atlas_search.build.isolation.pool import FILES_AHEAD
 from atlas_search.core.errors import MissingStore, SourceError
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.verify import verify
 from atlas_search.stores.versions import EMBEDDINGS, TOKENS, rollback, versions
 from tests.hash_embedder import HashEmbedder

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Condition, Range
-from atlas_search.stores.store import EmbeddedStore, Scope
+from atlas_search.stores.store import Scope
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, write_sources
 

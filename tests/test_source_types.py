@@ -12,7 +12,7 @@ from atlas_search.build.chunking import chunking
 from atlas_search.cli.source_types import COMMANDS
 from atlas_search.core.domain import MetadataValue
 from atlas_search.language.text import content_words, words
-from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.source_builds import (
     SUFFIXES,

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import chromadb
 import numpy as np
 import pytest
 
@@ -19,10 +20,10 @@ from atlas_search.core.errors import (
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import open_services
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
-from atlas_search.stores.store import EmbeddedStore
-from atlas_search.stores.versions import PARTS, RECORDS
+from atlas_search.stores.versions import CHROMA, PARTS, RECORDS
 
 
 def all_passages(store: EmbeddedStore):
@@ -88,6 +89,37 @@ def test_hits_come_best_first_with_ties_by_row(store: EmbeddedStore) -> None:
         pairs = list(zip((-hits.scores).tolist(), hits.rows.tolist(), strict=True))
         assert len(pairs) == 50
         assert pairs == sorted(pairs)
+
+
+def test_the_index_finds_what_comparing_every_passage_finds(
+    demo: BuildReport, stores: Path, store: EmbeddedStore, indexed: None
+) -> None:
+    asking = EmbeddedStore(stores / demo.manifest.collection)
+    for corpus in store.corpora:
+        assert store.compares_all(corpus.id)
+        assert not asking.compares_all(corpus.id)
+        vector = store.vectors(np.array([7]))[0]
+        all_compared = store.nearest(corpus.id, vector, 30, None)
+        found = asking.nearest(corpus.id, vector, 30, None)
+        np.testing.assert_array_equal(found.rows, all_compared.rows)
+        np.testing.assert_allclose(found.scores, all_compared.scores, atol=1e-5)
+    asking.close()
+
+
+def test_an_index_that_lacks_vectors_is_an_error(
+    demo: BuildReport, stores: Path, tmp_path: Path, indexed: None
+) -> None:
+    folder = copy_of(demo, stores, tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    chroma = folder / demo.manifest.version / CHROMA
+    client = chromadb.PersistentClient(str(chroma))
+    own = client.get_collection("corpus-legal_uk", embedding_function=None)
+    own.delete(ids=own.get(limit=1, include=[])["ids"])
+    del manifest["digest"]
+    manifest["sizes"][CHROMA] = sum(f.stat().st_size for f in chroma.rglob("*") if f.is_file())
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(DamagedStore, match=f"but chroma has {demo.manifest.passages - 1}"):
+        EmbeddedStore(folder)
 
 
 def test_filters_on_text_dates_and_lists(store: EmbeddedStore) -> None:
@@ -167,7 +199,7 @@ def test_parts_that_disagree_with_the_manifest_are_an_error(
     del manifest["digest"]
     manifest["corpora"][0]["passages"] += 1
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(DamagedStore, match=f"{passages + 1} passages, but chroma has {passages}"):
+    with pytest.raises(DamagedStore, match=f"{passages + 1} passages, but keywords has {passages}"):
         EmbeddedStore(folder)
 
 

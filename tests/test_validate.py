@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from atlas_search.core.domain import Passage
 from atlas_search.language.text import sentences
 from atlas_search.services import Services
-from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.embedded import EmbeddedStore
 
 SENT = {"document_id": "policy", "page": 1, "text": "Numbers must be encrypted. Keys rotate."}
 

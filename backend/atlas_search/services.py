@@ -40,9 +40,10 @@ from atlas_search.providers.reading.open import find_readers
 from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
 from atlas_search.search.searcher import Searcher
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.permitted import PermittedStore
-from atlas_search.stores.store import EmbeddedStore, Store
+from atlas_search.stores.store import Store
 
 RETRIEVAL_THREADS = 8
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.embedded import EmbeddedStore
 from tests.backup.exports import taken_in
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, document_ids, json_lines, write_sources

@@ -16,8 +16,8 @@ from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import open_services
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Calibration, Manifest
-from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.versions import versions
 from tests.backup.exports import lines, taken_in, unpacked
 from tests.hash_embedder import HashEmbedder

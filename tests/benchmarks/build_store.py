@@ -126,7 +126,7 @@ def timed(work: object) -> float:
 
 def passage_texts(store: Path) -> list[str]:
     """The texts of all passages."""
-    from atlas_search.stores.store import EmbeddedStore
+    from atlas_search.stores.embedded import EmbeddedStore
 
     opened = EmbeddedStore(store)
     texts = [p.text for p in opened.passages(range(opened.manifest.passages))]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from atlas_search.stores.store import EmbeddedStore
+from atlas_search.stores.embedded import EmbeddedStore
 
 QUESTIONS = 50
 DEPTH = 200

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from atlas_search.cli.main import app
 from atlas_search.cli.source_types import COMMANDS
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from tests.create_command.conftest import Atlas
 from tests.hash_embedder import HashEmbedder
 from tests.places import ROOT

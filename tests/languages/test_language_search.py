@@ -7,8 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.search.query import parse_query
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.verify import verify
 from tests.languages.german_sources import stems
 from tests.tiny import document_ids

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from atlas_search.build.write import REBUILD_SHARE
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, json_lines, write_sources
 from tests.updates.changes import problems
@@ -22,6 +23,7 @@ def records(numbers: Sequence[int], *, marked: Sequence[int] = ()) -> str:
 MANY = 1200  # more than Chroma keeps outside of its index
 
 
+@pytest.mark.usefixtures("indexed")
 def test_a_changed_index_finds_as_much_and_is_made_anew_after_enough_changes(
     tmp_path: Path, hashes: HashEmbedder
 ) -> None:

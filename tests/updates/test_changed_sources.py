@@ -8,9 +8,9 @@ import pytest
 
 from atlas_search.build.corpora import Sources, by_folder, by_mapping
 from atlas_search.build.document_ids import Changes
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import (
     FARM,

@@ -10,8 +10,8 @@ from atlas_search.build.document_ids import Changes
 from atlas_search.build.maintain import repair
 from atlas_search.core.errors import OutdatedStore
 from atlas_search.language.text import ANALYSER_VERSION
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.tokens import VOCABULARY
 from atlas_search.stores.versions import TOKENS, WORDS
 from tests.hash_embedder import HashEmbedder

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, contents, document_ids, index
 from tests.updates.changes import change, problems

@@ -8,8 +8,8 @@ import pytest
 from atlas_search.build.corpora import Sources, by_folder
 from atlas_search.build.maintain import drop, repair
 from atlas_search.core.errors import EmbedderMismatch
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import EmbeddedStore
 from atlas_search.stores.versions import rollback, versions
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import (

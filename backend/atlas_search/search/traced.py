@@ -43,6 +43,9 @@ def describe_leg(
         return
     span.input(query.text)
     span.set(corpus=corpus, leg=leg, score_is=KIND_OF_SCORE[leg], candidates=len(hits.rows))
+    if leg == "dense":
+        all_compared = run.scope is not None or run.store.compares_all(corpus)
+        span.set(compared="all" if all_compared else "index")
     span.set(
         **{
             gen_ai.OPERATION: "retrieval",

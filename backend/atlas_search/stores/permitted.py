@@ -79,6 +79,11 @@ class PermittedStore:
         self._check(corpus)
         return self._whole.nearest(corpus, vector, depth, scope, stop)
 
+    def compares_all(self, corpus: str) -> bool:
+        """See Store."""
+        self._check(corpus)
+        return self._whole.compares_all(corpus)
+
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
         """See Store."""
         self._check(corpus)

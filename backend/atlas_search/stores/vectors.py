@@ -222,9 +222,10 @@ def _link(folder: Path) -> Linked:
 
 
 class Vectors:
-    """The vectors of an existing store."""
+    """The vectors of some `corpora` of an existing store."""
 
     def __init__(self, folder: Path, corpora: Sequence[str]):
+        self.corpora = frozenset(corpora)
         if not (folder / DATABASE).is_file():
             raise DamagedStore(f"{folder} is missing. Run `atlas store repair`.")
         self._linked = _link(folder)
