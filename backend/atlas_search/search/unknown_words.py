@@ -15,14 +15,14 @@ from atlas_search.search.other_spellings import SHORTEST, TWO_ERRORS_FROM, Spell
 from atlas_search.search.query import Query
 from atlas_search.stores.store import Store
 from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.words import find
 
 REPLACED_FROM = 5  # letters; a shorter word has too many neighbours to be looked for as one of them
 MOST_SUGGESTIONS = 3
 MOST_LOOKED_UP = 20
 """Words of a question that are compared with all of the sources, the first. Of 200,000 words that
 takes 0.2 s each, and a question of 4,000 characters can have hundreds that nobody knows."""
-STEMS_READ = 30  # whose words are looked up in the passages
-PASSAGES_READ = 5  # of each of them in each corpus
+STEMS_READ = 30  # whose words are looked up
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def unknown_words(
         right = len(surface) < SHORTEST or is_english(words(surface)[0].term)
         compared = not right and looked_up < MOST_LOOKED_UP
         looked_up += compared
-        likely = _suggestions(word, by_language, store, spellings) if compared else ()
+        likely = _suggestions(word, corpora, store, spellings) if compared else ()
         instead = replace and _is_misspelt(surface, word, readings, query, store.tokens)
         alike = [other for other in likely if other[0].lower() == word.folded[0]]
         found[surface] = UnknownWord(surface, likely, alike[0] if instead and alike else "")
@@ -107,13 +107,13 @@ def _terms(readings: Iterable[Word], table: TokenTable) -> list[str]:
 
 
 def _suggestions(
-    word: Word, by_language: Mapping[str, Sequence[int]], store: Store, spellings: Spellings
+    word: Word, corpora: Sequence[int], store: Store, spellings: Spellings
 ) -> tuple[str, ...]:
     """The closest words of the searched sources, by their passages where equally close."""
     errors = 2 if len(word.folded) >= TWO_ERRORS_FROM else 1
     found: list[tuple[int, int, str]] = []
     for stem in spellings.of_words_like(word.folded, word.term, errors, STEMS_READ):
-        forms = _forms(stem, by_language, store)
+        forms = _forms(stem, corpora, store)
         near = {form: OSA.distance(word.folded, form.lower()) for form in forms}
         if near and min(near.values()) <= errors:
             best = min(near, key=lambda form: (near[form], -forms[form], form.lower(), form))
@@ -123,14 +123,12 @@ def _suggestions(
     return tuple(dict.fromkeys(closest))[:MOST_SUGGESTIONS]
 
 
-def _forms(stem: str, by_language: Mapping[str, Sequence[int]], store: Store) -> Counter[str]:
-    """The words of a stem as the best passages of each corpus write them: the store has stems."""
+def _forms(stem: str, corpora: Sequence[int], store: Store) -> Counter[str]:
+    """The words of a stem as documents of these corpora write them, and how often."""
+    table = store.words
     forms: Counter[str] = Counter()
-    for language, numbers in by_language.items():
-        for number in numbers:
-            rows = store.matching(store.corpora[number].id, [stem], PASSAGES_READ, None).rows
-            for passage in store.passages(rows.tolist()):
-                text = passage.text
-                found = words(text, language)
-                forms.update(text[w.start : w.end] for w in found if w.term == stem)
-    return forms
+    for form in np.flatnonzero(table.term_of == find(stem, table.terms)).tolist():
+        documents = np.searchsorted(table.ends, table.places.row(form), side="right") - 1
+        held = np.isin(store.corpus_of_documents(documents), corpora)
+        forms[table.forms[form]] += int(held.sum())
+    return +forms

@@ -62,6 +62,8 @@ class EmbeddedStore:
                 f"it was built, or `atlas store repair {folder.name}`, which needs no sources; "
                 "neither embeds anything again."
             )
+        if not files_of(self.manifest, WORDS):
+            raise OutdatedStore(no_words(self.manifest.collection))
         version = folder / self.manifest.version
         check_sizes(version, self.manifest)
         try:
@@ -79,8 +81,7 @@ class EmbeddedStore:
         self._records = Records(version / RECORDS, self.manifest.languages)
         self._keywords = Keywords(version / KEYWORDS)
         self.tokens = TokenTable.read(version / TOKENS)
-        has_words = bool(files_of(self.manifest, WORDS))
-        self._words = WordTable.read(version / WORDS) if has_words else None
+        self.words = WordTable.read(version / WORDS)
         self._embeddings = Embeddings.read(version / EMBEDDINGS)
         # importing Chroma takes longer than all else here
         large = [c.id for c in self.manifest.corpora if c.passages > EXACT_UP_TO]
@@ -112,9 +113,8 @@ class EmbeddedStore:
             RECORDS: len(self._ids),
             TOKENS: self.tokens.passages,
             EMBEDDINGS: len(self._embeddings.vectors),
+            WORDS: len(self.words.firsts),
         }
-        if self._words:
-            found[WORDS] = len(self._words.firsts)
         if self._index:
             compared = sum(c.passages for c in self.corpora if self.compares_all(c.id))
             found[CHROMA] = compared + sum(map(self._index.count, self._index.corpora))
@@ -125,13 +125,6 @@ class EmbeddedStore:
                 f"passages, but {', '.join(f'{part} has {n}' for part, n in wrong.items())}. "
                 f"Run `atlas store repair {self.manifest.collection}`."
             )
-
-    @property
-    def words(self) -> WordTable:
-        """See Store."""
-        if self._words is None:
-            raise OutdatedStore(no_words(self.manifest.collection))
-        return self._words
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         """See Store."""

@@ -55,10 +55,7 @@ class Store(Protocol):
 
     @property
     def words(self) -> WordTable:
-        """All words of all documents, those of every corpus.
-
-        Raises OutdatedStore for a version without, which an earlier Atlas wrote.
-        """
+        """All words of all documents, those of every corpus."""
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         """The passages that meet every condition of `filters`.
