@@ -1,9 +1,11 @@
 """Choosing the passages to keep: some from every corpus, not too many of one kind, none twice."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+
+import numpy as np
 
 from atlas_search.core.targets import Target
 from atlas_search.language.text import content_terms
@@ -88,22 +90,27 @@ def type_caps(query: Query, target: Target) -> dict[str, int]:
 
 def _over_cap(pool: Pool, cap: int | None) -> list[bool]:
     """Whether `cap` better passages of its document go before each; one of a group counts."""
-    groups_of: dict[int, set[int]] = defaultdict(set)
-    over = []
-    for document, group in zip(pool.documents, pool.groups, strict=True):
-        groups_of[document].add(group)
-        over.append(cap is not None and len(groups_of[document]) > cap)
+    if cap is None or not pool.documents:
+        return [False] * len(pool.documents)
+    documents, groups = np.asarray(pool.documents), np.asarray(pool.groups)
+    new = np.zeros(len(documents), dtype=np.int64)
+    new[np.unique(documents * (groups.max() + 1) + groups, return_index=True)[1]] = 1
+    # the groups of each document so far: those of the documents before it are taken off again
+    order = np.argsort(documents, kind="stable")
+    counted = np.cumsum(new[order])
+    begins = np.flatnonzero(np.diff(documents[order], prepend=-1))
+    sizes = np.diff(np.append(begins, len(documents)))
+    so_far = np.empty(len(documents), dtype=np.int64)
+    so_far[order] = counted - np.repeat(counted[begins] - 1, sizes)
+    over: list[bool] = (so_far > cap).tolist()
     return over
 
 
 def _cap_order(scores: Sequence[float], over: Sequence[bool]) -> list[int]:
     """All positions, those over their cap where OVER_CAP of their score puts them, after equals."""
-
-    def key(position: int) -> tuple[float, bool, int]:
-        share = OVER_CAP if over[position] else 1.0
-        return -round(scores[position] * share, 9), over[position], position
-
-    return sorted(range(len(over)), key=key)
+    worth = np.round(np.asarray(scores) * np.where(over, OVER_CAP, 1.0), 9)
+    order: list[int] = np.lexsort((np.asarray(over), -worth)).tolist()
+    return order
 
 
 def _take(
