@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
 
 from atlas_search.build.build import BuildReport
 from tests.browser import chromium
@@ -75,7 +83,8 @@ def server(
 
 @pytest.fixture
 def page(browser: Browser, server: str) -> Iterator[Page]:
-    """The page, opened; a script error or a blocked resource fails the test."""
+    """The page, opened; a script error, a blocked or missing resource or a lost request fails the
+    test."""
     faults: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
@@ -83,9 +92,19 @@ def page(browser: Browser, server: str) -> Iterator[Page]:
         if message.type == "error" and "Failed to load resource" not in message.text:
             faults.append(message.text)
 
+    def look(response: Response) -> None:
+        if "/static/" in response.url and not response.ok:
+            faults.append(f"{response.status} {response.url}")
+
+    def lost(request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # that the page itself gave up
+            faults.append(f"{request.failure} {request.url}")
+
     context = browser.new_context()
     opened = context.new_page()
     opened.on("console", listen)
+    opened.on("response", look)
+    opened.on("requestfailed", lost)
     opened.on("pageerror", lambda error: faults.append(str(error)))
     opened.goto(server)
     expect(opened.locator("select#collection option")).to_have_count(4)
