@@ -15,7 +15,7 @@ const question = at("question");
 document.documentElement.lang = language;
 offerLanguages();
 
-const { loaded, ...known } = openCatalogue();
+const known = openCatalogue();
 const page = { ...known, open: createReader(at("reader"), known.label) };
 const conversation = newConversation(page);
 const views = openViews({
@@ -48,7 +48,7 @@ form.addEventListener("submit", submit);
 question.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
-loaded.finally(openLinked).catch((error) => {
+known.loaded.finally(openLinked).catch((error) => {
   at("page-alert").hidden = false;
   at("page-alert").textContent = say("page.reload", { problem: error.message });
   if (!(error instanceof Problem)) throw error;
