@@ -25,6 +25,7 @@ from atlas_search.stores.record_rows import (
     ListedDocument,
     Order,
     OriginCounts,
+    ReadSources,
     ValueCount,
 )
 from atlas_search.stores.records import Records
@@ -157,6 +158,18 @@ class Store(Protocol):
         self, documents: IntArray, order: Order, limit: int, offset: int
     ) -> list[ListedDocument]:
         """Of the documents with these indices at most `limit`, after the first `offset`."""
+
+    def titled(self, documents: IntArray, words: str) -> IntArray:
+        """Those of `documents` whose title holds all of these words, or parts of words."""
+
+    def read_sources(
+        self, limit: int, offset: int, corpora: Collection[str] | None = None
+    ) -> ReadSources:
+        """What the source files gave, and of which something was left out and why.
+
+        With `corpora` only those whose documents are all of these. A file without a document is of
+        no corpus.
+        """
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, most frequent first."""
@@ -392,6 +405,16 @@ class EmbeddedStore:
     ) -> list[ListedDocument]:
         """See Store."""
         return self._records.list_documents(documents.tolist(), order, limit, offset)
+
+    def titled(self, documents: IntArray, words: str) -> IntArray:
+        """See Store."""
+        return np.array(self._records.titled(documents.tolist(), words), dtype=np.int64)
+
+    def read_sources(
+        self, limit: int, offset: int, corpora: Collection[str] | None = None
+    ) -> ReadSources:
+        """See Store."""
+        return self._records.read_sources(limit, offset, corpora)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """See Store."""
