@@ -20,6 +20,8 @@ const page = { ...known, open: createReader(at("reader"), known.label) };
 const conversation = newConversation(page);
 const views = openViews({
   ask: () => conversation,
+  words: async () => (await import("./words/view.js")).openWords(page),
+  about: async () => (await import("./about/view.js")).openAbout(page),
 });
 page.show = views.show;
 
