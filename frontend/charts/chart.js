@@ -10,6 +10,9 @@ const HEIGHT = 240;
 const MARGIN = { top: 12, right: 12, bottom: 28, left: 52 };
 const LABEL_WIDTH = 56; // of a year with room beside it
 const FEWEST_TICKS = 4;
+const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // years between labels
+const GAP = 7; // height of what marks one
+const GAP_LOOK = { class: "chart-gap", fill: "url(#chart-hatch)" };
 const MARKER = 4; // half the height of one
 const MARKERS = ["circle", "square", "triangle", "diamond", "cross", "plus", "down", "bar"];
 
@@ -19,7 +22,8 @@ const MARKERS = ["circle", "square", "triangle", "diamond", "cross", "plus", "do
  * chosen with the mouse or the keyboard.
  */
 export function chart({ title, labels, series, describe, pick }) {
-  const legend = series.length > 1 ? legendOf(series) : null;
+  const hasGaps = labels.some((_, index) => series.every(({ values }) => values[index] === null));
+  const legend = series.length > 1 || hasGaps ? legendOf(series, hasGaps) : null;
   const said = element("output", { class: "chart-said" }, say("charts.keys"));
   const board = element("div", { class: "chart-board", role: "group", tabindex: "0" });
   board.setAttribute("aria-label", `${title}. ${say("charts.keys")}`);
@@ -90,6 +94,7 @@ function plotOf(width, labels, series) {
     "svg",
     { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, "aria-hidden": "true" },
     ...ticks.map((tick) => gridLine(tick, y(tick), width)),
+    hatching(),
     ...gaps(series, scale),
     ...labelsBelow(labels, scale, inner.width),
     ...drawn,
@@ -134,25 +139,37 @@ function gridLine(tick, height, width) {
   return svg("g", { class: "chart-grid" }, svg("line", line), svg("text", text, written));
 }
 
-/** As many labels as there is room for, evenly. */
+/** As many labels as there is room for: round years, or every so many. */
 function labelsBelow(labels, { x, floor }, width) {
-  const every = Math.max(Math.ceil(labels.length / Math.max(Math.floor(width / LABEL_WIDTH), 1)), 1);
+  const room = Math.max(Math.floor(width / LABEL_WIDTH), 1);
+  const years = labels.map((label) => Number.parseInt(label, 10));
+  const span = years.at(-1) - years[0];
+  const step = STEPS.find((size) => span / size <= room) ?? STEPS.at(-1);
   return labels.flatMap((label, index) => {
-    if (index % every !== 0) return [];
+    if (years[index] % step !== 0 && labels.length > room) return [];
     const attributes = { x: x(index), y: floor + 18, "text-anchor": "middle", class: "chart-label" };
     return [svg("text", attributes, label)];
   });
 }
 
-/** What has no figure in any series: hatched, so that it is no zero. */
+/** What has no figure in any series, runs of it together: hatched, so that it is no zero. */
 function gaps(series, { x, slot, floor }) {
   const [{ values }] = series;
   const empty = values.map((_, index) => series.every((each) => each.values[index] === null));
-  return empty.flatMap((is, index) => {
-    if (!is) return [];
-    const left = x(index) - slot / 2;
-    return [svg("rect", { class: "chart-gap", x: left, y: floor - 6, width: slot, height: 6 })];
+  const starts = empty.flatMap((is, index) => (is && !empty[index - 1] ? [index] : []));
+  return starts.map((start) => {
+    const end = empty.findIndex((is, index) => index > start && !is);
+    const width = slot * ((end < 0 ? empty.length : end) - start);
+    const left = x(start) - slot / 2;
+    return svg("rect", { ...GAP_LOOK, x: left, y: floor - GAP, width, height: GAP });
   });
+}
+
+/** The pattern that gaps are filled with. */
+function hatching() {
+  const line = svg("path", { d: "M0 4L4 0M-1 1L1 -1M3 5L5 3" });
+  const size = { width: 4, height: 4, patternUnits: "userSpaceOnUse" };
+  return svg("defs", {}, svg("pattern", { id: "chart-hatch", ...size }, line));
 }
 
 function columns({ values }, { x, y, slot, floor }) {
@@ -194,13 +211,19 @@ function marker(which, x, y) {
   return svg("path", { class: "chart-marker", d: shapes[MARKERS[which % MOST_SERIES]] });
 }
 
-function legendOf(series) {
-  const items = series.map(({ name }, which) => {
+function legendOf(series, hasGaps) {
+  const named = series.length > 1 ? series : [];
+  const items = named.map(({ name }, which) => {
     const line = svg("line", { x1: 0, x2: 32, y1: 8, y2: 8 });
     const kind = `chart-series series-${which % MOST_SERIES}`;
     const key = svg("svg", { class: kind, width: 32, height: 16, "aria-hidden": "true" });
     key.append(line, marker(which, 16, 8));
     return element("li", {}, key, name);
   });
+  if (hasGaps) {
+    const key = svg("svg", { width: 32, height: GAP, "aria-hidden": "true" });
+    key.append(svg("rect", { ...GAP_LOOK, x: 0, y: 0, width: 32, height: GAP }));
+    items.push(element("li", {}, key, say("charts.gap")));
+  }
   return element("ul", { class: "chart-legend" }, ...items);
 }

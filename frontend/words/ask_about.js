@@ -4,6 +4,7 @@ import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
 import { page } from "./lines.js";
+import { actionButton } from "./parts.js";
 import { pointName } from "./points.js";
 
 const MOST_LINES = 1000; // that the server gives at once
@@ -13,8 +14,14 @@ const notice = document.getElementById("narrowed");
 const question = document.getElementById("question");
 let listening = null;
 
+/** A button that goes there; what it narrows to is the point of the state, if it is of the lines. */
+export function askButton(state, tools) {
+  const about = state.tab === "lines" ? state : { ...state, point: null };
+  return actionButton(say("words.ask"), () => askAbout(about, tools));
+}
+
 /** Goes to the questions, with the scope narrowed to what the state has in its lines. */
-export async function askAbout(state, tools) {
+async function askAbout(state, tools) {
   const whole = { ...state, sort: "document", sample: 0, context: 0 };
   const found = await page(whole, tools, 0, MOST_LINES);
   const before = chosenScope();

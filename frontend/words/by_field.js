@@ -1,7 +1,8 @@
 /** Hits and documents by corpus or by a metadata field. */
 
-import { wordsOf } from "./counting.js";
+import { askButton } from "./ask_about.js";
 import { cellTable } from "./cell_table.js";
+import { wordsOf } from "./counting.js";
 import { pointOf } from "./points.js";
 import { countSummary } from "./summary.js";
 
@@ -12,6 +13,6 @@ export async function byField(state, tools) {
   const open = (cell) => tools.go({ tab: "lines", point: pointOf(field, cell) });
   return {
     summary: countSummary(found),
-    nodes: [cellTable(found, { ...tools, open, name: "counts" })],
+    nodes: [cellTable(found, { ...tools, open, name: "counts", asking: askButton(state, tools) })],
   };
 }

@@ -13,7 +13,7 @@ const COLUMNS = [
 ];
 
 /** The table with its file; the value of a row opens its lines. */
-export function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name }) {
+export function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name, asking }) {
   const split = by !== "corpus" && cells.some(({ corpus }) => corpus !== null);
   const columns = [
     { head: say("words.value"), cell: (cell) => opener(cell), sort: ({ value }) => value ?? "" },
@@ -36,5 +36,5 @@ export function cellTable({ by, cells, cells_left_out: leftOut }, { open, label,
 
   const more = leftOut > 0 ? element("p", { class: "hint" }, say("words.leftOut", { count: leftOut })) : "";
   const file = csvButton(say("words.csv"), name, COLUMNS, async () => cells);
-  return element("div", {}, sortable(columns, cells), more, element("div", { class: "words-bar" }, file));
+  return element("div", {}, sortable(columns, cells), more, element("div", { class: "words-bar" }, file, asking));
 }

@@ -1,7 +1,7 @@
 /** Tables as CSV (RFC 4180), in which no spreadsheet computes a cell. */
 
-import { Problem } from "../api.js";
 import { element } from "../dom.js";
+import { actionButton } from "./parts.js";
 
 // as the server's own CSV: what spreadsheets run as a formula, in any width
 const FORMULA = /^'*\s*[=+\-@\t\r\n＝＋－＠]/;
@@ -25,21 +25,7 @@ function inert(value) {
 
 /** A button that makes a file `name`.csv of the rows that `load` gives. */
 export function csvButton(text, name, columns, load) {
-  const alert = element("span", { role: "alert" });
-  const button = element("button", { type: "button" }, text);
-  button.addEventListener("click", async () => {
-    button.disabled = true;
-    alert.textContent = "";
-    try {
-      save(`${name}.csv`, csvText(columns, await load()));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      alert.textContent = error.message;
-    } finally {
-      button.disabled = false;
-    }
-  });
-  return element("span", { class: "csv" }, button, alert);
+  return actionButton(text, async () => save(`${name}.csv`, csvText(columns, await load())));
 }
 
 function save(name, text) {

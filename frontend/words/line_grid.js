@@ -10,14 +10,15 @@ export function newGrid(total, { page, label }) {
   const rows = [];
   const found = [];
   const body = element("div", { role: "rowgroup" });
-  const head = ["before", "hit", "after", "place"].map((name) =>
+  const [before, hit, after, place] = ["before", "hit", "after", "place"].map((name) =>
     element("span", { role: "columnheader", class: `line-${name}` }, say(`words.${name}`)),
   );
+  const rest = element("span", { role: "none", class: "line-rest" }, hit, after);
   const named = { role: "grid", class: "lines", "aria-label": say("words.table") };
   const node = element(
     "div",
     { ...named, "aria-rowcount": total + 1 },
-    element("div", { role: "rowgroup" }, element("div", { role: "row", class: "line head" }, ...head)),
+    element("div", { role: "rowgroup" }, element("div", { role: "row", class: "line head" }, before, rest, place)),
     body,
   );
 

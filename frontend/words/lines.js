@@ -2,11 +2,11 @@
 
 import { element } from "../dom.js";
 import { grouped, say } from "../language.js";
-import { askAbout } from "./ask_about.js";
+import { askButton } from "./ask_about.js";
 import { wordsOf } from "./counting.js";
 import { csvButton } from "./csv.js";
 import { newGrid } from "./line_grid.js";
-import { chooser, rateOf } from "./parts.js";
+import { actionButton, chooser, rateOf } from "./parts.js";
 import { pointName } from "./points.js";
 
 const PAGE = 200; // lines
@@ -24,7 +24,9 @@ export async function lines(state, tools) {
   const grid = newGrid(first.listed, tools);
   const documents = element("ul", {});
   const count = element("summary", {});
-  const more = element("button", { type: "button" }, say("words.more_lines"));
+  const more = actionButton(say("words.more_lines"), async () =>
+    add(await page(state, tools, grid.length(), PAGE)),
+  );
   const shown = element("p", { class: "hint", role: "status" });
 
   function add(found) {
@@ -35,14 +37,6 @@ export async function lines(state, tools) {
     count.textContent = say("words.inDocuments", { count: grid.documents().length });
   }
 
-  more.addEventListener("click", async () => {
-    more.disabled = true;
-    try {
-      add(await page(state, tools, grid.length(), PAGE));
-    } finally {
-      more.disabled = false;
-    }
-  });
   add(first);
   if (first.hits === 0) {
     const none = element("p", { class: "notice" }, say("words.nothing"));
@@ -53,7 +47,7 @@ export async function lines(state, tools) {
     { class: "words-bar" },
     chooser("sort", SORTS, state, tools.go),
     state.sample > 0 ? drawAgain(state, tools) : null,
-    element("button", { type: "button", onclick: () => askAbout(state, tools) }, say("words.ask")),
+    askButton(state, tools),
     download(state, tools, first.listed),
   );
   const nodes = [

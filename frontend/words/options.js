@@ -41,9 +41,11 @@ export function newOptions(place, catalogue, changed) {
     number("documents", ["apart"], 1, 1_000_000),
     check("function", ["near", "apart"]),
   ];
-  const legend = element("legend", {}, say("words.options"));
+  const box = element("details", { class: "words-options" });
+  box.open = matchMedia("(min-width: 60rem)").matches;
   const nodes = controls.map(({ node }) => node);
-  place.replaceChildren(element("fieldset", { class: "words-options" }, legend, ...nodes), help());
+  box.append(element("summary", {}, say("words.options")), element("div", {}, ...nodes));
+  place.replaceChildren(box, help());
 
   for (const { name, control, value } of controls) {
     control.addEventListener("change", () => {

@@ -3,6 +3,7 @@
 import { chart, MOST_SERIES } from "../charts/chart.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
+import { askButton } from "./ask_about.js";
 import { cellTable } from "./cell_table.js";
 import { wordsOf } from "./counting.js";
 import { rateOf } from "./parts.js";
@@ -23,7 +24,7 @@ export async function overTime(state, tools) {
       "details",
       { class: "data" },
       element("summary", {}, say("charts.table")),
-      cellTable(found, { ...tools, open, name: "trend" }),
+      cellTable(found, { ...tools, open, name: "trend", asking: askButton(state, tools) }),
     ),
   ];
   return { summary: countSummary(found), nodes };

@@ -1,5 +1,6 @@
 /** Small parts that several ways to look at words share. */
 
+import { Problem } from "../api.js";
 import { element } from "../dom.js";
 import { language, say } from "../language.js";
 
@@ -14,6 +15,28 @@ export function figure(value) {
 /** Hits per million words. */
 export function rateOf(value) {
   return rates.format(value);
+}
+
+/** A button that does what may take a while, or fail: then it says why. */
+export function actionButton(text, act) {
+  const alert = element("p", { role: "alert", hidden: "" });
+  const button = element("button", { type: "button" }, text);
+  button.addEventListener("click", async () => {
+    if (button.hasAttribute("aria-disabled")) return;
+    button.setAttribute("aria-disabled", "true"); // `disabled` would drop the focus
+    alert.hidden = true;
+    try {
+      await act();
+    } catch (error) {
+      if (error.name === "AbortError") return; // something else is looked at by now
+      if (!(error instanceof Problem)) throw error;
+      alert.hidden = false;
+      alert.textContent = error.message;
+    } finally {
+      button.removeAttribute("aria-disabled");
+    }
+  });
+  return element("div", { class: "action" }, button, alert);
 }
 
 /** A choice above the results, of the state's `name`. */

@@ -20,6 +20,7 @@ const SETTLED = 250; // ms after the last of several changes of the scope
 const at = (id) => document.getElementById(id);
 const form = at("ask-form");
 const question = at("question");
+const rowsOfOthers = question.rows;
 
 /** The view, {submit(query), shown(), left()}; `page` is that of app.js. */
 export async function openWords(page) {
@@ -50,6 +51,7 @@ export async function openWords(page) {
     tabs.show(state.tab);
     options.show(state);
     question.required = state.tab !== "apart";
+    question.rows = 2;
   }
 
   function remember() {
@@ -71,6 +73,7 @@ export async function openWords(page) {
       if (mine.signal.aborted) return;
       said.replaceChildren(...summary);
       tabs.panel.replaceChildren(...nodes);
+      return true;
     } catch (error) {
       if (mine.signal.aborted) return;
       said.textContent = "";
@@ -82,10 +85,12 @@ export async function openWords(page) {
     }
   }
 
-  function submit(text) {
+  async function submit(text) {
     const query = text.trim();
     // a point is one of the words that were counted before
-    return go(query === state.query ? {} : { query, point: null });
+    const counted = await go(query === state.query ? {} : { query, point: null });
+    const beside = matchMedia("(min-width: 60rem)").matches;
+    if (counted && !beside) tabs.list.scrollIntoView({ block: "start" });
   }
 
   function shown() {
@@ -110,6 +115,7 @@ export async function openWords(page) {
     counting.begin();
     clearProblem();
     question.required = true;
+    question.rows = rowsOfOthers;
     if (typed !== null && question.value === state.query) question.value = typed;
     typed = null;
   }

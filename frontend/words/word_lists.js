@@ -2,6 +2,7 @@
 
 import { element } from "../dom.js";
 import { say } from "../language.js";
+import { askButton } from "./ask_about.js";
 import { formOf, wordsOf } from "./counting.js";
 import { csvButton } from "./csv.js";
 import { explained, figure, rateOf } from "./parts.js";
@@ -32,8 +33,9 @@ export async function near(state, tools) {
     hits: say("words.hits", { count: found.hits }),
     words: say("words.wordCount", { count: found.words }),
   });
-  const meaning = ["nearMeans", "likelihoodMeans", "diceMeans"];
-  return { summary: [summary], nodes: list(found.collocates, found.left_out, columns, NEAR, "near", meaning) };
+  const nodes = list(found.collocates, found.left_out, columns, NEAR, "near");
+  const meaning = explained(["nearMeans", "likelihoodMeans", "diceMeans"]);
+  return { summary: [summary], nodes: [meaning, ...nodes, askButton(state, tools)] };
 }
 
 /** {summary, nodes} of the words that set the scope apart. */
@@ -60,8 +62,9 @@ export async function settingApart(state, tools) {
     otherWords: say("words.wordCount", { count: found.reference_words }),
     otherDocuments: say("page.documents", { count: found.reference_documents }),
   });
-  const meaning = ["hereMeans", "likelihoodMeans", "ratioMeans"];
-  return { summary: [summary], nodes: list(found.keywords, found.left_out, columns, APART, "apart", meaning) };
+  const nodes = list(found.keywords, found.left_out, columns, APART, "apart");
+  const meaning = explained(["hereMeans", "likelihoodMeans", "ratioMeans"]);
+  return { summary: [summary], nodes: [meaning, ...nodes] };
 }
 
 function likelihood() {
@@ -79,10 +82,12 @@ function wordColumn({ go }) {
   return { head: say("words.word"), cell, sort: ({ word }) => word };
 }
 
-function list(rows, leftOut, columns, fields, name, meaning) {
+function list(rows, leftOut, columns, fields, name) {
   if (rows.length === 0) return [element("p", { class: "notice" }, say("words.noWords"))];
   const more = say("words.moreWords", { count: leftOut });
-  const bar = element("div", { class: "words-bar" }, csvButton(say("words.csv"), name, fields, async () => rows));
-  const nodes = [explained(meaning), sortable(columns, rows), leftOut > 0 ? element("p", { class: "hint" }, more) : null, bar];
-  return nodes.filter((node) => node !== null);
+  return [
+    sortable(columns, rows),
+    ...(leftOut > 0 ? [element("p", { class: "hint" }, more)] : []),
+    csvButton(say("words.csv"), name, fields, async () => rows),
+  ];
 }
