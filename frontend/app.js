@@ -24,6 +24,8 @@ const views = openViews({
   about: async () => (await import("./about/view.js")).openAbout(page),
 });
 page.show = views.show;
+page.showWords = async (query) =>
+  (await views.show("words")).look({ tab: "lines", query, point: null });
 
 function offerLanguages() {
   const options = Object.entries(LANGUAGES).map(([tag, name]) =>

@@ -6,6 +6,7 @@ import { ask, giveUp, newId, Problem } from "../api.js";
 import { conversationExport } from "../keep/exports.js";
 import { say } from "../language.js";
 import { duration } from "../text.js";
+import { offerCount } from "../words/count_instead.js";
 import { formState } from "./form_state.js";
 import { telemetryChoice } from "./privacy.js";
 
@@ -30,6 +31,7 @@ export function newConversation(page) {
       read_follow_ups: !asWritten,
     };
     const answer = newAnswer(asked, page);
+    offerCount(asked, answer.article, page);
     const running = begin(answer.article, body.qa_id);
     try {
       for await (const { name, data } of ask(body, running.signal)) {

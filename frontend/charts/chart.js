@@ -19,11 +19,11 @@ const MARKERS = ["circle", "square", "triangle", "diamond", "cross", "plus", "do
 /** A chart of `series`, each {name, values}, over `labels`; a value of null is a gap.
  *
  * `describe(index, series)` says a point in words, `pick(index, series)` is called for one that is
- * chosen with the mouse or the keyboard.
+ * chosen with the mouse or the keyboard; `gap` says what a gap is.
  */
-export function chart({ title, labels, series, describe, pick }) {
+export function chart({ title, labels, series, describe, pick, gap = say("charts.gap") }) {
   const hasGaps = labels.some((_, index) => series.every(({ values }) => values[index] === null));
-  const legend = series.length > 1 || hasGaps ? legendOf(series, hasGaps) : null;
+  const legend = series.length > 1 || hasGaps ? legendOf(series, hasGaps ? gap : null) : null;
   const said = element("output", { class: "chart-said" }, say("charts.keys"));
   const board = element("div", { class: "chart-board", role: "group", tabindex: "0" });
   board.setAttribute("aria-label", `${title}. ${say("charts.keys")}`);
@@ -211,7 +211,7 @@ function marker(which, x, y) {
   return svg("path", { class: "chart-marker", d: shapes[MARKERS[which % MOST_SERIES]] });
 }
 
-function legendOf(series, hasGaps) {
+function legendOf(series, gap) {
   const named = series.length > 1 ? series : [];
   const items = named.map(({ name }, which) => {
     const line = svg("line", { x1: 0, x2: 32, y1: 8, y2: 8 });
@@ -220,10 +220,10 @@ function legendOf(series, hasGaps) {
     key.append(line, marker(which, 16, 8));
     return element("li", {}, key, name);
   });
-  if (hasGaps) {
+  if (gap !== null) {
     const key = svg("svg", { width: 32, height: GAP, "aria-hidden": "true" });
     key.append(svg("rect", { ...GAP_LOOK, x: 0, y: 0, width: 32, height: GAP }));
-    items.push(element("li", {}, key, say("charts.gap")));
+    items.push(element("li", {}, key, gap));
   }
   return element("ul", { class: "chart-legend" }, ...items);
 }

@@ -3,7 +3,7 @@
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { page } from "./lines.js";
+import { concordance } from "./counting.js";
 import { actionButton } from "./parts.js";
 import { pointName } from "./points.js";
 
@@ -23,7 +23,7 @@ export function askButton(state, tools) {
 /** Goes to the questions, with the scope narrowed to what the state has in its lines. */
 async function askAbout(state, tools) {
   const whole = { ...state, sort: "document", sample: 0, context: 0 };
-  const found = await page(whole, tools, 0, MOST_LINES);
+  const found = await concordance(whole, tools, 0, MOST_LINES);
   const before = chosenScope();
   const documents = [...new Set(found.lines.map((line) => line.document_id))];
   const all = documents.length === found.documents;

@@ -14,6 +14,17 @@ export function formOf({ form, case: exactly }) {
   return { form, case_sensitive: exactly && form === "surface" };
 }
 
+/** Some lines of the concordance, with counts of all hits. */
+export function concordance(state, { count }, offset, limit) {
+  const { sort, context, sample, seed, point } = state;
+  return count("concordance", {
+    ...wordsOf(state),
+    ...{ sort, context, seed, offset, limit },
+    ...(sample > 0 && { sample }),
+    ...(point !== null && { point: { by: point.by, value: point.value, corpus: point.corpus } }),
+  });
+}
+
 /** {begin, count}: `count(route, body)` asks within the scope, until the next `begin`. */
 export function newCounting() {
   let running = new AbortController();

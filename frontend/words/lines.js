@@ -3,7 +3,7 @@
 import { element } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { askButton } from "./ask_about.js";
-import { wordsOf } from "./counting.js";
+import { concordance } from "./counting.js";
 import { csvButton } from "./csv.js";
 import { newGrid } from "./line_grid.js";
 import { actionButton, chooser, rateOf } from "./parts.js";
@@ -20,12 +20,12 @@ const COLUMNS = [
 
 /** {summary, nodes} of the lines. */
 export async function lines(state, tools) {
-  const first = await page(state, tools, 0, PAGE);
+  const first = await concordance(state, tools, 0, PAGE);
   const grid = newGrid(first.listed, tools);
   const documents = element("ul", {});
   const count = element("summary", {});
   const more = actionButton(say("words.more_lines"), async () =>
-    add(await page(state, tools, grid.length(), PAGE)),
+    add(await concordance(state, tools, grid.length(), PAGE)),
   );
   const shown = element("p", { class: "hint", role: "status" });
 
@@ -59,17 +59,6 @@ export async function lines(state, tools) {
     element("details", { class: "in-documents" }, count, documents),
   ];
   return { summary: summaryOf(first, tools), nodes: nodes.filter((node) => node !== null) };
-}
-
-/** Some lines of the concordance, with counts of all hits. */
-export function page(state, { count }, offset, limit) {
-  const { sort, context, sample, seed, point } = state;
-  return count("concordance", {
-    ...wordsOf(state),
-    ...{ sort, context, seed, offset, limit },
-    ...(sample > 0 && { sample }),
-    ...(point !== null && { point: { by: point.by, value: point.value, corpus: point.corpus } }),
-  });
 }
 
 function summaryOf(found, { label }) {
@@ -128,7 +117,7 @@ function download(state, tools, listed) {
   return csvButton(text, "lines", COLUMNS, async () => {
     const rows = [];
     while (rows.length < Math.min(listed, MOST_IN_FILE)) {
-      const found = await page(state, tools, rows.length, MOST_AT_ONCE);
+      const found = await concordance(state, tools, rows.length, MOST_AT_ONCE);
       if (found.lines.length === 0) break;
       rows.push(...found.lines);
     }

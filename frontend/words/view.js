@@ -22,7 +22,10 @@ const form = at("ask-form");
 const question = at("question");
 const rowsOfOthers = question.rows;
 
-/** The view, {submit(query), shown(), left()}; `page` is that of app.js. */
+/** The view, {submit(query), shown(), left()}; `page` is that of app.js.
+ *
+ * `look` shows it with some of its state changed, such as {query, tab}.
+ */
 export async function openWords(page) {
   const sheets = ["words/words.css", "charts/charts.css"].map((name) => styled(`static/${name}`));
   const [catalogue] = await Promise.all([getJson("api/corpora"), ...sheets, page.loaded]);
@@ -136,5 +139,5 @@ export async function openWords(page) {
     form.requestSubmit();
   });
   onScopeChange(scopeChanged);
-  return { submit, shown, left, own: OWN };
+  return { submit, shown, left, look: go, own: OWN };
 }
