@@ -10,11 +10,11 @@ const CUT_OFF = "The connection broke before the answer was complete. Ask again.
 const UNKNOWN_CALLER = 401;
 const PAUSES = [300, 900]; // ms before each attempt to resume; the server waits about 2 s
 
-/** `status` is that of the response. */
+/** `status` is that of the response, `character` where words to look for cannot be read, from 1. */
 export class Problem extends Error {
-  constructor(message, { status, cause } = {}) {
+  constructor(message, { status, character, cause } = {}) {
     super(message, { cause });
-    this.status = status;
+    Object.assign(this, { status, character });
   }
 }
 
@@ -33,8 +33,8 @@ export async function getJson(path) {
 }
 
 /** What the server says to a body that is sent by this method. */
-export async function sendJson(method, path, body) {
-  return json(await request(path, { ...posted(body), method }));
+export async function sendJson(method, path, body, signal) {
+  return json(await request(path, { ...posted(body), method, signal }));
 }
 
 async function json(response) {
@@ -148,10 +148,10 @@ async function refusal(response) {
 }
 
 /** A problem document as a Problem. */
-function problemOf({ detail, status, retry_after: seconds }) {
+function problemOf({ detail, status, character, retry_after: seconds }) {
   // of 429 the detail says it
   const again = seconds && status !== 429 ? ` Worth another try in ${counted(seconds, "second")}.` : "";
-  return new Problem(detail + again, { status });
+  return new Problem(detail + again, { status, character });
 }
 
 async function* serverEvents(body) {

@@ -15,13 +15,17 @@ const question = at("question");
 document.documentElement.lang = language;
 offerLanguages();
 
-const { loaded, ...known } = openCatalogue();
+const known = openCatalogue();
 const page = { ...known, open: createReader(at("reader"), known.label) };
 const conversation = newConversation(page);
 const views = openViews({
   ask: () => conversation,
+  words: async () => (await import("./words/view.js")).openWords(page),
+  about: async () => (await import("./about/view.js")).openAbout(page),
 });
 page.show = views.show;
+page.showWords = async (query) =>
+  (await views.show("words")).look({ tab: "lines", query, point: null });
 
 function offerLanguages() {
   const options = Object.entries(LANGUAGES).map(([tag, name]) =>
@@ -48,7 +52,7 @@ form.addEventListener("submit", submit);
 question.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
-loaded.finally(openLinked).catch((error) => {
+known.loaded.finally(openLinked).catch((error) => {
   at("page-alert").hidden = false;
   at("page-alert").textContent = say("page.reload", { problem: error.message });
   if (!(error instanceof Problem)) throw error;

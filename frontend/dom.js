@@ -33,6 +33,17 @@ function sourceLink(address, title) {
   return externalLink(address, site, { "aria-label": `${site}: ${title}` });
 }
 
+/** Has the page use a style sheet of a part that is loaded late; resolves when it is there. */
+export function styled(address) {
+  const link = element("link", { rel: "stylesheet", href: address });
+  const there = new Promise((resolve) => {
+    link.addEventListener("load", resolve);
+    link.addEventListener("error", resolve); // unstyled, it still works
+  });
+  document.head.append(link);
+  return there;
+}
+
 /** A description list of [term, description] pairs. */
 export function definitions(pairs) {
   const rows = pairs.map(([term, description]) =>

@@ -5,7 +5,10 @@ import { say } from "./language.js";
 
 const DEFAULT = "ask";
 
-/** `opening` gives each view {submit(question), shown()}, loaded when it is first shown. */
+/** `opening` gives each view {submit(question), shown()}, loaded when it is first shown.
+ *
+ * A view may also have `left()`, and `own`, names of the address that are its alone.
+ */
 export function openViews(opening) {
   const opened = new Map();
   const buttons = new Map();
@@ -20,6 +23,7 @@ export function openViews(opening) {
   /** Shows a view and resolves to it; what is in the search box stays. */
   async function show(name, { keepAddress = false } = {}) {
     if (!opened.has(name)) opened.set(name, await opening[name]());
+    if (current !== name) opened.get(current)?.left?.();
     current = name;
     for (const node of document.querySelectorAll("[data-view]")) {
       node.hidden = !node.dataset.view.split(" ").includes(name);
@@ -28,7 +32,8 @@ export function openViews(opening) {
       if (each === name) button.setAttribute("aria-current", "page");
       else button.removeAttribute("aria-current");
     }
-    if (!keepAddress) remember(name);
+    const others = [...opened].filter(([each]) => each !== name).map(([, view]) => view);
+    if (!keepAddress) remember(name, others.flatMap((view) => view.own ?? []));
     opened.get(name).shown?.();
     return opened.get(name);
   }
@@ -43,8 +48,9 @@ export function openViews(opening) {
   return { show, current: () => opened.get(current) };
 }
 
-function remember(name) {
+function remember(name, notIts) {
   const query = new URLSearchParams(location.search);
+  for (const each of notIts) query.delete(each);
   if (name === DEFAULT) query.delete("view");
   else query.set("view", name);
   const written = query.toString();

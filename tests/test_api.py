@@ -159,6 +159,7 @@ def test_the_openapi_document_lists_every_route(client: FlaskClient) -> None:
         "/api/jobs",
         "/api/jobs/{job_id}",
         "/api/jobs/{job_id}/events",
+        "/api/sources",
         "/api/stats",
         "/api/feedback",
         "/api/feedback/export",

@@ -6,8 +6,9 @@ import { ask, giveUp, newId, Problem } from "../api.js";
 import { conversationExport } from "../keep/exports.js";
 import { say } from "../language.js";
 import { duration } from "../text.js";
+import { offerCount } from "../words/count_instead.js";
+import { formState } from "./form_state.js";
 import { telemetryChoice } from "./privacy.js";
-import { chosenScope } from "./scope.js";
 
 const LONGEST_HISTORY = 200; // turns the server takes
 
@@ -23,8 +24,14 @@ export function newConversation(page) {
 
   async function answerQuestion(asked, { asWritten = false, narrowed = {} } = {}) {
     const asking = session;
-    const body = { ...requestFor(asked, asking), ...narrowed, read_follow_ups: !asWritten };
+    const body = {
+      ...requestFor(asking),
+      question: asked,
+      ...narrowed,
+      read_follow_ups: !asWritten,
+    };
     const answer = newAnswer(asked, page);
+    offerCount(asked, answer.article, page);
     const running = begin(answer.article, body.qa_id);
     try {
       for await (const { name, data } of ask(body, running.signal)) {
@@ -137,13 +144,9 @@ function newSession() {
   return { id: newId(), history: [], answers: [], running: null };
 }
 
-function requestFor(asked, { id, history }) {
-  const { target, mode } = form.elements;
+function requestFor({ id, history }) {
   return {
-    question: asked,
-    ...chosenScope(),
-    mode: mode.checked && !mode.disabled ? "compare" : "answer",
-    target: target.value || null,
+    ...formState(),
     chat_history: history.slice(-LONGEST_HISTORY),
     session_id: id,
     qa_id: newId(),

@@ -3,9 +3,10 @@
 import { getJson } from "../api.js";
 import { element } from "../dom.js";
 import { showCaller } from "../key.js";
-import { offerPrivacy } from "./privacy.js";
 import { say } from "../language.js";
 import { offerStores } from "../store.js";
+import { offerCorpora } from "./corpora.js";
+import { offerPrivacy } from "./privacy.js";
 
 const DEMO = "atlas_demo";
 const EXAMPLES = [
@@ -33,6 +34,7 @@ export function openCatalogue() {
     showCaller(caller);
     offerPrivacy(config);
     if (config.tracing) traces = config.phoenix_url;
+    showServed(catalogue);
     offerCorpora(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets);
@@ -48,42 +50,25 @@ export function openCatalogue() {
   };
 }
 
-function offerCorpora({ collection, corpora, all }) {
+function showServed({ collection, corpora }) {
   const documents = corpora.reduce((sum, corpus) => sum + corpus.documents, 0);
   at("served").textContent = say("page.served", {
     collection,
     documents: say("page.documents", { count: documents }),
     corpora: say("page.corpora", { count: corpora.length }),
   });
-  const options = corpora.map(({ id, label, documents: size }) =>
-    element("option", { value: id }, corpusOption(label, size)),
-  );
-  at("collection").append(...options);
-  if (all.length < corpora.length) {
-    at("collection").options[0].textContent = say("ask.allOfSome", {
-      some: all.length,
-      corpora: say("page.corpora", { count: corpora.length }),
-    });
-  }
-  offerComparison(all.length > 1);
-}
-
-function corpusOption(label, count) {
-  return say("ask.corpusOption", { label, documents: say("page.documents", { count }) });
-}
-
-/** Comparing takes at least two corpora. */
-function offerComparison(possible) {
-  const allow = () => (at("compare").disabled = !possible || at("collection").value !== "all");
-  at("collection").addEventListener("change", allow);
-  allow();
 }
 
 function offerTargets({ default: preselected, targets }) {
   const select = at("target");
   const settings = new Map(targets.map((target) => [target.name, target.settings]));
-  const describe = () => (at("target-hint").textContent = summary(settings.get(select.value)));
+  const describe = () => {
+    const chosen = settings.get(select.value);
+    at("target-hint").textContent = summary(chosen);
+    at("k").placeholder = chosen.SEARCH_K;
+  };
   select.append(...targets.map(({ name }) => element("option", { value: name }, name)));
+  select.dataset.default = preselected;
   select.value = preselected;
   select.addEventListener("change", describe);
   describe();

@@ -1,8 +1,46 @@
 /** What of the collection is looked through: the same for questions, words and counts. */
 
-const form = document.getElementById("ask-form");
+const EVERYTHING = { corpus_filter: "all", filters: {}, require: [], exclude: [] };
+const listeners = new Set();
 
-/** The fields of a request: `corpus_filter`, and whatever else narrows it. */
+let scope = EVERYTHING;
+
+/** The fields of a request: `corpus_filter`, and what else narrows it, if anything does.
+ *
+ * They are `filters` by field, as the API takes them, and lists of phrases `require` and `exclude`.
+ */
 export function chosenScope() {
-  return { corpus_filter: form.elements.corpus_filter.value };
+  const narrowing = Object.entries(scope).filter(
+    ([name, value]) => name === "corpus_filter" || Object.keys(value).length > 0,
+  );
+  return Object.fromEntries(narrowing);
+}
+
+/** Looks through this from now on, a request's fields; those left out narrow nothing. */
+export function setScope(fields) {
+  const known = Object.keys(EVERYTHING).filter((name) => fields[name] != null);
+  const chosen = Object.fromEntries(known.map((name) => [name, fields[name]]));
+  scope = { ...EVERYTHING, ...chosen };
+  if (Array.isArray(scope.corpus_filter) && scope.corpus_filter.length === 1) {
+    [scope.corpus_filter] = scope.corpus_filter;
+  }
+  const now = chosenScope();
+  for (const listener of listeners) listener(now);
+}
+
+/** Changes some fields and keeps the others. */
+export function changeScope(fields) {
+  setScope({ ...scope, ...fields });
+}
+
+/** Has one filter hold this value, or none if it is null. */
+export function setFilter(field, value) {
+  const { [field]: _, ...others } = scope.filters;
+  changeScope({ filters: value === null ? others : { ...others, [field]: value } });
+}
+
+/** Calls `listener` with the scope after every change; gives what ends this. */
+export function onScopeChange(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -177,8 +177,10 @@ CASES: dict[str, list[Case]] = {
     "GET /api/collections": [Case("/api/collections")],
     "POST /api/collections/<name>/rollback": [Case("/api/collections/parish/rollback", {})],
     "GET /api/stats": [Case("/api/stats")],
+    "GET /api/sources": [Case("/api/sources")],
     "GET /api/documents": [
         Case("/api/documents"),
+        Case("/api/documents?title=zqx", None, True),
         Case("/api/documents?sort=-date&limit=1&offset=1"),
         Case(f"/api/documents?corpus={OPEN}&sort=title"),
         Case('/api/documents?filters={"author":"Alma Reed"}'),

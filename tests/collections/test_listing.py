@@ -98,6 +98,13 @@ def test_a_listed_document_is_described(client: FlaskClient) -> None:
     assert page["version"] == client.get("/api/config").json["collection_version"]
 
 
+def test_documents_are_found_by_words_of_their_title(client: FlaskClient) -> None:
+    assert listed(client, title="APPL") == ["north.Apple", "south.apple"]
+    assert listed(client, title="appl", corpus="south") == ["south.apple"]
+    assert listed(client, title="apple zebra") == []
+    assert client.get("/api/documents", query_string={"title": "x" * 201}).status_code == 400
+
+
 @pytest.mark.parametrize(
     ("query", "says"),
     [
@@ -139,6 +146,13 @@ def test_a_collection_in_numbers(client: FlaskClient) -> None:
         *("records.sqlite", "tokens", "words", "embeddings", "keywords", "chroma")
     }
     assert stats["embedding"]["name"] == "hash"
+    assert [(y["year"], y["corpus"], y["documents"]) for y in stats["years"]] == [
+        ("1899", "north", 1),
+        ("1902", "north", 1),
+        ("1902", "south", 1),
+    ]
+    assert stats["content_digest"]
+    assert all(corpus["digest"] for corpus in stats["corpora"])
     assert stats["kinds"]["txt"]["documents"] == 4
 
 

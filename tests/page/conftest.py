@@ -107,7 +107,7 @@ def page(browser: Browser, server: str) -> Iterator[Page]:
     opened.on("requestfailed", lost)
     opened.on("pageerror", lambda error: faults.append(str(error)))
     opened.goto(server)
-    expect(opened.locator("select#collection option")).to_have_count(4)
+    expect(opened.locator("select#collection option")).to_have_count(5)
     yield opened
     context.close()
     assert faults == []

@@ -158,7 +158,7 @@ def test_a_name_turned_to_this_machine_opens_nothing(page: Page, watched: Watche
 
 def test_the_own_page_still_asks(page: Page, watched: Watched) -> None:
     page.goto(watched.address)
-    expect(page.locator("select#collection option")).to_have_count(4)
+    expect(page.locator("select#collection option")).to_have_count(5)
     ask(page)
     expect(latest(page)).to_contain_text("cannot sue for libel")
     refused = [line for line in watched.answered if int(line[-3:]) >= 400]

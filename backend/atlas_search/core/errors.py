@@ -58,7 +58,14 @@ class InvalidQuestion(RequestError):
 
 
 class InvalidQuery(RequestError):
-    """A query for words that breaks the rules of its language; says at which character."""
+    """A query for words that breaks the rules of its language; says at which character.
+
+    `character` is its number, from 1; 0 where the fault is at none.
+    """
+
+    def __init__(self, message: str, character: int = 0):
+        super().__init__(message)
+        self.character = character
 
 
 class UnknownCorpus(RequestError):

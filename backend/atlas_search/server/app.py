@@ -48,6 +48,7 @@ from atlas_search.server.metrics import begin_request, count_job, metrics_bluepr
 from atlas_search.server.present_guard import PresentGuard
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.proxies import ForwardedFor, networks
+from atlas_search.server.read_sources import read_sources_blueprint
 from atlas_search.server.refusals import Refusals
 from atlas_search.server.runs import Runs
 from atlas_search.server.search import search_blueprint
@@ -173,6 +174,7 @@ def create_app(
     app.register_api(collections_blueprint(collections))
     app.register_api(listing_blueprint(own))
     app.register_api(statistics_blueprint(own, runs))
+    app.register_api(read_sources_blueprint(own))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments
     app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, "index.html"))

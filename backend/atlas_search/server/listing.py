@@ -18,6 +18,7 @@ from atlas_search.stores.store import Store
 from atlas_search.stores.tokens import IntArray
 
 MOST = 200  # documents of one page
+MAX_TITLE = 200  # characters that are looked for
 
 
 def _read_filters(text: object) -> object:
@@ -39,6 +40,7 @@ class ListingQuery(BaseModel):
     filters: Annotated[
         Filters, BeforeValidator(_read_filters), WithJsonSchema({"type": "string"})
     ] = Field(default_factory=dict, description="As in a search, as JSON")
+    title: str = Field("", max_length=MAX_TITLE, description="Words that the title holds, all")
     sort: Literal["id", "title", "date", "-date"] = Field(
         "id", description="`-date`: the newest first; undated documents come last"
     )
@@ -106,10 +108,9 @@ def _matching(store: Store, query: ListingQuery) -> IntArray:
     filters = conditions(plain_filters(query.filters), store.manifest.fields)
     wanted = known_corpora(store, query.corpus) if query.corpus else store.corpora
     documents = store.documents_of([corpus.id for corpus in wanted])
-    if not filters:
-        return documents
-    chosen: IntArray = np.intersect1d(documents, store.scope(filters).documents)
-    return chosen
+    if filters:
+        documents = np.intersect1d(documents, store.scope(filters).documents)
+    return store.titled(documents, query.title) if query.title else documents
 
 
 def _listed(document: ListedDocument) -> ListedOut:

@@ -51,6 +51,9 @@ class Problem(BaseModel):
     retry_after: int | None = Field(
         None, description="Seconds after which trying again makes sense, as in `Retry-After`"
     )
+    character: int | None = Field(
+        None, description="Of a query for words: the character, from 1, at which it cannot be read"
+    )
 
 
 def problem_of(error: Exception, instance: str) -> Problem:
@@ -62,6 +65,8 @@ def problem_of(error: Exception, instance: str) -> Problem:
             wait = ceil(error.retry_after)
             said = f"{problem.detail} {_when(wait)}" if status == 429 else problem.detail
             return problem.model_copy(update={"retry_after": wait, "detail": said})
+        if isinstance(error, errors.InvalidQuery) and error.character:
+            return problem.model_copy(update={"character": error.character})
         return problem
     if isinstance(error, HTTPException):
         detail = error.description or error.name

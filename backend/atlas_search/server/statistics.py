@@ -1,5 +1,6 @@
 """`GET /api/stats`: what a collection holds, what it takes, and what the server did since."""
 
+import numpy as np
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
@@ -13,6 +14,7 @@ from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services
 from atlas_search.stores.manifest import CorpusStatistics, EmbeddingModel, Index, Manifest, Origin
+from atlas_search.stores.store import Store
 
 
 class CountsOut(BaseModel):
@@ -33,6 +35,15 @@ class CorpusStatsOut(CountsOut):
     id: str
     label: str
     language: str
+    digest: str = Field(description="SHA-256 of its documents")
+
+
+class YearOut(BaseModel):
+    """The documents of one year; years without any are not listed."""
+
+    year: str
+    corpus: str
+    documents: int
 
 
 class KindOut(BaseModel):
@@ -74,8 +85,13 @@ class StatsOut(BaseModel):
     collection: str
     version: str
     created: str
+    content_digest: str = Field(description="Of all that the version holds; empty if not whole")
     all: CountsOut
     corpora: list[CorpusStatsOut]
+    years: list[YearOut] = Field(
+        description="Documents by year and corpus. One whose date may mean several years, or that "
+        "has none, is in no year"
+    )
     kinds: dict[str, KindOut]
     embedding: EmbeddingModel
     index: Index
@@ -102,8 +118,10 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
             collection=manifest.collection,
             version=manifest.version,
             created=manifest.created,
+            content_digest=manifest.content_digest if whole else "",
             all=_all(manifest, list(extents.values())),
             corpora=[_corpus(corpus, extents[corpus.id]) for corpus in manifest.corpora],
+            years=_years(services.store),
             kinds={kind: _kind(origin) for kind, origin in manifest.origins.items()},
             embedding=manifest.embedding,
             index=manifest.index,
@@ -134,6 +152,7 @@ def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
         id=corpus.id,
         label=corpus.label,
         language=corpus.language,
+        digest=corpus.digest,
         documents=corpus.documents,
         passages=corpus.passages,
         characters=corpus.characters,
@@ -142,6 +161,22 @@ def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
         source_bytes=corpus.bytes,
         dates=DatesOut(**extent.dates.to_dict()),
     )
+
+
+def _years(store: Store) -> list[YearOut]:
+    """In order of years, then of corpora."""
+    days = store.days
+    first, last = (
+        side.astype("datetime64[Y]").astype(np.int64) for side in (days.first, days.last)
+    )
+    documents = np.flatnonzero(~np.isnat(days.first) & (first == last))
+    owners = store.corpus_of_documents(documents).astype(np.int64)
+    pairs = np.stack([first[documents], owners])[:, owners >= 0]
+    found, counts = np.unique(pairs, axis=1, return_counts=True)
+    return [
+        YearOut(year=f"{year + 1970:04d}", corpus=store.corpora[owner].id, documents=count)
+        for (year, owner), count in zip(found.T.tolist(), counts.tolist(), strict=True)
+    ]
 
 
 def _kind(origin: Origin) -> KindOut:

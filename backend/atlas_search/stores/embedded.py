@@ -23,6 +23,7 @@ from atlas_search.stores.record_rows import (
     ListedDocument,
     Order,
     OriginCounts,
+    ReadSources,
     ValueCount,
 )
 from atlas_search.stores.records import Records
@@ -283,6 +284,16 @@ class EmbeddedStore:
     ) -> list[ListedDocument]:
         """See Store."""
         return self._records.list_documents(documents.tolist(), order, limit, offset)
+
+    def titled(self, documents: IntArray, words: str) -> IntArray:
+        """See Store."""
+        return np.array(self._records.titled(documents.tolist(), words), dtype=np.int64)
+
+    def read_sources(
+        self, limit: int, offset: int, corpora: Collection[str] | None = None
+    ) -> ReadSources:
+        """See Store."""
+        return self._records.read_sources(limit, offset, corpora)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """See Store."""

@@ -22,6 +22,7 @@ from atlas_search.stores.record_rows import (
     ListedDocument,
     Order,
     OriginCounts,
+    ReadSources,
     ValueCount,
 )
 from atlas_search.stores.records import no_document, no_passage
@@ -181,6 +182,18 @@ class PermittedStore:
         """See Store."""
         own = documents[self.corpus_of_documents(documents) >= 0]
         return self._whole.list_documents(own, order, limit, offset)
+
+    def titled(self, documents: IntArray, words: str) -> IntArray:
+        """See Store."""
+        own = documents[self.corpus_of_documents(documents) >= 0]
+        return self._whole.titled(own, words)
+
+    def read_sources(
+        self, limit: int, offset: int, corpora: Collection[str] | None = None
+    ) -> ReadSources:
+        """See Store."""
+        own = self._ids if corpora is None else self._ids.intersection(corpora)
+        return self._whole.read_sources(limit, offset, own)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """See Store."""

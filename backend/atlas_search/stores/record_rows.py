@@ -40,6 +40,31 @@ Order = Literal["id", "title", "date", "-date"]
 """Of listed documents; `-date` is the newest first. Undated ones come last, ties go by id."""
 
 
+class ReadSource(NamedTuple):
+    """A source file as the build read it: the documents it gave, and what was left out of it.
+
+    `remarks` are pairs of the key of a record, empty for the whole file, and what is told of it.
+    """
+
+    name: str
+    origin: str
+    bytes: int
+    documents: int
+    remarks: tuple[tuple[str, str], ...]
+
+
+class ReadSources(NamedTuple):
+    """How many source files were read, and some of those that gave no document or have remarks.
+
+    `refused` gave none; `listed` is how many are refused or have remarks.
+    """
+
+    files: int
+    refused: int
+    listed: int
+    sources: tuple[ReadSource, ...]
+
+
 class OriginCounts(NamedTuple):
     """How much came from one kind of source."""
 

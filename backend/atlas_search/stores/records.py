@@ -12,6 +12,7 @@ from atlas_search.core.domain import Document, Located, Metadata, Passage, Segme
 from atlas_search.core.errors import DamagedStore, NotFound
 from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.language.spelling import fold
 from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import FUNCTIONS, Filter, where
 from atlas_search.stores.record_rows import (
@@ -19,6 +20,8 @@ from atlas_search.stores.record_rows import (
     ListedDocument,
     Order,
     OriginCounts,
+    ReadSource,
+    ReadSources,
     ValueCount,
 )
 from atlas_search.stores.record_writer import BLOCK, Provenance, SourceRow
@@ -40,6 +43,14 @@ _IN_CELL = """
     THEN substr(first_day, 1, 4) ELSE CAST(value AS TEXT) END
 """
 """A value as it is counted: a date within one year as that year."""
+
+
+_OF_SOURCE = "SELECT 1 FROM documents d WHERE d.origin = s.origin AND d.source = s.name"
+_ONLY_OF = (
+    f"EXISTS ({_OF_SOURCE}) AND NOT EXISTS "
+    f"({_OF_SOURCE} AND d.corpus NOT IN (SELECT value FROM json_each(:corpora)))"
+)
+"""A source that gave documents of some corpora and of no other."""
 
 
 def no_passage(id_: str) -> NotFound:
@@ -83,7 +94,9 @@ class Records:
                 f"{path} cannot be read ({error}). Run `atlas store repair`."
             ) from error
 
-    def _rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+    def _rows(
+        self, query: str, values: Sequence[object] | Mapping[str, object] = ()
+    ) -> list[sqlite3.Row]:
         connection = self._idle.get()
         try:
             return connection.execute(query, values).fetchall()
@@ -197,6 +210,54 @@ class Records:
             for row in found
         ]
 
+    def titled(self, documents: Sequence[int], words: str) -> list[int]:
+        """Those of `documents` whose title holds all of these, in capitals or not; ascending."""
+        wanted = fold(words).split()
+        query = """
+            SELECT document, title FROM documents
+            WHERE document IN (SELECT value FROM json_each(?)) ORDER BY document
+        """
+        found = self._rows(query, (json.dumps([int(d) for d in documents]),))
+        titles = ((document, fold(title)) for document, title in found)
+        return [document for document, title in titles if all(word in title for word in wanted)]
+
+    def read_sources(
+        self, limit: int, offset: int, corpora: Collection[str] | None = None
+    ) -> ReadSources:
+        """What the files gave; those without a document come first, then those with remarks."""
+        seen = "1" if corpora is None else _ONLY_OF
+        counted = f"""
+            SELECT name, origin, bytes, remarks, (SELECT COUNT(*) FROM documents d
+                WHERE d.origin = s.origin AND d.source = s.name) AS documents
+            FROM sources s WHERE {seen}
+        """
+        known = {"corpora": json.dumps(sorted(corpora or ())), "limit": limit, "offset": offset}
+        (totals,) = self._rows(
+            "SELECT COUNT(*) AS files, TOTAL(documents = 0) AS refused, "
+            f"TOTAL(documents = 0 OR remarks != '[]') AS listed FROM ({counted})",
+            known,
+        )
+        page = self._rows(
+            f"SELECT * FROM ({counted}) WHERE documents = 0 OR remarks != '[]' "
+            "ORDER BY documents > 0, origin, name LIMIT :limit OFFSET :offset",
+            known,
+        )
+        return ReadSources(
+            files=totals["files"],
+            refused=int(totals["refused"]),
+            listed=int(totals["listed"]),
+            sources=tuple(
+                ReadSource(
+                    name=row["name"],
+                    origin=row["origin"],
+                    bytes=row["bytes"],
+                    documents=row["documents"],
+                    remarks=_remarks(row["remarks"]),
+                )
+                for row in page
+            ),
+        )
+
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of a document, in order of position."""
         query = _PASSAGES + "WHERE d.id = ? ORDER BY p.row"
@@ -270,7 +331,7 @@ class Records:
                 name=row["name"],
                 origin=row["origin"],
                 fingerprint=row["fingerprint"],
-                remarks=tuple((key, remark) for key, remark in json.loads(row["remarks"])),
+                remarks=_remarks(row["remarks"]),
                 bytes=row["bytes"],
                 seconds=row["seconds"],
             )
@@ -351,6 +412,10 @@ def _connect(path: Path) -> sqlite3.Connection:
     for name, function in FUNCTIONS.items():
         connection.create_function(name, -1, function, deterministic=True)
     return connection
+
+
+def _remarks(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple((key, remark) for key, remark in json.loads(text))
 
 
 def _provenance(record: sqlite3.Row) -> Provenance:

@@ -17,6 +17,7 @@ from atlas_search.stores.record_rows import (
     ListedDocument,
     Order,
     OriginCounts,
+    ReadSources,
     ValueCount,
 )
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
@@ -136,6 +137,18 @@ class Store(Protocol):
         self, documents: IntArray, order: Order, limit: int, offset: int
     ) -> list[ListedDocument]:
         """Of the documents with these indices at most `limit`, after the first `offset`."""
+
+    def titled(self, documents: IntArray, words: str) -> IntArray:
+        """Those of `documents` whose title holds all of these words, or parts of words."""
+
+    def read_sources(
+        self, limit: int, offset: int, corpora: Collection[str] | None = None
+    ) -> ReadSources:
+        """What the source files gave, and of which something was left out and why.
+
+        With `corpora` only those whose documents are all of these. A file without a document is of
+        no corpus.
+        """
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, most frequent first."""

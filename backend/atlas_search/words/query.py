@@ -207,4 +207,4 @@ def _distances(token: _Token) -> tuple[int, int]:
 
 
 def _invalid(at: int, what: str) -> InvalidQuery:
-    return InvalidQuery(f"query, character {at + 1}: {what}")
+    return InvalidQuery(f"query, character {at + 1}: {what}", at + 1)

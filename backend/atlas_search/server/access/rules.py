@@ -52,6 +52,7 @@ RULES: dict[str, Right] = {
     "GET /api/collections": "reader",
     "POST /api/collections/<name>/rollback": "administrator",
     "GET /api/stats": "reader",
+    "GET /api/sources": "reader",
     "GET /api/documents": "reader",
     "POST /api/ingest": "administrator",
     "DELETE /api/documents/<any_id:id>": "administrator",

@@ -1,0 +1,44 @@
+/** Requests for words: one look at a time, so that a slow one cannot overtake the next. */
+
+import { sendJson } from "../api.js";
+import { telemetryChoice } from "../ask/privacy.js";
+import { chosenScope } from "../ask/scope.js";
+
+/** What of a state says which words are looked for, as requests have it. */
+export function wordsOf({ query, form, case: exactly }) {
+  return { query, ...formOf({ form, case: exactly }) };
+}
+
+/** How words are compared; capitals and accents count only in words as they are written. */
+export function formOf({ form, case: exactly }) {
+  return { form, case_sensitive: exactly && form === "surface" };
+}
+
+/** Some lines of the concordance, with counts of all hits. */
+export function concordance(state, { count }, offset, limit) {
+  const { sort, context, sample, seed, point } = state;
+  return count("concordance", {
+    ...wordsOf(state),
+    ...{ sort, context, seed, offset, limit },
+    ...(sample > 0 && { sample }),
+    ...(point !== null && { point: { by: point.by, value: point.value, corpus: point.corpus } }),
+  });
+}
+
+/** {begin, count}: `count(route, body)` asks within the scope, until the next `begin`. */
+export function newCounting() {
+  let running = new AbortController();
+
+  function begin() {
+    running.abort();
+    running = new AbortController();
+    return running;
+  }
+
+  function count(route, body) {
+    const whole = { ...chosenScope(), ...telemetryChoice(), ...body };
+    return sendJson("POST", `api/${route}`, whole, running.signal);
+  }
+
+  return { begin, count };
+}

@@ -1,0 +1,62 @@
+/** A table whose columns can be sorted. */
+
+import { element } from "../dom.js";
+import { grouped, language, say } from "../language.js";
+
+const order = new Intl.Collator(language, { numeric: true });
+
+/** The table of `rows`; a column is {head, cell or number, written, sort, hint}.
+ *
+ * `cell` gives a node or a text, `number` a figure that is written with `written`; what is null is
+ * said to be no text. A click on a head sorts by it, the highest figure first, another turns it.
+ */
+export function sortable(columns, rows) {
+  const body = element("tbody", {});
+  const heads = columns.map((column) => headOf(column, () => sort(column)));
+  let sorted = null;
+
+  function sort(column) {
+    const again = sorted?.column === column;
+    const down = again ? !sorted.down : column.number !== undefined;
+    sorted = { column, down };
+    for (const [index, head] of heads.entries()) {
+      if (columns[index] === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+    const value = column.number ?? column.sort ?? column.cell;
+    const turn = down ? -1 : 1;
+    fill(rows.toSorted((a, b) => turn * compare(value(a), value(b))));
+  }
+
+  function fill(ordered) {
+    body.replaceChildren(...ordered.map((row) => rowOf(columns, row)));
+  }
+
+  fill(rows);
+  const head = element("thead", {}, element("tr", {}, ...heads));
+  // it scrolls sideways on its own, and so must be reached by keyboard
+  const scroller = { class: "table", tabindex: "0", role: "region", "aria-label": columns[0].head };
+  return element("div", scroller, element("table", {}, head, body));
+}
+
+function headOf({ head, number, hint }, sort) {
+  const kind = number === undefined ? {} : { class: "number" };
+  const title = hint ? { title: hint } : {};
+  const button = element("button", { type: "button", onclick: sort, ...title }, head);
+  return element("th", { scope: "col", ...kind }, button);
+}
+
+function rowOf(columns, row) {
+  const cells = columns.map(({ cell, number, written = grouped }, index) => {
+    if (number === undefined) return element(index === 0 ? "th" : "td", index === 0 ? { scope: "row" } : {}, cell(row));
+    const value = number(row);
+    return element("td", { class: "number" }, value === null ? say("charts.gap") : written(value));
+  });
+  return element("tr", {}, ...cells);
+}
+
+/** What is null comes last of all where the highest is first. */
+function compare(a, b) {
+  if (typeof a === "string") return order.compare(a, b);
+  return (a ?? -Infinity) - (b ?? -Infinity);
+}
