@@ -15,6 +15,7 @@ from atlas_search.core.targets import MAX_DAYS
 from atlas_search.search.conditions import Filter, check_fields, conditions
 from atlas_search.search.query import MOST_PHRASES, parse_query, phrases
 from atlas_search.search.request import SearchRequest
+from atlas_search.search.scope_counts import Narrowing
 from atlas_search.services import Services, known_corpora
 
 MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway
@@ -113,6 +114,23 @@ def facet_fields(services: Services, facets: bool | Sequence[str]) -> list[str]:
     if isinstance(facets, bool):
         return known if facets else []
     return check_fields(list(dict.fromkeys(facets)), known)
+
+
+def narrowing(
+    services: Services,
+    *,
+    corpora: str | Sequence[str] = "all",
+    filters: Mapping[str, Filter] | None = None,
+    require: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> Narrowing:
+    """A scope without a question. Raises RequestError."""
+    return Narrowing(
+        corpora=check_corpora(services, corpora)[0],
+        filters=conditions(filters or {}, services.store.manifest.fields),
+        require=check_phrases("require", require),
+        exclude=check_phrases("exclude", exclude),
+    )
 
 
 def _check_question(question: str) -> str:

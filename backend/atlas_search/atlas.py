@@ -13,7 +13,7 @@ from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.count import answer_and_count
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.answer.run import AnswerRun, emit_nothing
-from atlas_search.asking import Where, ask_request, facet_fields, search_request
+from atlas_search.asking import Where, ask_request, facet_fields, narrowing, search_request
 from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import Chunking
 from atlas_search.build.chunking import chunking as default_chunking
@@ -40,6 +40,7 @@ from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
+from atlas_search.search.scope_counts import ScopeCounts, scope_counts
 from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import make_folder
 
@@ -226,6 +227,18 @@ class Atlas(Counting):
             **where,
         )
         return self._stream_from_thread(replace(request, streamed=True))
+
+    def facets(
+        self, fields: bool | Sequence[str] = True, *, stop: Stop | None = None, **scope: Any
+    ) -> ScopeCounts:
+        """How many documents a scope holds, by year and by the values of some fields, or of all.
+
+        `scope` are `corpora`, `filters`, `require` and `exclude` of a search. Raises RequestError,
+        and Cancelled soon after `stop` is set.
+        """
+        chosen = facet_fields(self.services, fields)
+        where = narrowing(self.services, **scope)
+        return scope_counts(self.services.store, where, chosen, stop or Stop())
 
     def document(self, document_id: str) -> Document:
         """A document with its whole text. Raises NotFound."""

@@ -116,6 +116,19 @@ CASES: dict[str, list[Case]] = {
         {"facets": ["zqxfield"]},
         {"k": 100, "facets": ["author", "date"], "explain": True, "exact": True},
     ),
+    "POST /api/facets": [
+        *(
+            Case("/api/facets", options)
+            for options in (
+                {},
+                {"corpus_filter": OPEN, "fields": ["author"]},
+                {"filters": {"date": {"from": "1930"}}, "require": ["parish"]},
+                {"exclude": ["toll"], "fields": False},
+            )
+        ),
+        *(Case("/api/facets", probe, True) for probe in PROBES[2:]),
+        Case("/api/facets", {"fields": ["zqxfield"]}, True),
+    ],
     "POST /api/concordance": counted(
         "/api/concordance",
         {"limit": 1000},
@@ -260,6 +273,7 @@ def test_the_requests_would_show_it_to_who_sees_everything(whole: Signed) -> Non
     }
     assert {
         "POST /api/search",
+        "POST /api/facets",
         "POST /api/concordance",
         "POST /api/trends",
         "POST /api/collocates",

@@ -29,6 +29,13 @@ BODIES: Mapping[tuple[str, str], dict[str, object]] = {
         "exact": False,
         "explain": False,
     },
+    ("POST", "/api/facets"): {
+        "corpus_filter": "all",
+        "filters": {"court": "House of Lords"},
+        "require": ["libel"],
+        "exclude": [],
+        "fields": ["court"],
+    },
     ("POST", "/api/concordance"): {
         "query": "libel OR newspaper*",
         "corpus_filter": "all",

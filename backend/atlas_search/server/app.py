@@ -36,6 +36,7 @@ from atlas_search.server.collections import (
 )
 from atlas_search.server.description import DescribedAPI
 from atlas_search.server.export import export_blueprint
+from atlas_search.server.facets import facets_blueprint
 from atlas_search.server.feedback.feedback import Feedback
 from atlas_search.server.feedback.routes import feedback_blueprint
 from atlas_search.server.gauges import observe_server
@@ -162,6 +163,7 @@ def create_app(
     app.register_api(share_blueprint(settings, runs, shared))
     app.register_api(validate_blueprint(own))
     app.register_api(search_blueprint(own))
+    app.register_api(facets_blueprint(own))
     app.register_api(words_blueprint(own))
     catalogue = catalogue_blueprint(own)
     add_removal(catalogue, collections, jobs, open_embedder)

@@ -28,6 +28,7 @@ RULES: dict[str, Right] = {
     "GET /api/passages/<any_id:id>": "reader",
     "GET /api/documents/<any_id:id>": "reader",
     "POST /api/search": "reader",
+    "POST /api/facets": "reader",
     "POST /api/concordance": "reader",
     "POST /api/trends": "reader",
     "POST /api/collocates": "reader",

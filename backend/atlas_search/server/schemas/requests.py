@@ -63,6 +63,28 @@ Telemetry = Field(
 )
 
 
+class FacetsBody(StrictBody):
+    """A scope, without a question."""
+
+    corpus_filter: str | Names = Field(
+        "all", description='"all", the id of a corpus, or a list of ids'
+    )
+    filters: Filters = Field(default_factory=dict, description="As in a search")
+    collection: str | None = Field(
+        None, description="Name of a collection that is served; the configured one if absent"
+    )
+    require: list[str] = Field(
+        default_factory=list, max_length=MOST_PHRASES, description="Phrases every passage holds"
+    )
+    exclude: list[str] = Field(
+        default_factory=list, max_length=MOST_PHRASES, description="Phrases no passage holds"
+    )
+    fields: bool | Names = Field(
+        default=True, description="Count the values of some fields, of all, or of none"
+    )
+    telemetry: bool = Telemetry
+
+
 class SearchBody(StrictBody):
     """What to search for, and where."""
 

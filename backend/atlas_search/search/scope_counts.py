@@ -1,0 +1,158 @@
+"""What documents a scope leaves, and what they say in their metadata: counted exactly."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from atlas_search.core.stop import Stop
+from atlas_search.search.facets import MOST_VALUES
+from atlas_search.search.query import phrases
+from atlas_search.stores.document_days import DATE
+from atlas_search.stores.filters import Condition
+from atlas_search.stores.record_rows import ValueCount
+from atlas_search.stores.store import Store
+from atlas_search.stores.tokens import IntArray
+
+_ALSO_OF: Mapping[str, str] = {"speakers": "speaker"}
+"""The filter that chooses passages by what a field of documents lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Narrowing:
+    """What is looked through. A phrase is required, or excluded, without exception."""
+
+    corpora: tuple[str, ...]
+    filters: Mapping[str, Condition] = field(default_factory=dict)
+    require: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def without(self, name: str) -> "Narrowing":
+        """The same without the filters of one field."""
+        own = {name, _ALSO_OF.get(name, name)}
+        filters = {field: of for field, of in self.filters.items() if field not in own}
+        return Narrowing(
+            corpora=self.corpora, filters=filters, require=self.require, exclude=self.exclude
+        )
+
+
+@dataclass(frozen=True)
+class FieldCounts:
+    """The most frequent values of a field, and how many others there are."""
+
+    values: tuple[ValueCount, ...]
+    left_out: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        values = [{"value": str(v.value), "documents": v.documents} for v in self.values]
+        return {"values": values, "left_out": self.left_out}
+
+
+@dataclass(frozen=True)
+class Years:
+    """Documents by the year of their date, in order, and those that no one year holds."""
+
+    years: Mapping[int, int]
+    several_years: int
+    undated: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        years = [{"year": year, "documents": count} for year, count in self.years.items()]
+        return asdict(self) | {"years": years}
+
+
+@dataclass(frozen=True)
+class ScopeCounts:
+    """The size of a scope, its fields and its years.
+
+    The values of a field are counted under all filters but its own, so that another can be chosen;
+    likewise the years.
+    """
+
+    documents: int
+    passages: int
+    fields: Mapping[str, FieldCounts]
+    dates: Years
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as POST /api/facets sends them."""
+        return {
+            "documents": self.documents,
+            "passages": self.passages,
+            "fields": {name: counts.to_dict() for name, counts in self.fields.items()},
+            "dates": self.dates.to_dict(),
+        }
+
+
+def scope_counts(
+    store: Store, narrowing: Narrowing, fields: Sequence[str], stop: Stop
+) -> ScopeCounts:
+    """Counts over the documents that a scope leaves. Raises Cancelled soon after the `stop`."""
+    rows = _rows(store, narrowing)
+    documents = _documents(store, rows)
+    counts: dict[str, FieldCounts] = {}
+    shared = [name for name in fields if narrowing.without(name) == narrowing]
+    counts |= _count(store, documents, shared)
+    for name in fields:
+        stop.check()
+        if name not in counts:
+            others = _documents(store, _rows(store, narrowing.without(name)))
+            counts |= _count(store, others, [name])
+    dated = documents
+    if DATE in narrowing.filters:
+        stop.check()
+        dated = _documents(store, _rows(store, narrowing.without(DATE)))
+    in_order = {name: counts[name] for name in fields}
+    return ScopeCounts(len(documents), len(rows), in_order, _years(store, dated))
+
+
+def _rows(store: Store, narrowing: Narrowing) -> IntArray:
+    """The passages in the scope, ascending."""
+    if not (narrowing.filters or narrowing.require or narrowing.exclude):
+        return np.flatnonzero(
+            np.isin(store.tokens.document_of, store.documents_of(narrowing.corpora))
+        )
+    own = np.isin([corpus.id for corpus in store.corpora], narrowing.corpora)
+    found = []
+    # a phrase is stemmed as the language of the corpus does
+    for language in {corpus.language for corpus in store.corpora}:
+        of_language = np.array([corpus.language == language for corpus in store.corpora]) & own
+        required, excluded = (
+            [phrase.stems for phrase in phrases(texts, language)]
+            for texts in (narrowing.require, narrowing.exclude)
+        )
+        rows = store.scope(narrowing.filters, required, excluded).rows
+        found.append(rows[of_language[store.corpus_of(rows)]])
+    return np.sort(np.concatenate(found))
+
+
+def _documents(store: Store, rows: IntArray) -> IntArray:
+    return np.unique(store.tokens.document_of[rows])
+
+
+def _count(store: Store, documents: IntArray, fields: Sequence[str]) -> dict[str, FieldCounts]:
+    found: dict[str, list[ValueCount]] = {name: [] for name in fields}
+    if fields:
+        for count in store.value_counts(documents, fields):
+            found[count.field].append(count)
+    return {
+        name: FieldCounts(tuple(values[:MOST_VALUES]), max(len(values) - MOST_VALUES, 0))
+        for name, values in found.items()
+    }
+
+
+def _years(store: Store, documents: IntArray) -> Years:
+    first, last = store.days.first[documents], store.days.last[documents]
+    dated = ~np.isnat(first)
+    begun, ended = (
+        side[dated].astype("datetime64[Y]").astype(np.int64) + 1970 for side in (first, last)
+    )
+    years, counts = np.unique(begun[begun == ended], return_counts=True)
+    return Years(
+        dict(zip(years.tolist(), counts.tolist(), strict=True)),
+        several_years=int((begun != ended).sum()),
+        undated=int((~dated).sum()),
+    )
