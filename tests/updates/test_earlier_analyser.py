@@ -75,16 +75,13 @@ def without_words(folder: Path) -> None:
     old.write(version)
 
 
-def test_a_store_without_words_of_documents_serves_all_but_them_and_says_what_to_run(
+def test_a_store_without_words_of_documents_says_what_to_run(
     folder: Path, hashes: HashEmbedder
 ) -> None:
     whole, before = contents(folder), hashes.embedded
     without_words(folder)
-    store = EmbeddedStore(folder)
-    assert len(store.scope({}).rows) == store.manifest.passages
     with pytest.raises(OutdatedStore, match=r"`atlas store repair c`.*`atlas create`"):
-        _ = store.words
-    store.close()
+        EmbeddedStore(folder)
     assert any(p.startswith("words: c was built by an earlier") for p in problems(folder))
     repair(folder, hashes, silent)
     assert (contents(folder), hashes.embedded) == (whole, before)

@@ -36,14 +36,14 @@ class Counter:
         self._fields = FieldCounter()
         self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
-    def add(self, ready: Ready) -> None:
-        """Count one document and its passages."""
+    def add(self, ready: Ready, words: int) -> None:
+        """Count one document of so many words, and its passages."""
         document = ready.document
         corpus = self._corpora.setdefault(document.corpus, _Corpus(ready.language))
         corpus.documents += 1
         corpus.passages += len(ready.passages)
         corpus.characters += len(document.text)
-        corpus.words += len(document.text.split())
+        corpus.words += words
         corpus.digest.update(ready.provenance.digest)
         of_source = self._characters[ready.provenance.origin, document.source]
         of_source[document.corpus] = of_source.get(document.corpus, 0) + len(document.text)

@@ -65,7 +65,7 @@ def write_records(
         for each in zip(ready.words, ready.parts, ready.contexts, strict=True):
             tokens.passage(*each)
         fill_words(place, ready)
-        counter.add(ready)
+        counter.add(ready, all_words.words_of_last)
         ids += [passage.id for passage in ready.passages]
     records.close()
     table = tokens.table()

@@ -41,6 +41,11 @@ class WordWriter:
         places = np.array(spans, dtype=np.int32).reshape(-1, 2)
         self._append(tokens, places[:, 0], places[:, 1] - places[:, 0], passages)
 
+    @property
+    def words_of_last(self) -> int:
+        """How many words the document has that was added last."""
+        return len(self._documents[-1][0])
+
     def keeper(self, table: WordTable) -> Callable[[int, Sequence[TextSpan]], None]:
         """What adds a document of `table`, by its index there, as `add` would add its text."""
         number = np.full(len(table.forms), -1, dtype=np.int32)

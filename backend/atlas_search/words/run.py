@@ -26,7 +26,7 @@ class ReachRun:
 
     @property
     def table(self) -> WordTable:
-        """The words of all documents. Raises OutdatedStore."""
+        """The words of all documents."""
         return self.store.words
 
     @cached_property
