@@ -22,6 +22,7 @@ const views = openViews({
   ask: () => conversation,
 });
 page.show = views.show;
+page.loaded = conversation.loaded;
 
 function offerLanguages() {
   const options = Object.entries(LANGUAGES).map(([tag, name]) =>
@@ -48,7 +49,7 @@ form.addEventListener("submit", submit);
 question.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
-known.loaded.finally(openLinked).catch((error) => {
+page.loaded.finally(openLinked).catch((error) => {
   at("page-alert").hidden = false;
   at("page-alert").textContent = say("page.reload", { problem: error.message });
   if (!(error instanceof Problem)) throw error;

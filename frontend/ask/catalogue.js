@@ -2,6 +2,7 @@
 
 import { getJson } from "../api.js";
 import { element } from "../dom.js";
+import { keepFor } from "../keep/database.js";
 import { showCaller } from "../key.js";
 import { say } from "../language.js";
 import { offerStores } from "../store.js";
@@ -32,6 +33,7 @@ export function openCatalogue() {
     for (const { id, label } of catalogue.corpora) labels.set(id, label);
     caller = config.caller;
     showCaller(caller);
+    keepFor(catalogue.collection, caller);
     offerPrivacy(config);
     if (config.tracing) traces = config.phoenix_url;
     showServed(catalogue);
