@@ -7,6 +7,7 @@ import { showCaller } from "../key.js";
 import { say } from "../language.js";
 import { offerStores } from "../store.js";
 import { offerCorpora } from "./corpora.js";
+import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
 
 const DEMO = "atlas_demo";
@@ -38,6 +39,7 @@ export function openCatalogue() {
     if (config.tracing) traces = config.phoenix_url;
     showServed(catalogue);
     offerCorpora(catalogue);
+    offerFilters(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets);
     if (catalogue.collection === DEMO) offerExamples();
