@@ -26,6 +26,7 @@ const views = openViews({
 page.show = views.show;
 page.showWords = async (query) =>
   (await views.show("words")).look({ tab: "lines", query, point: null });
+page.loaded = conversation.loaded;
 
 function offerLanguages() {
   const options = Object.entries(LANGUAGES).map(([tag, name]) =>
@@ -52,7 +53,7 @@ form.addEventListener("submit", submit);
 question.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
-known.loaded.finally(openLinked).catch((error) => {
+page.loaded.finally(openLinked).catch((error) => {
   at("page-alert").hidden = false;
   at("page-alert").textContent = say("page.reload", { problem: error.message });
   if (!(error instanceof Problem)) throw error;

@@ -1,13 +1,14 @@
 /** A question that the sources read in several ways: what each says, and the question again. */
 
 import { element } from "../dom.js";
+import { say } from "../language.js";
 import { placeOf } from "./sentences.js";
 
 /** The readings to choose from, or null. `page` asks again and opens what is cited. */
 export function choiceList({ choices, decision }, page) {
   if (choices.length === 0) return null;
   const lead =
-    decision === "ANSWER" ? "Ask about one reading alone:" : "Which of these do you mean?";
+    decision === "ANSWER" ? say("ask.oneReading") : say("ask.whichReading");
   return element(
     "div",
     { class: "notice choices" },

@@ -1,14 +1,10 @@
 /** The text on its way: pieces as they come, and each sentence flagged that does not hold. */
 
 import { element } from "../dom.js";
+import { say } from "../language.js";
 import { readable, sentenceEnd } from "./markers.js";
 
-const RESTARTS = {
-  repair: "The first draft could not be verified; writing it again.",
-  refused: "The model found no answer; looking at what the sources say themselves.",
-  struck: "What the sources do not support was struck; what is left follows.",
-  fallback: "The model cannot be used; the sources’ own sentences follow.",
-};
+const RESTARTS = ["repair", "refused", "struck", "fallback"];
 
 /** What to call as events arrive; `label` names a corpus. The text grows in `node`. */
 export function newDraft(label) {
@@ -27,8 +23,16 @@ export function newDraft(label) {
     node,
     references(data) {
       passages = data.passages;
+      const count = passages.length;
+      progress.textContent = say("ask.found", { passages: say("page.passages", { count }) });
+      node.prepend(progress);
     },
-    token: ({ text }) => part.add(text),
+    token({ text }) {
+      // the text takes its place, so that nothing moves
+      if (!node.classList.contains("begun")) progress.remove();
+      node.classList.add("begun");
+      part.add(text);
+    },
     sentence: (checked) => part.settle(checked),
     section({ corpus }) {
       progress.remove();
@@ -44,7 +48,7 @@ export function newDraft(label) {
 
 /** Why the text so far is withdrawn, as a sentence. */
 export function restarted(reason) {
-  return RESTARTS[reason] ?? "Writing the answer again.";
+  return say(RESTARTS.includes(reason) ? `ask.restart_${reason}` : "ask.restart");
 }
 
 /** Text of one answer: sentences that have been verified, then what has come since. */
@@ -75,6 +79,6 @@ function newPart(passages) {
 
 function sentenceNodes(text, { errors }) {
   if (errors.length === 0) return [text];
-  const why = ` Not verified: this sentence ${errors.join(" It ")}`;
+  const why = ` ${say("ask.notVerified", { why: errors.join(" It ") })}`;
   return [element("span", { class: "doubtful" }, text), element("strong", { class: "flag" }, why)];
 }

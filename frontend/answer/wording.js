@@ -1,7 +1,7 @@
 /** What was searched, and where that is not what was asked: unknown words, what was required. */
 
 import { element } from "../dom.js";
-import { counted } from "../text.js";
+import { say, sayNodes } from "../language.js";
 
 /** What was searched, in one sentence: it says too which words no source holds. */
 export function scopeLine({ scope }) {
@@ -28,13 +28,13 @@ function unknownWord({ word, suggestions, searched_as: instead }, question, ask)
   if (instead !== null) {
     // a word in quotation marks is searched as it is written
     const asWritten = other(word, `"${word}"`);
-    return element("p", {}, `Searched for ${instead} instead of ${word}; search for `, asWritten);
+    return element("p", {}, ...sayNodes("ask.searchedInstead", { instead, word, asWritten }));
   }
-  const buttons = suggestions.flatMap((suggestion, at) => [
-    at > 0 ? " or " : "",
-    other(suggestion, suggestion),
-  ]);
-  return element("p", {}, "Did you mean ", ...buttons, ` instead of ${word}?`);
+  const buttons = element("span", {});
+  for (const [at, suggestion] of suggestions.entries()) {
+    buttons.append(at > 0 ? say("ask.orElse") : "", other(suggestion, suggestion));
+  }
+  return element("p", {}, ...sayNodes("ask.didYouMean", { suggestions: buttons, word }));
 }
 
 /** The question with another word, which stands alone; letters of all languages join words. */
@@ -44,10 +44,13 @@ function reworded(question, word, written) {
 }
 
 function unmetLine({ phrases, passages, kept }) {
+  const named = quoted(phrases);
   const held =
-    passages === 0 ? "No passage holds" : `Only ${counted(passages, "passage holds", "passages hold")}`;
-  const others = kept.length > 0 ? "The others" : "These";
-  return element("p", {}, `${held} ${quoted(phrases)}. ${others} were found without.`);
+    passages === 0
+      ? say("ask.noneHolds", { phrases: named })
+      : say("ask.onlySomeHold", { phrases: named, count: passages });
+  const others = kept.length > 0 ? say("ask.othersWithout") : say("ask.theseWithout");
+  return element("p", {}, `${held} ${others}`);
 }
 
 /** Says of each listed passage that does not hold what was required that it does not. */
@@ -55,11 +58,11 @@ export function markWithout(list, { retrieval: { required_unmet: unmet } }) {
   if (unmet === null) return;
   for (const item of list.querySelectorAll("li[data-passage]")) {
     if (unmet.kept.includes(item.dataset.passage)) continue;
-    const without = element("p", { class: "hint" }, `Without ${quoted(unmet.phrases)}`);
+    const without = element("p", { class: "hint" }, say("ask.without", { phrases: quoted(unmet.phrases) }));
     item.querySelector("h4").after(without);
   }
 }
 
 function quoted(phrases) {
-  return phrases.map((phrase) => `“${phrase}”`).join(" and ");
+  return phrases.map((phrase) => say("ask.quoted", { phrase })).join(say("ask.and"));
 }

@@ -2,15 +2,22 @@
 
 import { newAnswer } from "../answer/answer.js";
 import { restarted } from "../answer/draft.js";
-import { ask, giveUp, newId, Problem } from "../api.js";
+import { ask, giveUp, Problem } from "../api.js";
+import { owner } from "../keep/database.js";
 import { conversationExport } from "../keep/exports.js";
 import { say } from "../language.js";
 import { duration } from "../text.js";
 import { offerCount } from "../words/count_instead.js";
-import { formState } from "./form_state.js";
+import { offerConversations } from "./conversations.js";
+import { formState, restoreForm } from "./form_state.js";
+import { clearTab, isKeeping, keepDesk, keepTurn, keptConversation, keptDesk } from "./kept.js";
 import { telemetryChoice } from "./privacy.js";
+import { onScopeChange } from "./scope.js";
+import { offerAgain, turnActions, unanswered } from "./turn_actions.js";
+import { historyOf, latest, line, newSession, newTurn } from "./turns.js";
 
 const LONGEST_HISTORY = 200; // turns the server takes
+const PAUSE = 300; // ms without typing, after which the draft is kept
 
 const at = (id) => document.getElementById(id);
 const form = at("ask-form");
@@ -20,30 +27,39 @@ const status = at("status");
 /** The view of questions and answers. `page` is completed with what asks other questions. */
 export function newConversation(page) {
   let session = newSession();
+  let edited = null; // the turn that is asked again in other words
+  let keeping = null;
+  let ownedBy = null; // until it is known, nothing is kept
   Object.assign(page, { ask: askInstead, askAsWritten });
 
-  async function answerQuestion(asked, { asWritten = false, narrowed = {} } = {}) {
+  async function answerQuestion(asked, { asWritten = false, narrowed = {}, after } = {}) {
     const asking = session;
-    const body = {
-      ...requestFor(asking),
-      question: asked,
-      ...narrowed,
-      read_follow_ups: !asWritten,
-    };
-    const answer = newAnswer(asked, page);
-    offerCount(asked, answer.article, page);
-    const running = begin(answer.article, body.qa_id);
+    const request = { ...formState(), question: asked, ...narrowed, read_follow_ups: !asWritten };
+    const turn = newTurn(request, after === undefined ? latest(asking) : after);
+    const shown = showTurn(turn);
+    offerCount(asked, shown.article, page);
+    const running = begin(shown.article, turn);
+    asking.turns.push(turn);
+    keepTurn(asking, turn);
+    let state = "failed";
     try {
-      for await (const { name, data } of ask(body, running.signal)) {
+      for await (const { name, data } of ask(bodyOf(turn, asking), running.signal)) {
         // a newer server may send events that this page does not know
-        if (Object.hasOwn(answer.on, name)) answer.on[name](data);
+        if (Object.hasOwn(shown.on, name)) shown.on[name](data);
         report(name, data);
-        if (name === "complete") completed(asked, data);
+        if (name === "references") turn.references = data;
+        if (name === "complete") {
+          turn.answer = data;
+          state = "done";
+        }
       }
     } catch (error) {
-      if (session === asking) explain(error, answer);
+      state = error.name === "AbortError" ? "stopped" : "failed";
+      if (session === asking) explain(error, shown, turn);
     } finally {
-      if (session === asking) finish();
+      turn.state = state;
+      const kept = keepTurn(asking, turn);
+      if (session === asking) finish(shown, turn, kept);
     }
   }
 
@@ -56,9 +72,42 @@ export function newConversation(page) {
     }
   }
 
-  /** Asks a follow-up again, without reading it as anything else. */
-  function askAsWritten(asked) {
-    if (session.running === null) answerQuestion(asked, { asWritten: true });
+  /** Asks in place of a follow-up, without reading it as anything else. */
+  function askAsWritten(asked, turnId) {
+    if (session.running !== null) return;
+    const instead = session.turns.find((turn) => turn.id === turnId);
+    answerQuestion(asked, { asWritten: true, after: instead?.parent });
+  }
+
+  /** Asks the same again, after what it was asked after. */
+  function askAgain({ request, parent }) {
+    if (session.running !== null) return;
+    const { question: asked, read_follow_ups: read, ...narrowed } = request;
+    answerQuestion(asked, { asWritten: !read, narrowed, after: parent });
+  }
+
+  /** Puts a question that was asked into the box, to be asked in other words. */
+  function edit(turn) {
+    restoreForm(turn.request);
+    edited = turn;
+    at("editing").hidden = false;
+    at("edited").textContent = turn.request.question;
+    question.focus();
+    question.setSelectionRange(question.value.length, question.value.length);
+  }
+
+  function endEdit() {
+    edited = null;
+    at("editing").hidden = true;
+  }
+
+  function showTurn(turn) {
+    const shown = newAnswer(turn.request.question, page);
+    const actions = turnActions({ edit: () => edit(turn), again: () => askAgain(turn) });
+    shown.article.querySelector("h2").after(actions);
+    at("empty").hidden = true;
+    at("answers").prepend(shown.article);
+    return shown;
   }
 
   function report(name, data) {
@@ -69,48 +118,41 @@ export function newConversation(page) {
     if (name === "restart") status.textContent = restarted(data.reason);
   }
 
-  function begin(article, qaId) {
-    session.running = Object.assign(new AbortController(), { qaId });
+  function begin(article, { id }) {
+    session.running = Object.assign(new AbortController(), { qaId: id });
     status.textContent = say("ask.searching");
-    at("empty").hidden = true;
     at("stop").hidden = false;
     // aria-disabled keeps the focus, which disabled would drop
     at("ask").setAttribute("aria-disabled", "true");
-    at("answers").prepend(article);
     const beside = matchMedia("(min-width: 60rem)").matches;
     article.scrollIntoView({ block: beside ? "nearest" : "start" });
     return session.running;
   }
 
-  function completed(asked, answer) {
-    session.history.push(
-      // as it was read, so that the next follow-up can point to what it names
-      { role: "user", content: answer.standalone_question ?? asked },
-      { role: "assistant", content: spoken(answer) },
-    );
-    session.answers.push(answer);
-    at("export-conversation").hidden = false;
-    if (question.value.trim() === asked) question.value = "";
-    status.textContent = outcome(answer);
-  }
-
-  function explain(error, answer) {
+  function explain(error, shown, turn) {
     if (error.name === "AbortError") {
-      answer.stopped();
+      shown.stopped();
       status.textContent = say("ask.stopped");
       return;
     }
     const known = error instanceof Problem;
-    answer.failed(known ? error.message : say("page.failed"));
+    turn.problem = known ? error.message : say("page.failed");
+    shown.failed(turn.problem);
     status.textContent = "";
     if (!known) throw error;
   }
 
-  function finish() {
+  async function finish(shown, turn, kept) {
     session.running = null;
     if (document.activeElement === at("stop")) question.focus();
     at("stop").hidden = true;
     at("ask").removeAttribute("aria-disabled");
+    if (turn.answer === null) return offerAgain(shown.article);
+    status.textContent = outcome(turn.answer);
+    at("export-conversation").hidden = false;
+    // what is kept nowhere else stays in the box
+    if ((await kept) && question.value.trim() === turn.request.question) question.value = "";
+    remember();
   }
 
   function stop() {
@@ -120,38 +162,102 @@ export function newConversation(page) {
   }
 
   function startAnew() {
-    stop();
-    finish();
-    session = newSession();
-    at("answers").replaceChildren();
-    at("empty").hidden = false;
-    at("export-conversation").hidden = true;
-    status.textContent = "";
+    show(newSession());
     question.focus();
+  }
+
+  /** Leaves the present conversation, of which nothing is to be kept. */
+  function forgotten() {
+    session.forgotten = true;
+    show(newSession());
+  }
+
+  /** Shows a conversation in place of the present one. */
+  function show(conversation) {
+    stop();
+    endEdit();
+    session = { ...conversation, running: null };
+    at("stop").hidden = true;
+    at("ask").removeAttribute("aria-disabled");
+    at("answers").replaceChildren();
+    at("empty").hidden = session.turns.length > 0;
+    for (const turn of session.turns) showAgain(turn);
+    at("export-conversation").hidden = session.turns.every((turn) => turn.answer === null);
+    status.textContent = "";
+    remember();
+  }
+
+  function showAgain(turn) {
+    const shown = showTurn(turn);
+    try {
+      if (turn.references !== null) shown.on.references(turn.references);
+      if (turn.answer !== null) return shown.on.complete(turn.answer);
+      unanswered(shown.article, turn);
+    } catch (error) {
+      // kept by a page of another version
+      console.warn(error);
+      unanswered(shown.article, { ...turn, state: "unreadable" });
+    }
+  }
+
+  /** The conversation and the draft that the page was left with, or those of another tab. */
+  async function restore() {
+    ownedBy = await owner;
+    if (!isKeeping()) return;
+    const own = await keptDesk(ownedBy);
+    const found = own && (await keptConversation(own.conversation));
+    if (session.turns.length > 0) return; // the reader was faster
+    if (own && question.value === "") restoreForm(own.form);
+    if (found) show(found);
+  }
+
+  function remember() {
+    clearTimeout(keeping);
+    if (ownedBy === null || !isKeeping()) return;
+    keepDesk(ownedBy, { conversation: session.id, form: formState() });
+  }
+
+  function rememberSoon() {
+    clearTimeout(keeping);
+    keeping = setTimeout(remember, PAUSE);
   }
 
   at("stop").addEventListener("click", stop);
   at("new-conversation").addEventListener("click", startAnew);
-  at("export-conversation").append(conversationExport(() => session.answers));
+  at("edit-end").addEventListener("click", endEdit);
+  at("export-conversation").append(conversationExport(() => answersOf(session)));
+  form.addEventListener("input", rememberSoon);
+  addEventListener("pagehide", remember);
+  at("sign-out").addEventListener("click", () => {
+    remember();
+    ownedBy = null;
+    clearTab();
+  });
+  const conversations = offerConversations({ open: show, present: () => session.id, forgotten });
   return {
+    loaded: page.loaded.then(restore).then(() => onScopeChange(rememberSoon)),
+    shown: conversations.refresh,
     submit(asked) {
-      if (session.running === null) answerQuestion(asked);
+      if (session.running !== null) return;
+      const after = edited === null ? undefined : edited.parent;
+      endEdit();
+      answerQuestion(asked, { after });
     },
   };
 }
 
-function newSession() {
-  return { id: newId(), history: [], answers: [], running: null };
-}
-
-function requestFor({ id, history }) {
+function bodyOf(turn, session) {
   return {
-    ...formState(),
-    chat_history: history.slice(-LONGEST_HISTORY),
-    session_id: id,
-    qa_id: newId(),
+    ...turn.request,
+    chat_history: historyOf(line(session, turn.parent)).slice(-LONGEST_HISTORY),
+    session_id: session.id,
+    qa_id: turn.id,
     ...telemetryChoice(),
   };
+}
+
+function answersOf({ turns }) {
+  return turns.map((turn) => turn.answer).filter((answer) => answer !== null);
 }
 
 function outcome(answer) {
@@ -164,9 +270,4 @@ function outcome(answer) {
   // those of a comparison stand with each corpus
   if (comparison !== null) return say("ask.noCorpusAnswers");
   return say("ask.noAnswer", { reason: reason.message });
-}
-
-/** An answer as a later question may refer to it: without markers, which are good only once. */
-function spoken({ sentences, reason }) {
-  return sentences.map((sentence) => sentence.text).join(" ") || reason.message;
 }

@@ -2,10 +2,12 @@
 
 import { getJson } from "../api.js";
 import { element } from "../dom.js";
+import { keepFor } from "../keep/database.js";
 import { showCaller } from "../key.js";
 import { say } from "../language.js";
 import { offerStores } from "../store.js";
 import { offerCorpora } from "./corpora.js";
+import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
 
 const DEMO = "atlas_demo";
@@ -32,10 +34,12 @@ export function openCatalogue() {
     for (const { id, label } of catalogue.corpora) labels.set(id, label);
     caller = config.caller;
     showCaller(caller);
+    keepFor(catalogue.collection, caller);
     offerPrivacy(config);
     if (config.tracing) traces = config.phoenix_url;
     showServed(catalogue);
     offerCorpora(catalogue);
+    offerFilters(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets);
     if (catalogue.collection === DEMO) offerExamples();

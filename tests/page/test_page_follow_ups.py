@@ -19,7 +19,7 @@ def test_a_follow_up_is_asked_as_it_is_read_and_can_be_asked_as_written(page: Pa
     assert sent.value.post_data_json["read_follow_ups"] is True
     assert sent.value.post_data_json["question"] == FOLLOW_UP
     told = latest(page).locator(".read-as")
-    expect(told).to_have_text(f"Read as: “{READ_AS}” · Ask as written")
+    expect(told).to_have_text(f"Read as: “{READ_AS}” · Ask as written · Change")
     expect(latest(page).locator("h2")).to_have_text(FOLLOW_UP)
 
     with page.expect_request("**/api/ask/stream") as again:
@@ -52,3 +52,26 @@ def test_a_question_that_points_to_nothing_said_is_told_so(page: Page) -> None:
     ask(page, "Can he sue a newspaper for libel?")
     expect(latest(page).locator(".read-as")).to_have_count(0)
     expect(latest(page).locator(".retrieval .notes")).to_contain_text("“he” points to something")
+
+
+def test_the_reading_of_a_follow_up_is_changed_and_asked(page: Page) -> None:
+    ask(page)
+    ask(page, FOLLOW_UP)
+    told = latest(page).locator(".read-as")
+    told.get_by_role("button", name="Change").click()
+    field = page.get_by_label("What you mean, as a question of its own")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(READ_AS)
+    page.keyboard.press("Escape")
+    expect(told.get_by_role("button", name="Change")).to_be_focused()
+    page.keyboard.press("Enter")
+    field.fill("Can a minister of New Zealand sue for libel?")
+    with page.expect_request("**/api/ask/stream") as sent:
+        page.keyboard.press("Enter")
+    body = sent.value.post_data_json
+    assert body["question"] == "Can a minister of New Zealand sue for libel?"
+    assert body["read_follow_ups"] is False
+    # in place of the follow-up: after what that was asked after
+    assert [turn["content"] for turn in body["chat_history"][::2]] == [QUESTION]
+    expect(page.locator("article.answer[data-state=done]")).to_have_count(3, timeout=60_000)
+    expect(page.locator("article.answer").nth(1).locator(".read-as")).to_contain_text("Read as:")

@@ -129,3 +129,25 @@ def test_without_keys_nothing_is_asked(browser: Browser, tmp_path: Path) -> None
         expect(page.locator("#signed-in")).to_be_hidden()
         expect(page.get_by_role("dialog")).to_be_hidden()
         context.close()
+
+
+def test_conversations_are_those_of_a_key(page: Page, key: str, keys_file: Path) -> None:
+    other = add_key(keys_file, "Berta", corpora={COLLECTION: [OPEN]}).text
+    sign_in(page, key)
+    expect(page.locator("#caller")).to_have_text("Anna")
+    ask(page, QUESTION)
+    page.fill("textarea#question", "And what of the toll?")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("dialog", name="Your key")).to_be_visible()
+    expect(page.locator("textarea#question")).to_have_value("")
+    sign_in(page, other)
+    expect(page.locator("#caller")).to_have_text("Berta")
+    page.get_by_text("Earlier conversations").click()
+    expect(page.get_by_text("None is kept yet.")).to_be_visible()
+    expect(page.locator("article.answer")).to_have_count(0)
+    names = page.evaluate("async () => (await indexedDB.databases()).map(({name}) => name)")
+    assert not any("Anna" in name or "Berta" in name for name in names)
+    page.get_by_role("button", name="Sign out").click()
+    sign_in(page, key)
+    expect(page.locator("#caller")).to_have_text("Anna")
+    expect(page.locator("article.answer h2")).to_have_text(QUESTION)

@@ -1,0 +1,118 @@
+/** Conversations as they are kept in this browser. */
+
+import { Problem } from "../api.js";
+import { all, change, clear, get, put, remove } from "../keep/database.js";
+
+const OFF = "atlas-forgets"; // kept only where the reader wants nothing kept
+const STORE = "conversations";
+const DESK = "desk";
+const TAB = "atlas-desk";
+
+const notice = document.getElementById("keep-notice");
+
+/** Whether conversations are kept at all, as the reader chose. */
+export function isKeeping() {
+  return localStorage.getItem(OFF) === null;
+}
+
+export function chooseKeeping(wanted) {
+  if (wanted) localStorage.removeItem(OFF);
+  else localStorage.setItem(OFF, "1");
+}
+
+/** Keeps a turn of a conversation as it is now; resolves to whether it is kept. */
+export async function keepTurn({ id, begun, forgotten }, turn) {
+  if (forgotten || !isKeeping()) return true; // as the reader wants it
+  return attempt(() =>
+    change(STORE, id, (found = { id, title: null, begun, turns: [] }) => {
+      const others = found.turns.filter((other) => other.id !== turn.id);
+      const turns = [...others, turn].sort((a, b) => a.at - b.at);
+      return { ...found, changed: Date.now(), turns };
+    }),
+  );
+}
+
+/** Keeps what the page begins with when it is opened again: {conversation, form}. */
+export async function keepDesk(owner, desk) {
+  try {
+    // at once, for the page may be about to be left; and each tab has its own
+    sessionStorage.setItem(TAB, JSON.stringify({ ...desk, owner }));
+  } catch {
+    // there is still the database
+  }
+  await attempt(() => put(DESK, { ...desk, id: "desk" }));
+}
+
+/** What the tab was left with, else the tab that was used last; undefined without either. */
+export async function keptDesk(owner) {
+  const own = JSON.parse(sessionStorage.getItem(TAB) ?? "null");
+  // another key may have been used in this tab
+  return own?.owner === owner ? own : quietly(() => get(DESK, "desk"));
+}
+
+/** Leaves nothing in this tab. */
+export function clearTab() {
+  sessionStorage.removeItem(TAB);
+}
+
+/** A conversation {id, title, begun, changed, turns}, or undefined. */
+export async function keptConversation(id) {
+  return quietly(() => get(STORE, id));
+}
+
+/** All conversations, the latest first. */
+export async function keptConversations() {
+  const found = (await quietly(() => all(STORE))) ?? [];
+  return found.sort((a, b) => b.changed - a.changed || (a.id < b.id ? -1 : 1));
+}
+
+/** Gives a conversation a name; an empty one is its first question again. */
+export async function rename(id, title) {
+  return attempt(() =>
+    change(STORE, id, (found) => (found === undefined ? null : { ...found, title: title || null })),
+  );
+}
+
+export async function forget(id) {
+  return attempt(() => remove(STORE, id));
+}
+
+/** Puts back what was forgotten. */
+export async function putBack(conversation) {
+  return attempt(() => put(STORE, conversation));
+}
+
+export async function forgetAll() {
+  return attempt(async () => {
+    await clear(STORE);
+    await clear(DESK);
+    clearTab();
+  });
+}
+
+/** Whether a step could be taken; if not the reader is told, once. */
+async function attempt(step) {
+  try {
+    await step();
+    return true;
+  } catch (error) {
+    tell(error);
+    return false;
+  }
+}
+
+/** What a step finds; undefined if nothing can be read here. */
+async function quietly(step) {
+  try {
+    return await step();
+  } catch (error) {
+    tell(error);
+    return undefined;
+  }
+}
+
+function tell(error) {
+  if (!(error instanceof Problem)) throw error;
+  notice.hidden = false;
+  if (notice.textContent !== error.message) notice.textContent = error.message;
+}
