@@ -32,6 +32,18 @@ export async function getJson(path) {
   return json(await request(path));
 }
 
+/** What is at an address of the server as an address that an image can show. */
+export async function getPicture(path, signal) {
+  const response = await request(path, { signal });
+  const blob = await reached(() => response.blob());
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader(); // the page's policy allows images of its own and of data alone
+    reader.onload = () => resolve(reader.result);
+    reader.onerror = () => reject(new Problem(UNREADABLE, { cause: reader.error }));
+    reader.readAsDataURL(blob);
+  });
+}
+
 /** What the server says to a body that is sent by this method. */
 export async function sendJson(method, path, body, signal) {
   return json(await request(path, { ...posted(body), method, signal }));

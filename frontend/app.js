@@ -5,6 +5,7 @@ import { newConversation } from "./ask/asking.js";
 import { openCatalogue } from "./ask/catalogue.js";
 import { element } from "./dom.js";
 import { LANGUAGES, language, say, speak } from "./language.js";
+import { placeInAddress } from "./reader/address.js";
 import { createReader } from "./reader/reader.js";
 import { openViews } from "./views.js";
 
@@ -16,7 +17,8 @@ document.documentElement.lang = language;
 offerLanguages();
 
 const known = openCatalogue();
-const page = { ...known, open: createReader(at("reader"), known.label) };
+const page = { ...known, selectionActions: [] };
+page.open = createReader(at("reader"), page);
 const conversation = newConversation(page);
 const views = openViews({
   ask: () => conversation,
@@ -43,10 +45,10 @@ function submit(event) {
   if (form.reportValidity()) views.current().submit(question.value);
 }
 
-/** Opens the passage that the page's address names. */
+/** Opens the place in a document that the page's address names. */
 function openLinked() {
-  const passageId = new URLSearchParams(location.search).get("passage");
-  if (passageId) page.open({ passageId });
+  const place = placeInAddress();
+  if (place) page.open(place, { record: false });
 }
 
 form.addEventListener("submit", submit);

@@ -107,7 +107,7 @@ class Atlas(Counting):
             kind,
             chunking or default_chunking(),
             force,
-            arguments or {},
+            arguments or _arguments(paths, corpora, corpus),
             {name_of(old): name_of(new) for old, new in (rename or {}).items()},
             limits_from(chosen),
         )
@@ -312,6 +312,14 @@ class Atlas(Counting):
         finally:
             stop.set("Nobody reads the stream.")
             thread.join()
+
+
+def _arguments(paths: Sequence[Path], corpora: Path | None, corpus: str) -> dict[str, Any]:
+    """Where the sources lie, as `atlas create` would say it from any folder."""
+    found: dict[str, Any] = {"source": [str(path.resolve()) for path in paths]}
+    if corpora:
+        found["corpora"] = str(corpora.resolve())
+    return found | ({"corpus": corpus} if corpus else {})
 
 
 def settings_for(collection: str | Path = "", **settings: Any) -> Settings:

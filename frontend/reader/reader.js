@@ -1,64 +1,104 @@
-/** The pane that shows a document with the cited characters marked. */
+/** The pane that shows a document with the cited characters marked. What it shows is loaded when
+ * it is first opened. */
 
 import { getJson, Problem } from "../api.js";
-import { definitions, element, placeLine } from "../dom.js";
-import { contextLine, fullPlace } from "../places.js";
+import { element } from "../dom.js";
+import { say } from "../language.js";
 import { passageQuery } from "../store.js";
-import { heading, marked, unitSpans, warningStatus } from "../text.js";
+import { addressOf, depth, forget, placeInHistory, remember } from "./address.js";
+import { openEdge } from "./edge.js";
 
-const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
-const BLANK_LINES = /\n(?:[^\S\n]*\n)+/g;
+const SHEET = matchMedia("(max-width: 60rem)"); // then the pane covers the page
 
 /** A function that opens the pane at {documentId, passageId, start, end, quote, locator}.
  *
- * Either id will do, and all else is optional.
+ * Either id will do, and all else is optional: `hits` are spans that find goes through, `find` is
+ * what it looks for. Each place is an entry of the history, unless `record` is false. `page` gives
+ * labels, and may have `selectionActions`.
  */
-export function createReader(pane, label) {
-  const title = pane.querySelector("#reader-title");
-  const warning = pane.querySelector("#reader-warning");
-  const link = pane.querySelector("#reader-link");
-  const body = pane.querySelector("#reader-body");
-  let latest = null;
+export function createReader(pane, page) {
+  const parts = {
+    pane,
+    title: pane.querySelector("#reader-title"),
+    warning: pane.querySelector("#reader-warning"),
+    link: pane.querySelector("#reader-link"),
+    tools: pane.querySelector("#reader-tools"),
+    body: pane.querySelector("#reader-body"),
+    side: pane.querySelector("#reader-side"),
+    foot: pane.querySelector("#reader-foot"),
+  };
+  const back = pane.querySelector("#reader-back");
+  let latest = null; // the place that is shown, or about to be
   let opener = null; // what the focus goes back to
+  let shown = null; // {close()} of the document
 
-  pane.querySelector("#reader-close").addEventListener("click", close);
-  document.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape" && document.querySelector("dialog[open]") === null) close();
+  openEdge(pane.querySelector("#reader-edge"), pane.parentElement);
+  back.addEventListener("click", () => history.back());
+  pane.querySelector("#reader-close").addEventListener("click", () => close());
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open]") === null) close();
   });
+  addEventListener("popstate", follow);
+  SHEET.addEventListener("change", cover);
 
-  function close() {
+  /** Shows what the present entry of the history says. */
+  function follow() {
+    const place = placeInHistory();
+    if (place === null) close({ record: false });
+    else if (latest === null || addressOf(place) !== addressOf(latest)) {
+      open(place, { record: false });
+    }
+  }
+
+  function close({ record = true } = {}) {
     if (pane.hidden) return;
     pane.hidden = true;
-    opener?.focus();
+    latest = null;
+    clear();
+    cover();
+    if (record) forget();
+    if (opener?.isConnected) opener.focus();
   }
 
-  function head(text, warnings = [], passageId = undefined) {
-    title.textContent = text;
-    link.hidden = passageId === undefined;
-    if (!link.hidden) link.href = permalink(passageId);
-    warning.replaceChildren(...warnings);
-    warning.hidden = warnings.length === 0;
+  function clear() {
+    shown?.close();
+    shown = null;
+    for (const part of [parts.tools, parts.body, parts.side, parts.foot]) part.replaceChildren();
   }
 
-  function show(found, place) {
-    head(found.title, warningNodes(found, open), place.passageId);
-    const spans = spansOf(found.text, place);
-    const above = [...about(found, label), ...whereNodes(found, place)];
-    body.replaceChildren(...above, textNode(found.text, spans));
-    checkQuote(body, place);
-    bringIntoView(body);
+  /** As a sheet the pane is all there is. */
+  function cover() {
+    const covers = SHEET.matches && !pane.hidden;
+    const others = document.querySelectorAll(".skip, .masthead, .ask, #views");
+    for (const other of others) other.inert = covers;
+    document.documentElement.classList.toggle("covered", covers);
   }
 
-  async function open(place) {
-    latest = place;
-    head("Loading …");
-    body.replaceChildren();
+  function head(text, passageId = undefined) {
+    parts.title.textContent = text;
+    parts.link.hidden = passageId === undefined;
+    if (!parts.link.hidden) {
+      parts.link.href = new URL(passageQuery(passageId), location.href).href;
+    }
+    parts.warning.hidden = true;
+    back.hidden = depth() < 2;
+  }
+
+  async function open(place, { record = true } = {}) {
     if (!pane.contains(document.activeElement)) opener = document.activeElement;
+    if (record) remember(place, pane.hidden ? 0 : depth());
+    latest = place;
+    clear();
+    head(say("reader.loading"));
     pane.hidden = false;
+    cover();
     try {
-      const found = await located(place);
+      const [{ showDocument }, found] = await Promise.all([import("./document.js"), located(place)]);
       const document = await getJson(`api/documents/${encodeURIComponent(found.documentId)}`);
-      if (latest === place) show(document, found);
+      if (latest !== place) return;
+      head(document.title, place.passageId);
+      shown = showDocument(parts, document, found, { ...page, actions: page.selectionActions, open });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (latest === place) fail(error.message);
@@ -66,8 +106,8 @@ export function createReader(pane, label) {
   }
 
   function fail(message) {
-    head("The document cannot be shown");
-    body.replaceChildren(element("p", { role: "alert" }, message));
+    head(say("reader.failed"));
+    parts.body.replaceChildren(element("p", { role: "alert" }, message));
   }
 
   return open;
@@ -79,89 +119,4 @@ async function located(place) {
   const passage = await getJson(`api/passages/${encodeURIComponent(place.passageId)}`);
   const { document_id: documentId, start, end } = passage;
   return { ...place, documentId, start, end };
-}
-
-function about({ corpus, title, metadata, source }, label) {
-  const rest = Object.entries(metadata).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
-  return [
-    element("p", {}, placeLine([label(corpus), metadata.date], metadata.url, title)),
-    definitions([
-      ...rest.map(([name, value]) => [heading(name), [value].flat().join(", ")]),
-      ["File", source],
-    ]),
-  ];
-}
-
-/** Where in the document the cited text stands, for above it. */
-function whereNodes({ passages }, { passageId, start, locator }) {
-  const holds = (passage) => passage.start <= start && start < passage.end;
-  const passage = passages.find((each) => each.passage_id === passageId) ?? passages.find(holds);
-  if (passage === undefined) return [];
-  const where = fullPlace({ ...passage, locator: locator ?? passage.locator });
-  const nodes = [element("p", { class: "where" }, where), contextLine(passage)];
-  return nodes.filter((node) => node !== null);
-}
-
-/** The address at which the page opens at this passage. */
-function permalink(passageId) {
-  return new URL(passageQuery(passageId), location.href).href;
-}
-
-/** What stands in the way of relying on the document, with the way to its successor. */
-function warningNodes({ corpus, metadata }, open) {
-  const successor = String(metadata.superseded_by ?? "");
-  const status = warningStatus(metadata) || (successor && "superseded");
-  if (!status) return [];
-  const by = successor ? [" by ", successorNode(corpus, successor, open)] : [];
-  return [element("strong", {}, heading(status)), ...by];
-}
-
-/** A button where the successor is a document's name, text where it is described in words. */
-function successorNode(corpus, successor, open) {
-  if (/\s/.test(successor)) return successor;
-  const attributes = {
-    type: "button",
-    class: "link",
-    onclick: () => open({ documentId: `${corpus}.${successor}` }),
-  };
-  return element("button", attributes, successor);
-}
-
-function spansOf(text, { start, end }) {
-  return start === undefined ? [] : unitSpans(text, [{ start, end }]);
-}
-
-/** Paragraphs that keep the blank lines after them: together they are the text, unchanged. */
-function textNode(text, spans) {
-  const ends = [...text.matchAll(BLANK_LINES)].map((gap) => gap.index + gap[0].length);
-  const starts = [0, ...ends];
-  const paragraphs = starts.map((start, index) => {
-    const end = ends[index] ?? text.length;
-    const kind = isHeading(text.slice(start, end).trim()) ? "paragraph title" : "paragraph";
-    return element("p", { class: kind }, ...marked(text, spans, start, end));
-  });
-  return element("div", { class: "document-text" }, ...paragraphs);
-}
-
-/** A Markdown heading, or a short line in capitals. */
-function isHeading(line) {
-  const inCapitals = line === line.toUpperCase() && line !== line.toLowerCase();
-  return /^#{1,6} [^\n]*$/.test(line) || (inCapitals && /^[^\n]{1,80}$/.test(line));
-}
-
-/** Says so if what is marked is not what was cited, as after a rebuild of the collection. */
-function checkQuote(body, { quote }) {
-  const shown = [...body.querySelectorAll("mark")].map((mark) => mark.textContent).join("");
-  if (quote === undefined || shown === quote) return;
-  const message = "The document has changed: the marked text is not the text that was cited.";
-  body.prepend(element("p", { role: "alert" }, message));
-}
-
-/** Moves to what is marked, or to the beginning. */
-function bringIntoView(body) {
-  body.scrollTop = 0;
-  const mark = body.querySelector("mark");
-  mark?.setAttribute("tabindex", "0");
-  (mark ?? body).focus({ preventScroll: true });
-  mark?.scrollIntoView({ block: "center" });
 }

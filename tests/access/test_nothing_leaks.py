@@ -191,6 +191,17 @@ CASES: dict[str, list[Case]] = {
     "POST /api/collections/<name>/rollback": [Case("/api/collections/parish/rollback", {})],
     "GET /api/stats": [Case("/api/stats")],
     "GET /api/sources": [Case("/api/sources")],
+    "GET /api/page-image/<any_id:id>": [
+        *(case._replace(path=f"/api/page-image/{case.path}?page=1") for case in PATHS),
+        Case(f"/api/page-image/{OPEN}.bridge?page=1"),
+    ],
+    "GET /api/page-boxes/<any_id:id>": [
+        *(
+            case._replace(path=f"/api/page-boxes/{case.path}?page=1&start=0&end=9")
+            for case in PATHS
+        ),
+        Case(f"/api/page-boxes/{OPEN}.bridge?page=1&start=0&end=9"),
+    ],
     "GET /api/documents": [
         Case("/api/documents"),
         Case("/api/documents?title=zqx", None, True),

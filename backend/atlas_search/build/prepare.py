@@ -136,6 +136,15 @@ def size_of(file: SourceFile) -> int:
     return sum(path.stat().st_size for path in _parts(file.path) if path.exists())
 
 
+def content_of(file: SourceFile) -> bytes:
+    """SHA-256 of a file's bytes; empty of a folder, and of what is gone."""
+    try:
+        with file.path.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").digest()
+    except OSError:
+        return b""
+
+
 def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
     try:
         yield from reader.read(file.path, file.rule.encoding)

@@ -7,7 +7,7 @@ from itertools import chain
 from atlas_search.build.corpora import SourceFile
 from atlas_search.build.isolation.limits import End, Limits
 from atlas_search.build.precomputed import check_vectors
-from atlas_search.build.prepare import Prepared, Remark, VectoredDocument, size_of
+from atlas_search.build.prepare import Prepared, Remark, VectoredDocument, content_of, size_of
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.staging import StagedDocument, Staging
@@ -91,4 +91,5 @@ class StagingOfFiles:
             remarks=tuple(remarks),
             bytes=size_of(file),
             seconds=end.seconds,
+            content=content_of(file),
         )

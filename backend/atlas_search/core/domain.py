@@ -96,6 +96,17 @@ class Document:
             "text": self.text,
             "metadata": plain_metadata(self.metadata),
             "source": self.source,
+            "pages": list(self.pages),
+            "printed_pages": list(self.printed_pages),
+            "segments": [
+                {
+                    "start": segment.start,
+                    "section": segment.section or None,
+                    "speaker": segment.speaker or None,
+                    "locator": segment.locator or None,
+                }
+                for segment in self.segments
+            ],
             "passages": [passage.to_dict() for passage in passages],
         }
 

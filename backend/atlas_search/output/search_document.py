@@ -225,8 +225,21 @@ class SearchOut(BaseModel):
     timings_ms: dict[str, float]
 
 
+class SegmentOut(BaseModel):
+    """From the character `start` to the next segment: a section, or one speech."""
+
+    start: int
+    section: str | None = Field(description="Headings that it stands under, joined by ` > `")
+    speaker: str | None
+    locator: str | None
+
+
 class DocumentOut(BaseModel):
-    """A document with its whole text."""
+    """A document with its whole text.
+
+    `pages` are the characters at which its pages begin, `printed_pages` the numbers on them, one
+    for each or none at all.
+    """
 
     document_id: str
     corpus: str
@@ -234,4 +247,7 @@ class DocumentOut(BaseModel):
     text: str
     metadata: Facts
     source: str
+    pages: list[int]
+    printed_pages: list[str]
+    segments: list[SegmentOut]
     passages: list[PassageOut]

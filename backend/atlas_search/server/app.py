@@ -46,6 +46,7 @@ from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
 from atlas_search.server.listing import listing_blueprint
 from atlas_search.server.metrics import begin_request, count_job, metrics_blueprint, time_request
+from atlas_search.server.pages.routes import pages_blueprint
 from atlas_search.server.present_guard import PresentGuard
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.proxies import ForwardedFor, networks
@@ -175,6 +176,7 @@ def create_app(
     app.register_api(ingest_blueprint(collections, jobs, open_embedder))
     app.register_api(collections_blueprint(collections))
     app.register_api(listing_blueprint(own))
+    app.register_api(pages_blueprint(own, collections))
     app.register_api(statistics_blueprint(own, runs))
     app.register_api(read_sources_blueprint(own))
 

@@ -14,12 +14,16 @@ class ValueCount(NamedTuple):
 
 
 class DocumentOrigin(NamedTuple):
-    """The corpus of a document, the source file and its kind, and how many others that gave."""
+    """The corpus of a document, the source file and its kind, and how many others that gave.
+
+    `content` is the SHA-256 of that file as it was read; empty if it is not known.
+    """
 
     corpus: str
     source: str
     origin: str
     others: int
+    content: bytes
 
 
 class ListedDocument(NamedTuple):

@@ -23,6 +23,7 @@ CREATE TABLE sources (
     remarks TEXT NOT NULL,
     bytes INTEGER NOT NULL,
     seconds REAL NOT NULL,
+    content BLOB NOT NULL,
     PRIMARY KEY (origin, name)
 );
 CREATE TABLE documents (
@@ -79,12 +80,14 @@ CREATE INDEX metadata_of_document ON metadata (document);
 class SourceRow:
     """A source file as it was read: its fingerprint and what was left out of it.
 
-    `remarks` are (record key, remark) pairs, `seconds` what reading and cutting it took.
+    `remarks` are (record key, remark) pairs, `seconds` what reading and cutting it took; `content`
+    is the SHA-256 of its bytes, empty of a folder and of what an earlier Atlas or a backup wrote.
     """
 
     name: str
     origin: str
     fingerprint: bytes
+    content: bytes
     remarks: tuple[tuple[str, str], ...]
     bytes: int
     seconds: float
@@ -133,7 +136,7 @@ class RecordWriter:
     def source(self, source: SourceRow) -> None:
         """Add a source file."""
         self._connection.execute(
-            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 source.name,
                 source.origin,
@@ -141,6 +144,7 @@ class RecordWriter:
                 json.dumps(source.remarks, ensure_ascii=False),
                 source.bytes,
                 source.seconds,
+                source.content,
             ),
         )
 

@@ -63,6 +63,11 @@ def no_document(id_: str) -> NotFound:
     return NotFound(f"There is no document {id_!r} in this collection.")
 
 
+_CONTENT = """
+    COALESCE((SELECT content FROM sources WHERE sources.origin = documents.origin
+        AND sources.name = documents.source), x'')
+"""
+
 _PASSAGES = """
 SELECT p.row, p.id, p.document, d.id AS document_id, d.corpus, d.title, p.start, p.end, p.page,
     p.line, p.section, p.speaker, p.locators, p.printed_page, d.metadata,
@@ -89,6 +94,8 @@ class Records:
             for _ in range(CONNECTIONS):
                 self._idle.put(_connect(path))
             self._rows("SELECT 1 FROM passages JOIN documents USING (document) LIMIT 1")
+            columns = {row["name"] for row in self._rows("PRAGMA table_info(sources)")}
+            self._content = _CONTENT if "content" in columns else "x''"  # of an earlier Atlas
         except sqlite3.DatabaseError as error:
             raise DamagedStore(
                 f"{path} cannot be read ({error}). Run `atlas store repair`."
@@ -170,10 +177,11 @@ class Records:
 
     def origin_of(self, id_: str) -> DocumentOrigin:
         """Where a document comes from. Raises NotFound."""
-        query = """
-            SELECT corpus, source, origin, (SELECT COUNT(*) - 1 FROM documents AS other
-                WHERE other.origin = documents.origin AND other.source = documents.source) AS others
-            FROM documents WHERE id = ?
+        query = f"""
+            SELECT corpus, source, origin,
+                (SELECT COUNT(*) - 1 FROM documents AS other WHERE
+                    other.origin = documents.origin AND other.source = documents.source) AS others,
+                {self._content} FROM documents WHERE id = ?
         """
         found = self._rows(query, (id_,))
         if not found:
@@ -326,17 +334,7 @@ class Records:
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""
-        return [
-            SourceRow(
-                name=row["name"],
-                origin=row["origin"],
-                fingerprint=row["fingerprint"],
-                remarks=_remarks(row["remarks"]),
-                bytes=row["bytes"],
-                seconds=row["seconds"],
-            )
-            for row in self._rows("SELECT * FROM sources ORDER BY origin, name")
-        ]
+        return list(map(_source, self._rows("SELECT * FROM sources ORDER BY origin, name")))
 
     def provenances(self) -> list[tuple[str, str, Provenance]]:
         """Corpus, source and provenance of every document, by its index."""
@@ -416,6 +414,20 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _remarks(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((key, remark) for key, remark in json.loads(text))
+
+
+def _source(record: sqlite3.Row) -> SourceRow:
+    # stores of an earlier Atlas lack the digest
+    content = record["content"] if "content" in record.keys() else b""  # noqa: SIM118
+    return SourceRow(
+        name=record["name"],
+        origin=record["origin"],
+        fingerprint=record["fingerprint"],
+        remarks=_remarks(record["remarks"]),
+        bytes=record["bytes"],
+        seconds=record["seconds"],
+        content=content,
+    )
 
 
 def _provenance(record: sqlite3.Row) -> Provenance:

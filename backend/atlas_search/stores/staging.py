@@ -25,7 +25,8 @@ _DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"})
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS sources (
     origin TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL, remarks TEXT NOT NULL,
-    bytes INTEGER NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (origin, name)
+    bytes INTEGER NOT NULL, seconds REAL NOT NULL, content BLOB NOT NULL DEFAULT x'',
+    PRIMARY KEY (origin, name)
 );
 CREATE TABLE IF NOT EXISTS documents (
     number INTEGER PRIMARY KEY, origin TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
@@ -92,7 +93,7 @@ class Staging:
 
     def _add_source(self, source: SourceRow) -> None:
         self._connection.execute(
-            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 source.origin,
                 source.name,
@@ -100,6 +101,7 @@ class Staging:
                 json.dumps(source.remarks, ensure_ascii=False),
                 source.bytes,
                 source.seconds,
+                source.content,
             ),
         )
 
@@ -165,12 +167,12 @@ class Staging:
         """The staged sources with these names."""
         for name in names:
             row = self._connection.execute(
-                "SELECT name, origin, fingerprint, remarks, bytes, seconds FROM sources "
+                "SELECT name, origin, fingerprint, remarks, bytes, seconds, content FROM sources "
                 "WHERE origin = ? AND name = ?",
                 (origin, name),
             ).fetchone()
             remarks = tuple((key, remark) for key, remark in json.loads(row[3]))
-            yield SourceRow(row[0], row[1], row[2], remarks, row[4], row[5])
+            yield SourceRow(row[0], row[1], row[2], row[6], remarks, row[4], row[5])
 
     def provenances(
         self, origin: str, names: Sequence[str]
@@ -311,6 +313,7 @@ def _open_database(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
+        connection.execute("SELECT content FROM sources LIMIT 0")  # an earlier Atlas had it not
     except sqlite3.DatabaseError:
         connection.close()
         raise

@@ -255,6 +255,7 @@ def _source_rows(export: Export, description: form.Description) -> list[SourceRo
             name=line.name,
             origin=line.origin,
             fingerprint=bytes.fromhex(line.fingerprint),
+            content=b"",
             remarks=line.remarks,
             bytes=line.bytes,
             seconds=line.seconds,

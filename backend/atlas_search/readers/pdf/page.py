@@ -100,7 +100,7 @@ def page_text(lines: Sequence[Line]) -> str:
 
 def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
     """Lines in order."""
-    characters = _characters(textpage)
+    characters = page_characters(textpage)
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         filled = [match.start() + blank.start() for blank in re.finditer(r"\S", match[1])]
         if not filled:
@@ -126,7 +126,7 @@ def _without_margin(lines: list[Line]) -> list[Line]:
     return [line for line in lines if id(line) not in margin]
 
 
-def _characters(textpage: PdfTextPage) -> str:
+def page_characters(textpage: PdfTextPage) -> str:
     """One character for each that pdfium counts, so that an index into it is one for pdfium.
 
     Line ends are `\\n`; of the usual two characters the other is a blank.

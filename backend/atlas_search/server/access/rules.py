@@ -27,6 +27,8 @@ RULES: dict[str, Right] = {
     "GET /api/config": "reader",
     "GET /api/passages/<any_id:id>": "reader",
     "GET /api/documents/<any_id:id>": "reader",
+    "GET /api/page-image/<any_id:id>": "reader",
+    "GET /api/page-boxes/<any_id:id>": "reader",
     "POST /api/search": "reader",
     "POST /api/facets": "reader",
     "POST /api/concordance": "reader",

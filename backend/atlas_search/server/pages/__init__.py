@@ -1,0 +1,1 @@
+"""Pages of the PDF files that documents were read from, as pictures."""

@@ -1,0 +1,271 @@
+/** A document in the pane: its contents, its text with what is marked, and what goes with them. */
+
+import { definitions, element, placeLine } from "../dom.js";
+import { say, sayNodes } from "../language.js";
+import { contextLine, fullPlace } from "../places.js";
+import { heading, warningStatus } from "../text.js";
+import { digestOf } from "./address.js";
+import { isMarkdown } from "./blocks.js";
+import { openContents } from "./contents.js";
+import { openFind } from "./find.js";
+import { watchView } from "./in_view.js";
+import { lastBefore, offsetsOf } from "./offsets.js";
+import { openPictures } from "./pictures.js";
+import { openSelection } from "./selection.js";
+import { openText } from "./text_view.js";
+
+const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
+
+/** Shows a document at a place in the parts of the pane; {close()}.
+ *
+ * `page` gives `label`, `open` and `actions`.
+ */
+export function showDocument({ pane, warning, tools, body, side, foot }, found, place, page) {
+  const { text, document_id: documentId } = found;
+  const offsets = offsetsOf(text);
+  const span = spanOf(place, offsets);
+  const pages = pagesOf(found, offsets);
+  const segments = found.segments.map((each) => ({ ...each, start: offsets.toUnits(each.start) }));
+  const marks = span && isAsLinked(text, span, place) ? [span] : [];
+  const view = openText(text, marks, pages.length > 1 ? pages : [], { table: say("reader.table") });
+  const markdown = isMarkdown(text, found.metadata.content_type);
+  let inView = 0;
+
+  const where = element("p", { class: "in-view" });
+  const contents = openContents(segments, pages.length > 1 ? pages : [], say("reader.contents"), (at) => {
+    goTo(at);
+    if (!matches("(min-width: 60rem)")) toggleContents(false);
+    body.focus({ preventScroll: true });
+  });
+  const hits = (place.hits ?? []).map((each) => spanOf(each, offsets));
+  const find = openFind(
+    text,
+    { rangeOf: view.rangeOf, goTo: (at, end) => goTo(at, "center", end), toggled: (on) => press(findButton, on), select },
+    { hits, question: asked(), start: () => inView },
+  );
+  const isPdf = found.metadata.content_type === "pdf";
+  const pictures = isPdf
+    ? openPictures({
+        documentId,
+        title: found.title,
+        pages,
+        cited: marks.length > 0 ? { start: place.start, end: place.end } : null,
+        place: () => inView,
+        goTo,
+      })
+    : null;
+  const selection = openSelection({
+    documentId,
+    text,
+    view,
+    offsets,
+    actions: page.actions,
+    source: (point) => named(found, offsets.toUnits(point)),
+  });
+  const watch = watchView(body, view, showInView);
+
+  const contentsButton = contents && toggle(say("reader.contents"), () => toggleContents());
+  const findButton = toggle(say("reader.find"), () => find.toggle());
+  const pictureButton = pictures && toggle(say("reader.showPicture"), () => togglePicture());
+  const writtenButton = markdown ? toggle(say("reader.asWritten"), () => render(!isRendered)) : null;
+  let isRendered = false;
+
+  const buttons = [contentsButton, findButton, pictureButton, writtenButton].filter(Boolean);
+  tools.append(
+    element("div", { class: "buttons" }, ...buttons),
+    ...[contents?.node, find.node, where].filter(Boolean),
+  );
+  showWarning(warning, found, page.open);
+  const above = [...alerts(text, span, place), ...about(found, page.label), ...whereNodes(found, place)];
+  body.append(...above, view.node);
+  if (pictures) side.append(pictures.node);
+  foot.append(selection.node);
+  render(markdown);
+  showInView(span?.start ?? 0);
+  bringIntoView();
+  begin();
+
+  function render(asMarkdown) {
+    const at = inView;
+    isRendered = asMarkdown;
+    view.render(asMarkdown);
+    if (writtenButton) press(writtenButton, !asMarkdown);
+    watch.follow();
+    find.refresh();
+    if (at > 0) view.goTo(at);
+  }
+
+  /** Finds what the place asks for, as where the quoted words have moved. */
+  function begin() {
+    if (span && marks.length === 0 && place.words) find.lookFor(place.words);
+    else if (place.find) find.lookFor(place.find);
+    else if (hits.length > 0) find.takeGiven();
+  }
+
+  function goTo(at, block = "start") {
+    view.goTo(at, block);
+    showInView(at);
+  }
+
+  function select(at) {
+    const range = at && view.rangeOf(at.start, at.end);
+    if (!range) return;
+    const { startContainer, startOffset, endContainer, endOffset } = range;
+    getSelection().setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
+  }
+
+  function toggleContents(wanted = contents.node.hidden) {
+    contents.node.hidden = !wanted;
+    press(contentsButton, wanted);
+    contents.bringIntoView();
+  }
+
+  function togglePicture(wanted = pictures.node.hidden) {
+    pane.classList.toggle("with-picture", wanted);
+    press(pictureButton, wanted);
+    pictures.toggle(wanted);
+  }
+
+  /** Says who speaks, in what section and on which page, at a place of the text. */
+  function showInView(at) {
+    inView = at;
+    const segment = lastBefore(segments, at);
+    const said = placeWords(segment, pages.length > 1 ? lastBefore(pages, at) : undefined);
+    if (where.textContent !== said) where.textContent = said;
+    where.hidden = said === "";
+    contents?.show(at);
+    pictures?.follow(at);
+  }
+
+  /** Moves to what is marked, or to the beginning. */
+  function bringIntoView() {
+    body.scrollTop = 0;
+    const mark = body.querySelector("mark");
+    mark?.setAttribute("tabindex", "0");
+    if (mark) {
+      mark.scrollIntoView({ block: "center" });
+      mark.scrollIntoView({ block: "center" });
+      getSelection().collapse(mark.firstChild, 0); // Shift and the arrow keys select from there
+    }
+    (mark ?? body).focus({ preventScroll: true });
+  }
+
+  return {
+    close() {
+      watch.close();
+      find.close();
+      selection.close();
+      pictures?.close();
+      pane.classList.remove("with-picture");
+    },
+  };
+}
+
+function matches(query) {
+  return matchMedia(query).matches;
+}
+
+function toggle(label, run) {
+  const attributes = { type: "button", class: "quiet", "aria-pressed": "false", onclick: run };
+  return element("button", attributes, label);
+}
+
+function press(button, isPressed) {
+  button.setAttribute("aria-pressed", String(isPressed));
+}
+
+/** What was asked last, whose words can be found in a document. */
+function asked() {
+  const last = document.querySelector("article.answer h2")?.textContent;
+  return last || document.getElementById("question").value;
+}
+
+function spanOf({ start, end }, offsets) {
+  if (start === undefined || end === undefined) return null;
+  return { start: offsets.toUnits(start), end: offsets.toUnits(end) };
+}
+
+/** Where pages begin, with the numbers that name them. */
+function pagesOf({ pages, printed_pages: printed, metadata }, offsets) {
+  return pages.map((start, index) => {
+    const number = index + 1;
+    const name = fullPlace({ page: number, printed_page: printed[index], metadata });
+    return { start: offsets.toUnits(start), number, label: name };
+  });
+}
+
+/** Whether a link's digest, if it has one, is that of the characters it names. */
+function isAsLinked(text, { start, end }, { digest }) {
+  return digest === undefined || digestOf(text.slice(start, end)) === digest;
+}
+
+/** Says so if what is marked is not what was cited, as after a rebuild of the collection. */
+function alerts(text, span, place) {
+  if (span === null) return [];
+  const isChanged = place.quote !== undefined && text.slice(span.start, span.end) !== place.quote;
+  const isMoved = !isAsLinked(text, span, place);
+  if (!isChanged && !isMoved) return [];
+  const said = isMoved && place.words ? "reader.moved" : "reader.changed";
+  return [element("p", { role: "alert" }, say(said))];
+}
+
+function about({ corpus, title, metadata, source }, label) {
+  const rest = Object.entries(metadata).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
+  return [
+    element("p", {}, placeLine([label(corpus), metadata.date], metadata.url, title)),
+    definitions([
+      ...rest.map(([name, value]) => [heading(name), [value].flat().join(", ")]),
+      [say("reader.file"), source],
+    ]),
+  ];
+}
+
+/** Where in the document the cited text stands, for above it. */
+function whereNodes({ passages }, { passageId, start, locator }) {
+  const holds = (passage) => passage.start <= start && start < passage.end;
+  const passage = passages.find((each) => each.passage_id === passageId) ?? passages.find(holds);
+  if (passage === undefined) return [];
+  const where = fullPlace({ ...passage, locator: locator ?? passage.locator });
+  const nodes = [element("p", { class: "where" }, where), contextLine(passage)];
+  return nodes.filter((node) => node !== null);
+}
+
+/** `Part 2 › Levy of dues · Ms Marlowe · s 10(1) · p. 3`, as far as the source says it. */
+function placeWords(segment, page) {
+  const { section, speaker, locator } = segment ?? {};
+  const parts = [section?.split(" > ").join(" › "), speaker, locator, page?.label];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** The words that name a place of the document below a quotation. */
+function named(found, at) {
+  const { title, metadata, passages } = found;
+  const passage = passages.findLast((each) => each.start <= at) ?? passages[0];
+  const place = passage && fullPlace(passage);
+  return [passage?.speaker, title, metadata.date, place].filter(Boolean).join(", ");
+}
+
+/** What stands in the way of relying on the document, with the way to its successor. */
+function showWarning(node, { corpus, metadata }, open) {
+  const successor = String(metadata.superseded_by ?? "");
+  const status = warningStatus(metadata) || (successor && "superseded");
+  node.hidden = !status;
+  if (!status) return;
+  const word = element("strong", {}, heading(status));
+  if (!successor) node.replaceChildren(word);
+  else {
+    const by = successorNode(corpus, successor, open);
+    node.replaceChildren(...sayNodes("reader.supersededBy", { status: word, successor: by }));
+  }
+}
+
+/** A button where the successor is a document's name, text where it is described in words. */
+function successorNode(corpus, successor, open) {
+  if (/\s/.test(successor)) return successor;
+  const attributes = {
+    type: "button",
+    class: "link",
+    onclick: () => open({ documentId: `${corpus}.${successor}` }),
+  };
+  return element("button", attributes, successor);
+}

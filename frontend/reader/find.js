@@ -1,0 +1,185 @@
+/** Finding in a document: every hit is counted and highlighted, and one after the other shown. */
+
+import { element } from "../dom.js";
+import { grouped, say } from "../language.js";
+import { folded, placesOf, tellingWords, wordPlaces } from "./folded.js";
+
+const ALL = "reader-hits";
+const ONE = "reader-hit";
+const HIGHLIGHTED = 4000; // hits around the present one
+const PAUSE = 150; // ms after a key
+
+/** {node, look(words), refresh(), toggle(), close()} that finds in `text` and shows by `view`.
+ *
+ * `hits` are spans that are given, such as those of a search for words; `question` is what was
+ * asked, whose words can be found at once. `start()` says where to begin.
+ */
+export function openFind(text, view, { hits: given = [], question = "", start }) {
+  let source = null; // the folded text, made when it is first needed
+  let hits = [];
+  let present = -1;
+  let waiting = 0;
+
+  const words = tellingWords(question);
+  const input = element("input", {
+    type: "search",
+    "aria-label": say("reader.find"),
+    placeholder: say("reader.find"),
+    autocomplete: "off",
+    spellcheck: "false",
+    oninput: () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => look(input.value), PAUSE);
+    },
+    onkeydown: pressed,
+  });
+  const count = element("output", { class: "count", "aria-live": "polite" });
+  const previous = step("reader.previous", -1, "‹");
+  const next = step("reader.next", 1, "›");
+  const offers = element(
+    "div",
+    { class: "offers" },
+    words.length > 0 ? offer(say("reader.questionWords"), () => take(inSource(wordPlaces, words))) : null,
+    given.length > 0 ? offer(say("reader.givenHits", { count: given.length }), () => take(given)) : null,
+  );
+  const node = element(
+    "div",
+    { class: "find", role: "search", hidden: "", "aria-label": say("reader.find") },
+    input,
+    count,
+    previous,
+    next,
+    offers.childElementCount > 0 ? offers : null,
+  );
+
+  function step(name, by, sign) {
+    const label = say(name);
+    const attributes = { type: "button", "aria-label": label, title: label, onclick: () => go(by) };
+    return element("button", attributes, element("span", { "aria-hidden": "true" }, sign));
+  }
+
+  function offer(label, run) {
+    const attributes = { type: "button", class: "quiet", onclick: () => ((input.value = ""), run()) };
+    return element("button", attributes, label);
+  }
+
+  function inSource(find, wanted) {
+    source ??= folded(text);
+    return find(wanted, source, text);
+  }
+
+  function pressed(event) {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      if (waiting) {
+        clearTimeout(waiting);
+        waiting = 0;
+        if (input.value !== input.dataset.looked) return look(input.value);
+      }
+      go(event.shiftKey ? -1 : 1);
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      toggle(false);
+    }
+    return undefined;
+  }
+
+  /** Finds these words from the place in view on. */
+  function look(wanted) {
+    waiting = 0;
+    input.dataset.looked = wanted;
+    take(inSource(placesOf, wanted));
+  }
+
+  function take(found) {
+    hits = found;
+    const from = start();
+    const first = hits.findIndex((hit) => hit.start >= from);
+    present = hits.length === 0 ? -1 : Math.max(0, first);
+    show();
+  }
+
+  function go(by) {
+    if (hits.length === 0) return;
+    present = (present + by + hits.length) % hits.length;
+    show();
+  }
+
+  function show() {
+    count.textContent = told();
+    previous.disabled = next.disabled = hits.length === 0;
+    refresh();
+    if (present >= 0) view.goTo(hits[present].start, hits[present].end);
+  }
+
+  function told() {
+    if (hits.length > 0) {
+      return say("reader.hit", { number: grouped(present + 1), of: grouped(hits.length) });
+    }
+    return input.value.trim() === "" ? "" : say("reader.noHit");
+  }
+
+  /** Highlights the hits in the text as it is shown now. */
+  function refresh() {
+    const from = Math.max(0, present - HIGHLIGHTED / 2);
+    highlight(ALL, hits.slice(from, from + HIGHLIGHTED));
+    highlight(ONE, present >= 0 ? [hits[present]] : []);
+  }
+
+  function highlight(name, spans) {
+    if (!("highlights" in CSS)) {
+      if (name === ONE) view.select(spans[0]);
+      return;
+    }
+    const highlight = new Highlight();
+    for (const { start: from, end } of spans) {
+      const range = view.rangeOf(from, end);
+      if (range !== null) highlight.add(range);
+    }
+    highlight.priority = name === ONE ? 1 : 0;
+    CSS.highlights.set(name, highlight);
+  }
+
+  function close() {
+    clearTimeout(waiting);
+    if (!("highlights" in CSS)) return;
+    CSS.highlights.delete(ALL);
+    CSS.highlights.delete(ONE);
+  }
+
+  function toggle(wanted = node.hidden) {
+    node.hidden = !wanted;
+    view.toggled(wanted);
+    if (wanted) {
+      input.focus();
+      input.select();
+      return;
+    }
+    hits = [];
+    present = -1;
+    input.value = "";
+    count.textContent = "";
+    close();
+  }
+
+  previous.disabled = next.disabled = true;
+  return {
+    node,
+    refresh,
+    toggle,
+    close,
+    /** Shows where words stand without taking the focus; the number of places. */
+    lookFor(wanted) {
+      node.hidden = false;
+      view.toggled(true);
+      input.value = wanted;
+      look(wanted);
+      return hits.length;
+    },
+    takeGiven() {
+      node.hidden = false;
+      view.toggled(true);
+      take(given);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/** The pages of a PDF as pictures beside the text, with the cited characters marked on them. */
+
+import { getJson, getPicture, Problem } from "../api.js";
+import { element } from "../dom.js";
+import { grouped, say } from "../language.js";
+import { lastBefore } from "./offsets.js";
+
+const WIDTHS = [600, 1000, 1400]; // pixels; few, so that the server can keep what it drew
+const KEPT = 8; // pictures
+
+/** {node, toggle(), follow(place), close()} of a document.
+ *
+ * `pages` are {start, number, label}; `cited` is {start, end} as the server counts, or null.
+ * `place()` says what is in view.
+ */
+export function openPictures({ documentId, title, pages, cited, place, goTo }) {
+  const kept = new Map();
+  let shown = null; // the page
+  let asked = null;
+  let waiting = 0;
+
+  const id = encodeURIComponent(documentId);
+  const label = element("span", { class: "count", "aria-live": "polite" });
+  const problem = element("p", { role: "alert", hidden: "" });
+  const image = element("img", { alt: "", hidden: "" });
+  const sheet = element("div", { class: "sheet" }, image);
+  const before = step("reader.pageBefore", -1, "‹");
+  const after = step("reader.pageAfter", 1, "›");
+  const bar = element("div", { class: "buttons" }, before, label, after);
+  const frame = { class: "sheet-frame", tabindex: "0", role: "region", "aria-label": say("reader.picture") };
+  const node = element(
+    "section",
+    { class: "picture", "aria-label": say("reader.picture"), hidden: "" },
+    bar,
+    problem,
+    element("div", frame, sheet),
+  );
+
+  function step(name, by, sign) {
+    const attributes = { type: "button", "aria-label": say(name), title: say(name), onclick: () => turn(by) };
+    return element("button", attributes, element("span", { "aria-hidden": "true" }, sign));
+  }
+
+  function turn(by) {
+    const page = pages[shown.number - 1 + by];
+    if (!page) return;
+    show(page);
+    goTo(page.start);
+  }
+
+  /** Shows the page that a place of the text is on, once the text has come to rest. */
+  function follow(at) {
+    if (node.hidden) return;
+    const page = lastBefore(pages, at) ?? pages[0];
+    if (page === shown) return;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => show(page), shown === null ? 0 : 250);
+  }
+
+  async function show(page) {
+    shown = page;
+    asked?.abort();
+    const own = (asked = new AbortController());
+    label.textContent = say("reader.pageOf", { page: page.label, of: grouped(pages.length) });
+    before.disabled = page.number === 1;
+    after.disabled = page.number === pages.length;
+    sheet.setAttribute("aria-busy", "true");
+    try {
+      const { address, boxes } = await drawn(page, own.signal);
+      if (own.signal.aborted) return;
+      problem.hidden = true;
+      image.hidden = false;
+      image.src = address;
+      image.alt = say("reader.pictureOf", { page: page.label, title });
+      sheet.replaceChildren(image, ...boxes.map(boxNode));
+      sheet.querySelector(".box")?.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!(error instanceof Problem)) throw error;
+      problem.hidden = false;
+      problem.textContent = error.message;
+      image.hidden = true;
+      sheet.replaceChildren(image);
+    } finally {
+      if (asked === own) sheet.removeAttribute("aria-busy");
+    }
+  }
+
+  async function drawn({ number, start }, signal) {
+    if (!kept.has(number)) {
+      const next = pages[number]?.start ?? Infinity;
+      const isCited = cited && cited.start < next && cited.end > start;
+      const wanted = sheet.clientWidth * devicePixelRatio;
+      const width = WIDTHS.find((each) => each >= wanted) ?? WIDTHS.at(-1);
+      const span = isCited && new URLSearchParams({ page: number, start: cited.start, end: cited.end });
+      const [address, found] = await Promise.all([
+        getPicture(`api/page-image/${id}?page=${number}&width=${width}`, signal),
+        span ? getJson(`api/page-boxes/${id}?${span}`) : { boxes: [] },
+      ]);
+      kept.set(number, { address, boxes: found.boxes });
+      if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+    }
+    return kept.get(number);
+  }
+
+  return {
+    node,
+    toggle(wanted = node.hidden) {
+      node.hidden = !wanted;
+      if (wanted) follow(place());
+    },
+    follow,
+    close() {
+      clearTimeout(waiting);
+      asked?.abort();
+    },
+  };
+}
+
+function boxNode({ left, top, width, height }) {
+  const box = element("span", { class: "box", "aria-hidden": "true" });
+  const sides = { left, top, width, height };
+  for (const [side, share] of Object.entries(sides)) box.style[side] = `${100 * share}%`;
+  return box;
+}

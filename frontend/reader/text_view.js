@@ -1,0 +1,178 @@
+/** The text of a document in the page, in which every character knows its place in the source. */
+
+import { element, externalLink } from "../dom.js";
+import { markdownBlocks, plainBlocks } from "./blocks.js";
+import { inlineParts } from "./inline.js";
+import { below, lastBefore } from "./offsets.js";
+
+const LONG = 60_000; // characters from which what is out of sight is not laid out
+const CHUNK = 6000; // characters that are laid out together
+const LINE = 70; // characters, about
+const LINE_REM = 1.6;
+
+/** {node, render, rangeOf, placeAt, startIn, goTo, blocks} of a text.
+ *
+ * `marks` are spans to mark, in order; `pages` are {start, label} of where a page begins. All
+ * places are UTF-16 units of `text`. `says` names a region for a table that can be scrolled.
+ */
+export function openText(text, marks, pages, says) {
+  const node = element("div", { class: "document-text" });
+  let pieces = []; // text nodes with their spans, in order
+  let places = new WeakMap(); // of text nodes their pieces
+  let blocks = []; // {start, end, node}, in order
+  const cuts = [...new Set([...marks.flatMap(({ start, end }) => [start, end]), ...pages.map((page) => page.start)])]
+    .sort((a, b) => a - b);
+  const labels = new Map(pages.map(({ start, label }) => [start, label]));
+  const marked = (at) => marks.some(({ start, end }) => start <= at && at < end);
+
+  /** The characters from `start` to `end` as nodes. */
+  function written(start, end) {
+    const nodes = [];
+    for (let from = start, next = below(cuts, start + 1); from < end; next += 1) {
+      const to = Math.min(cuts[next] ?? end, end);
+      if (labels.has(from)) nodes.push(pageStart(labels.get(from)));
+      const piece = document.createTextNode(text.slice(from, to));
+      const known = { start: from, end: to, node: piece, number: pieces.length };
+      pieces.push(known);
+      places.set(piece, known);
+      nodes.push(marked(from) ? element("mark", {}, piece) : piece);
+      from = to;
+    }
+    return nodes;
+  }
+
+  function inline(spans) {
+    return inlineParts(text, spans).flatMap(function part(each) {
+      if (each.text) return written(...each.text);
+      if (each.tag) return [element(each.tag, {}, ...each.parts.flatMap(part))];
+      const link = externalLink(each.link, "", { title: each.link });
+      if (link === null) return each.written.flatMap(part);
+      link.append(...each.parts.flatMap(part));
+      return [link];
+    });
+  }
+
+  const forms = {
+    title: ({ start, end }) => element("p", { class: "paragraph title" }, ...written(start, end)),
+    paragraph: ({ start, end, spans, goesOn }) => {
+      const kind = goesOn ? "paragraph goes-on" : "paragraph";
+      return element("p", { class: kind }, ...(spans ? inline(spans) : written(start, end)));
+    },
+    // the page's own headings come above those of a text
+    heading: ({ level, spans }) => element(`h${Math.min(6, level + 2)}`, {}, ...inline(spans)),
+    rule: () => element("hr"),
+    code: ({ spans }) =>
+      element("pre", {}, element("code", {}, ...spans.flatMap(({ start, end }) => written(start, end)))),
+    quote: ({ paragraphs }) =>
+      element("blockquote", {}, ...paragraphs.map((spans) => element("p", {}, ...inline(spans)))),
+    list: ({ list }) => listNode(list),
+    table: ({ head, rows }) => {
+      const row = (tag, cells, rest = {}) =>
+        element("tr", {}, ...cells.map((cell) => element(tag, rest, ...inline([cell]))));
+      const table = element(
+        "table",
+        {},
+        element("thead", {}, row("th", head, { scope: "col" })),
+        element("tbody", {}, ...rows.map((cells) => row("td", cells))),
+      );
+      const frame = { class: "table", role: "region", tabindex: "0", "aria-label": says.table };
+      return element("div", frame, table);
+    },
+  };
+
+  function listNode({ items, ordered, first }) {
+    const node = element(ordered ? "ol" : "ul", ordered && first !== 1 ? { start: first } : {});
+    for (const { spans, lists } of items) {
+      node.append(element("li", {}, ...inline(spans), ...lists.map(listNode)));
+    }
+    return node;
+  }
+
+  /** Shows the text anew: as Markdown, or as it is written. */
+  function render(asMarkdown) {
+    pieces = [];
+    places = new WeakMap();
+    node.classList.toggle("as-markdown", asMarkdown);
+    blocks = (asMarkdown ? markdownBlocks(text) : plainBlocks(text)).map((block) => {
+      const { kind, start, end } = block;
+      return { start, end, node: forms[kind](block) };
+    });
+    node.replaceChildren(...(text.length > LONG ? chunks(blocks) : blocks.map((block) => block.node)));
+  }
+
+  /** The text node and place in it of a character, or of the next one that is shown. */
+  function pointOf(at) {
+    const piece = lastBefore(pieces, at);
+    if (piece && at < piece.end) return { node: piece.node, offset: at - piece.start };
+    const next = pieces[piece ? piece.number + 1 : 0];
+    return next && { node: next.node, offset: 0 };
+  }
+
+  /** What stands from `start` to `end`, to be highlighted; null if none of it is shown. */
+  function rangeOf(start, end) {
+    const from = pointOf(start);
+    const last = lastBefore(pieces, end - 1);
+    if (!from || !last || last.end <= start) return null;
+    return new StaticRange({
+      startContainer: from.node,
+      startOffset: from.offset,
+      endContainer: last.node,
+      endOffset: Math.min(end, last.end) - last.start,
+    });
+  }
+
+  /** The place in the source of a point in the page, as of a selection; null outside the text. */
+  function placeAt(container, offset) {
+    if (!node.contains(container)) return null;
+    const known = places.get(container);
+    if (known) return known.start + offset;
+    const child = container.childNodes[offset];
+    if (child) {
+      const next = pieces.find((piece) => isIn(child, piece.node, Node.DOCUMENT_POSITION_FOLLOWING));
+      return next ? next.start : text.length;
+    }
+    const before = (piece) => isIn(container, piece.node, Node.DOCUMENT_POSITION_PRECEDING);
+    return pieces.findLast(before)?.end ?? 0;
+  }
+
+  /** Scrolls so that a character is in view, and gives the element that holds it. */
+  function goTo(at, block = "start") {
+    const point = pointOf(Math.min(at, text.length - 1));
+    const holder = point?.node.parentElement;
+    // twice: what came into view only now may be higher than was guessed
+    holder?.scrollIntoView({ block });
+    holder?.scrollIntoView({ block });
+    return holder;
+  }
+
+  return { node, render, rangeOf, placeAt, goTo, blocks: () => blocks };
+}
+
+/** Whether a text node is in `node`, or on this side of it. */
+function isIn(node, piece, side) {
+  return node.contains(piece) || (node.compareDocumentPosition(piece) & side) !== 0;
+}
+
+function pageStart(label) {
+  return element("span", { class: "page-start", "data-label": label });
+}
+
+/** Blocks in groups that the browser lays out when they come near, with a guess of their height. */
+function chunks(blocks) {
+  const groups = [];
+  let room = 0;
+  for (const { node, start, end } of blocks) {
+    if (room <= 0) {
+      groups.push({ nodes: [], lines: 0 });
+      room = CHUNK;
+    }
+    groups.at(-1).nodes.push(node);
+    groups.at(-1).lines += 1 + Math.ceil((end - start) / LINE);
+    room -= end - start + LINE;
+  }
+  return groups.map(({ nodes, lines }) => {
+    const chunk = element("div", { class: "chunk" }, ...nodes);
+    chunk.style.containIntrinsicBlockSize = `auto ${Math.round(lines * LINE_REM)}rem`;
+    return chunk;
+  });
+}
