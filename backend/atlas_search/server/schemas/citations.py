@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from atlas_search.output.answer_document import CitationOut
 from atlas_search.output.styles.cite import StyleName
@@ -12,14 +12,20 @@ MAX_CITATIONS = 1000
 LONGEST = 2_000  # characters of a title, a place and the like; a quotation may be longer
 
 
-def _bounded(cited: CitationOut) -> CitationOut:
+class GivenCitation(CitationOut):
+    """A citation as an answer has it; what has a default may be left out."""
+
+    model_config = ConfigDict(json_schema_extra={})
+
+
+def _bounded(cited: GivenCitation) -> GivenCitation:
     fields = (cited.title, cited.locator, cited.printed_page, cited.section, cited.date)
     if any(len(field or "") > LONGEST for field in fields):
         raise ValueError(f"a title, a place or a date is longer than {LONGEST} characters")
     return cited
 
 
-BoundedCitation = Annotated[CitationOut, AfterValidator(_bounded)]
+BoundedCitation = Annotated[GivenCitation, AfterValidator(_bounded)]
 
 Citations = Annotated[
     list[BoundedCitation],
