@@ -17,6 +17,11 @@ class GivenCitation(CitationOut):
 
     model_config = ConfigDict(json_schema_extra={})
 
+    page: int = Field(strict=True)
+    line: int | None = Field(None, strict=True)
+    start: int = Field(strict=True)
+    end: int = Field(strict=True)
+
 
 def _bounded(cited: GivenCitation) -> GivenCitation:
     fields = (cited.title, cited.locator, cited.printed_page, cited.section, cited.date)
