@@ -201,18 +201,16 @@ def test_the_page_and_the_description_of_the_api_use_the_same_words(client: Flas
     told = schemas["AnswerConfidenceOut"]["properties"]["word"]["enum"]
     assert told == list(CONFIDENCE)
     assert [name for name in schemas if name.startswith("atlas_search")] == []
-    page = {
-        path.name: path.read_text(encoding="utf-8") for path in (ROOT / "frontend").rglob("*.js")
-    }
-    assert f'"{CLOSEST}"' in page["closest.js"]
+    page = (ROOT / "frontend" / "strings" / "en.js").read_text(encoding="utf-8")
+    assert f'closest: "{CLOSEST}"' in page
     for word, said in CONFIDENCE.items():
-        assert f'{word}: "{said}"' in page["confidence.js"]
+        assert f'{word}: "{said}"' in page
 
 
 def test_the_page_says_of_each_word_what_the_documentation_says() -> None:
-    script = (ROOT / "frontend" / "answer" / "confidence.js").read_text(encoding="utf-8")
+    script = (ROOT / "frontend" / "strings" / "en.js").read_text(encoding="utf-8")
     documented = (ROOT / "docs" / "answers.md").read_text(encoding="utf-8")
-    meanings = re.findall(r'(\w+): "(Of answers .*)"', script)
+    meanings = re.findall(r'(\w+)Means: "(Of answers .*)"', script)
     assert [word for word, _ in meanings] == list(CONFIDENCE)
     for word, meaning in meanings:
         since = f"from {LIKELY} on" if word == "likely" else "below"

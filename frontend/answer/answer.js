@@ -1,5 +1,6 @@
 /** One asked question as an article that fills as its answer comes about. */
 
+import { candidateColumns } from "./candidates.js";
 import { comparisonBlocks } from "./comparison.js";
 import { choiceList } from "./choices.js";
 import { citationList } from "./citations.js";
@@ -8,17 +9,21 @@ import { confidenceNote } from "./confidence.js";
 import { conflictList } from "./conflicts.js";
 import { element } from "../dom.js";
 import { newDraft } from "./draft.js";
+import { explain } from "./explained.js";
 import { answerExport } from "../keep/exports.js";
 import { newFeedback } from "../feedback/feedback.js";
 import { passageList } from "./passages.js";
 import { ratingSection } from "../feedback/rating.js";
 import { readAs } from "./read_as.js";
 import { retrievalSummary } from "./retrieval.js";
-import { paragraphs } from "./sentences.js";
+import { say } from "../language.js";
+import { freshnessLine, scopeLine } from "./scope_line.js";
+import { legend, paragraphs } from "./sentences.js";
 import { judgeNote, struckList } from "./support.js";
 import { fallbackNotice, noAnswer, warningList, warningNotice } from "./verdict.js";
 import { offerVotes } from "../feedback/votes.js";
-import { markWithout, scopeLine, wordingNotice } from "./wording.js";
+import { explainPassages } from "./why.js";
+import { markWithout, wordingNotice } from "./wording.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
  *
@@ -60,9 +65,13 @@ export function newAnswer(question, page) {
     text.before(...before.filter((node) => node !== null));
     text.replaceChildren(...bodyOf(answer, page));
     markWithout(sources, answer);
+    const explanation = explain(answer);
+    explainPassages(sources, explanation);
     end(
       "done",
       closestSection(answer, page),
+      answer.comparison === null && answer.decision === "ANSWER" ? legend(answer) : null,
+      freshnessLine(answer),
       judgeNote(answer),
       struckList(answer),
       choiceList(answer, page),
@@ -70,9 +79,9 @@ export function newAnswer(question, page) {
       conflictList(answer, page),
       answer.citations.length > 0 ? citationList(answer, page) : null,
       ratingSection(answer.qa_id, feedback, page),
-      scopeLine(answer),
+      scopeLine(answer, page),
       answerExport(answer),
-      retrievalSummary(answer, page),
+      retrievalSummary(answer, page, candidateColumns(answer, explanation, page)),
     );
     offerVotes(article, answer, feedback);
   }
@@ -82,7 +91,7 @@ export function newAnswer(question, page) {
     article,
     on: { references, token, sentence, section, restart, complete },
     stopped() {
-      end("done", element("p", { class: "notice" }, "Stopped before the answer was complete."));
+      end("done", element("p", { class: "notice" }, say("answer.stoppedEarly")));
     },
     failed(message) {
       const alert = element("p", { role: "alert" });

@@ -1,6 +1,7 @@
 /** Quotes with their sources: title, place, date, corpus, and a button that opens them. */
 
 import { element, placeLine } from "../dom.js";
+import { say } from "../language.js";
 import { statusBadge } from "./passages.js";
 import { fullPlace } from "../places.js";
 import { placeOf } from "./sentences.js";
@@ -14,7 +15,7 @@ export function citationList(answer, page) {
     const quoted = said.some((text) => text.includes(quote));
     return element("li", {}, ...sourceNodes(citation, page), quoted ? null : quoteNode(citation));
   });
-  return element("ol", { class: "citations", "aria-label": "Citations" }, ...items);
+  return element("ol", { class: "citations", "aria-label": say("answer.citations") }, ...items);
 }
 
 /** A quote as such, below its source. */

@@ -2,6 +2,7 @@
 
 import { quoteItem } from "./citations.js";
 import { element } from "../dom.js";
+import { say } from "../language.js";
 
 /** A region of its own with these quotes, or null. */
 export function closestSection({ qa_id: id, closest }, page) {
@@ -10,7 +11,7 @@ export function closestSection({ qa_id: id, closest }, page) {
   return element(
     "section",
     { class: "closest", "aria-labelledby": heading },
-    element("h3", { id: heading }, "Closest passages, not an answer"),
+    element("h3", { id: heading }, say("answer.closest")),
     // without numbers, which are those of citations
     element("ul", { class: "citations" }, ...closest.map((quote) => quoteItem(quote, page))),
   );

@@ -1,37 +1,39 @@
-/** Every corpus' own answer, then what they agree and differ about. */
+/** What the corpora agree and differ about, then every corpus' own answer, side by side. */
 
 import { confidenceNote } from "./confidence.js";
 import { element } from "../dom.js";
+import { say } from "../language.js";
 import { withoutMarkers } from "./markers.js";
-import { chips, paragraphs } from "./sentences.js";
+import { chips, legend, paragraphs } from "./sentences.js";
 import { reasonNodes } from "./verdict.js";
 
 /** The blocks of a comparison, in place of one text. */
 export function comparisonBlocks({ comparison, citations }, page) {
   const { answers, agreements, differences } = comparison;
   const blocks = answers.map((part) => corpusBlock(part, citations, page));
+  const columns = element("div", { class: "columns" }, ...blocks);
   const answered = answers.filter((part) => part.decision === "ANSWER");
-  if (answered.length < 2) return blocks; // nothing to compare
+  if (answered.length < 2) return [columns]; // nothing to compare
   return [
-    ...blocks,
-    pointsBlock("Agreements", agreements, citations, page),
-    pointsBlock("Differences", differences, citations, page),
+    pointsBlock(say("answer.agreements"), agreements, citations, page),
+    pointsBlock(say("answer.differences"), differences, citations, page),
+    columns,
   ];
 }
 
 function corpusBlock(part, citations, page) {
   const answered = part.decision === "ANSWER";
-  return element(
-    "section",
-    { class: "compared", "data-corpus": part.corpus },
+  const nodes = [
     element("h3", {}, page.label(part.corpus)),
     confidenceNote(part),
     ...(answered ? paragraphs(part, citations, page) : [whyNot(part)]),
-  );
+    answered ? legend(part) : null,
+  ];
+  return element("section", { class: "compared", "data-corpus": part.corpus }, ...nodes);
 }
 
 function whyNot(part) {
-  const lead = element("strong", {}, "No answer");
+  const lead = element("strong", {}, say("answer.noAnswer"));
   return element("div", { class: "notice" }, lead, ...reasonNodes(part));
 }
 
@@ -39,7 +41,7 @@ function pointsBlock(title, points, citations, page) {
   const items = points.map(({ text, citations: indices }) =>
     element("li", {}, withoutMarkers(text), ...chips(indices, citations, page)),
   );
-  const none = element("p", { class: "hint" }, "None were found.");
+  const none = element("p", { class: "hint" }, say("answer.noneFound"));
   return element(
     "section",
     { class: "compared" },

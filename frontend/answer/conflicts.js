@@ -1,6 +1,7 @@
 /** Contradictions between the sources: both places, and whether the answer cites them. */
 
 import { element } from "../dom.js";
+import { say } from "../language.js";
 import { placeOf } from "./sentences.js";
 import { heading } from "../text.js";
 
@@ -13,7 +14,7 @@ export function conflictList(answer, page) {
   return element(
     "details",
     { class: "conflicts", ...(concerned ? { open: "" } : {}) },
-    element("summary", {}, "The sources disagree"),
+    element("summary", {}, say("answer.disagree")),
     element("ul", {}, ...conflicts.map((conflict) => conflictItem(conflict, cited, page))),
   );
 }
@@ -27,8 +28,7 @@ function conflictItem(conflict, cited, page) {
     "li",
     {},
     element("p", {}, element("strong", {}, heading(conflict.detail))),
-    sideNode(conflict.first, page),
-    sideNode(conflict.second, page),
+    element("div", { class: "sides" }, sideNode(conflict.first, page), sideNode(conflict.second, page)),
     finder(conflict),
     statement(conflict, cited),
   );
@@ -37,14 +37,14 @@ function conflictItem(conflict, cited, page) {
 /** That no rule but a language model found it, or null. */
 function finder({ kind }) {
   if (kind !== "judged") return null;
-  return element("p", { class: "hint" }, "Found by the language model that checked the answer.");
+  return element("p", { class: "hint" }, say("answer.foundByModel"));
 }
 
 /** Whether the answer cites both sides; null if it cites neither. */
 function statement(conflict, cited) {
   if (!touches(conflict, cited)) return null;
-  const which = conflict.stated ? "both sides" : "one side only";
-  return element("p", { class: "hint" }, `The answer cites ${which}.`);
+  const which = conflict.stated ? "answer.citesBoth" : "answer.citesOne";
+  return element("p", { class: "hint" }, say(which));
 }
 
 function sideNode(side, page) {

@@ -1,9 +1,12 @@
 /** The passages that were found: what they say, and why each one ranks where it does. */
 
 import { element, placeLine } from "../dom.js";
+import { say } from "../language.js";
 import { contextLine, fullPlace } from "../places.js";
+import { duplicateList } from "./duplicates.js";
 import { placeOf } from "./sentences.js";
-import { counted, marked, unitSpans, warningStatus } from "../text.js";
+import { whyHere } from "./why.js";
+import { marked, unitSpans, warningStatus } from "../text.js";
 
 const SHOWN = 3;
 
@@ -15,14 +18,14 @@ export function passageList(passages, page) {
   return element(
     "section",
     { class: "sources" },
-    element("h3", {}, counted(passages.length, "source")),
+    element("h3", {}, say("answer.sources", { count: passages.length })),
     element("ol", {}, ...items),
     rest.length > 0 ? showAll(passages.length, rest) : null,
   );
 }
 
 function showAll(total, rest) {
-  const button = element("button", { type: "button", class: "quiet" }, `Show all ${total}`);
+  const button = element("button", { type: "button", class: "quiet" }, say("answer.showAll", { total }));
   button.addEventListener("click", () => {
     rest.forEach((item) => (item.hidden = false));
     button.remove();
@@ -37,8 +40,8 @@ function passageItem(passage, page) {
     page.label(passage.corpus),
     passage.date,
     fullPlace(passage),
-    `score ${passage.score.toFixed(3)}`,
-    passage.valid ? "" : "too weak to answer from",
+    say("answer.score", { score: passage.score.toFixed(3) }),
+    passage.valid ? "" : say("answer.tooWeak"),
   ];
   return element(
     "li",
@@ -47,16 +50,9 @@ function passageItem(passage, page) {
     element("p", {}, placeLine(place, passage.url, passage.title)),
     contextLine(passage),
     element("div", { class: "passage-text" }, ...marked(passage.text, highlights)),
-    sameText(passage.duplicates),
+    duplicateList(passage.duplicates, page),
     element("div", { class: "more" }, openButton(passage, page), whyHere(passage)),
   );
-}
-
-/** Which passages were left out because they say nearly the same, or null. */
-function sameText(duplicates) {
-  if (duplicates.length === 0) return null;
-  const documents = [...new Set(duplicates.map((id) => id.slice(0, id.lastIndexOf(":"))))];
-  return element("p", { class: "hint" }, `Nearly the same text in ${documents.join(", ")}`);
 }
 
 /** The badge of a source that is overruled, repealed and the like, or null. */
@@ -72,38 +68,9 @@ function openButton(passage, page) {
     {
       type: "button",
       class: "link",
-      "aria-label": `Open in document: ${passage.title}`,
+      "aria-label": say("answer.openIn", { title: passage.title }),
       onclick: () => page.open(place),
     },
-    "Open in document",
-  );
-}
-
-function whyHere(passage) {
-  const signals = Object.entries(passage.signals).sort(([, a], [, b]) => b - a);
-  const share = Math.round(passage.overlap * 100);
-  return element(
-    "details",
-    {},
-    element("summary", {}, "Why here"),
-    element(
-      "table",
-      { class: "signals" },
-      element("caption", {}, `Holds ${share} % of the question’s words. Signals, from 0 to 1:`),
-      element("tbody", {}, ...signals.map(signalRow)),
-    ),
-  );
-}
-
-function signalRow([name, value]) {
-  const bar = element("span", { class: "bar", "aria-hidden": "true" });
-  // set as a property: the page's policy forbids style attributes
-  bar.style.inlineSize = `${value * 100}%`;
-  return element(
-    "tr",
-    {},
-    element("th", { scope: "row" }, name),
-    element("td", {}, value.toFixed(3)),
-    element("td", { class: "track" }, bar),
+    say("answer.open"),
   );
 }

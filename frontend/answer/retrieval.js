@@ -1,22 +1,25 @@
 /** How an answer came about: counts by corpus, confidence, dates, time, trace. */
 
 import { definitions, element, externalLink } from "../dom.js";
-import { counted, duration } from "../text.js";
+import { language, say } from "../language.js";
+import { duration } from "../text.js";
 
 const STAGES = ["candidates", "dense", "lexical", "kept", "cited"];
 const TALL = { scope: "col", rowspan: 2 };
 
-export function retrievalSummary(answer, page) {
+/** The section; `candidates` stands below the counts. */
+export function retrievalSummary(answer, page, candidates) {
   return element(
     "section",
     { class: "retrieval" },
-    element("h3", {}, "How it was found"),
+    element("h3", {}, say("answer.how")),
     countsTable(answer.retrieval.per_corpus, page),
+    candidates,
     definitions(factsOf(answer)),
     element(
       "div",
       { class: "more" },
-      externalLink(page.traceUrl(answer.trace_id), "Open trace", { class: "trace" }),
+      externalLink(page.traceUrl(answer.trace_id), say("answer.trace"), { class: "trace" }),
       notes([...answer.retrieval.notes, ...leftOut(answer)]),
     ),
   );
@@ -31,7 +34,7 @@ function countsTable(perCorpus, page) {
     { class: "counts" },
     element(
       "table",
-      { "aria-label": "Passages of each corpus at each stage" },
+      { "aria-label": say("answer.stages") },
       countsHead(),
       element("tbody", {}, ...rows),
     ),
@@ -46,15 +49,17 @@ function countsHead() {
     element(
       "tr",
       {},
-      element("th", TALL, "Corpus"),
-      element("th", { scope: "colgroup", colspan: 3 }, "Candidates"),
-      element("th", TALL, "Kept"),
-      element("th", TALL, "Cited"),
+      element("th", TALL, say("answer.corpus")),
+      element("th", { scope: "colgroup", colspan: 3 }, say("answer.candidates")),
+      element("th", TALL, say("answer.kept")),
+      element("th", TALL, say("answer.cited")),
     ),
     element(
       "tr",
       {},
-      ...["all", "dense", "lexical"].map((leg) => element("th", { scope: "col" }, leg)),
+      ...["allLegs", "dense", "lexical"].map((leg) =>
+        element("th", { scope: "col" }, say(`answer.${leg}`)),
+      ),
     ),
   );
 }
@@ -67,42 +72,42 @@ function countsRow(label, counts) {
 function factsOf({ decision, retrieval, timings_ms: timings, target, usage, ...answer }) {
   const { oldest, newest } = retrieval.freshness;
   const facts = [
-    ["Decision", decision],
-    ["Confidence support", retrieval.confidence.support.toFixed(2)],
-    ["Sources dated", oldest ? `${oldest} to ${newest}` : "undated"],
-    ["Time", duration(timings.total)],
-    ["Target", target],
+    [say("answer.decision"), decision],
+    [say("answer.supportShare"), retrieval.confidence.support.toFixed(2)],
+    [
+      say("answer.dated"),
+      oldest ? say("answer.fromTo", { from: oldest, to: newest }) : say("answer.undated"),
+    ],
+    [say("answer.time"), duration(timings.total)],
+    [say("answer.target"), target],
   ];
   const parts = retrieval.sub_questions;
-  if (parts.length > 0) facts.push(["Also searched for", parts.join(" · ")]);
+  if (parts.length > 0) facts.push([say("answer.alsoSearched"), parts.join(" · ")]);
   return [...facts, ...writingFacts(usage, decision), ...cacheFacts(answer)];
 }
 
 function writingFacts({ provider, model, attempts, cost, ...tokens }, decision) {
   const { prompt_tokens: read, completion_tokens: written } = tokens;
   const facts = [];
-  if (decision !== "ABSTAIN") facts.push(["Written by", `${provider} (${model})`]);
-  if (attempts > 1) facts.push(["Attempts", String(attempts)]);
-  const both = `${grouped(read)} read, ${grouped(written)} written`;
-  if (read + written > 0) facts.push(["Tokens", both]);
-  if (cost !== null) facts.push(["Cost", cost.toPrecision(3)]);
+  if (decision !== "ABSTAIN") facts.push([say("answer.writtenBy"), `${provider} (${model})`]);
+  if (attempts > 1) facts.push([say("answer.attempts"), String(attempts)]);
+  const both = say("answer.tokensOf", { read, written });
+  if (read + written > 0) facts.push([say("answer.tokens"), both]);
+  if (cost !== null) facts.push([say("answer.cost"), cost.toPrecision(3)]);
   return facts;
 }
 
 function cacheFacts({ cache_hit: hit, created }) {
-  return hit ? [["From the cache", `answered on ${new Date(created).toLocaleString()}`]] : [];
-}
-
-function grouped(number) {
-  return number.toLocaleString("en");
+  const when = new Date(created).toLocaleString(language);
+  return hit ? [[say("answer.fromCache"), say("answer.answeredOn", { when })]] : [];
 }
 
 /** What did not reach the language model, in words. */
 function leftOut({ context, standalone_note: note }) {
   const { turns_dropped: turns, passages_dropped: passages } = context;
   const found = note === null ? [] : [note];
-  if (turns > 0) found.push(`${counted(turns, "earlier message")} did not fit and was left out.`);
-  if (passages > 0) found.push(`${counted(passages, "passage")} did not fit and was not read.`);
+  if (turns > 0) found.push(say("answer.turnsDropped", { count: turns }));
+  if (passages > 0) found.push(say("answer.passagesDropped", { count: passages }));
   return found;
 }
 
@@ -111,7 +116,7 @@ function notes(warnings) {
   return element(
     "details",
     { class: "notes" },
-    element("summary", {}, counted(warnings.length, "note")),
+    element("summary", {}, say("answer.notes", { count: warnings.length })),
     element("ul", {}, ...warnings.map((warning) => element("li", {}, warning))),
   );
 }

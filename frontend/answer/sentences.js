@@ -1,6 +1,7 @@
 /** Verified sentences with their citations as numbered chips. */
 
 import { element } from "../dom.js";
+import { say } from "../language.js";
 
 /** The paragraphs of a text whose sentences cite from `citations` by index. */
 export function paragraphs({ answer, sentences }, citations, page) {
@@ -20,6 +21,35 @@ export function placeOf({ passage_id: passageId, document_id: documentId, ...sai
   return { passageId, documentId, start, end, quote, locator };
 }
 
+/** The marks that sentences of a text bear, each explained; null if all are supported. */
+export function legend({ sentences }) {
+  const explained = Object.entries(MARKS).filter(([what]) =>
+    sentences.some((sentence) => faultOf(sentence) === what),
+  );
+  if (explained.length === 0) return null;
+  const lines = explained.map(([what, sign]) =>
+    element("p", {}, element("span", { class: "sign" }, sign), ` ${say(`answer.${what}Legend`)}`),
+  );
+  return element("div", { class: "hint legend" }, ...lines);
+}
+
+const MARKS = { uncited: "†", unchecked: "‡" };
+
+/** What speaks against relying on a sentence, or null. */
+function faultOf({ grounded, caveat, support }) {
+  if (!grounded && !caveat) return "uncited";
+  return support === "not_judged" ? "unchecked" : null;
+}
+
+/** The sign of a sentence that nothing supports; read aloud as words. */
+function supportMark(sentence) {
+  const fault = faultOf(sentence);
+  if (fault === null) return null;
+  const sign = element("span", { "aria-hidden": "true" }, MARKS[fault]);
+  const spoken = element("span", { class: "spoken" }, ` (${say(`answer.${fault}`)})`);
+  return element("sup", { class: "sign", title: say(`answer.${fault}`) }, sign, spoken);
+}
+
 /** The sentences, by the lines on which they stand in the written answer. */
 function lines(answer, sentences) {
   const grouped = [];
@@ -35,8 +65,11 @@ function lines(answer, sentences) {
 }
 
 function sentenceNodes(sentence, citations, page) {
-  const gap = sentence.caveat ? [" ", element("small", {}, "(no source needed)")] : [];
-  return [sentence.text, ...chips(sentence.citations, citations, page), ...gap, " "];
+  const mark = supportMark(sentence);
+  const text = mark === null ? sentence.text : element("span", { class: "unsupported" }, sentence.text);
+  const gap = sentence.caveat ? [" ", element("small", {}, say("answer.noSourceNeeded"))] : [];
+  const numbers = chips(sentence.citations, citations, page);
+  return [text, ...numbers, ...(mark === null ? [] : [mark]), ...gap, " "];
 }
 
 function chip(citation, number, page) {
@@ -45,7 +78,7 @@ function chip(citation, number, page) {
     {
       type: "button",
       class: "citation",
-      "aria-label": `Source ${number}: ${named(citation)}`,
+      "aria-label": say("answer.sourceNamed", { number, name: named(citation) }),
       onclick: () => page.open(placeOf(citation)),
     },
     String(number),

@@ -1,21 +1,45 @@
 /** What an answer does not say itself: why there is none, who wrote, what is doubtful. */
 
 import { element } from "../dom.js";
-import { counted } from "../text.js";
+import { language, say } from "../language.js";
 
 const FEW = 3; // warnings that are shown unfolded
 
 /** Why there is no answer, under a heading. */
 export function noAnswer(refused) {
-  const heading = element("h3", {}, "No answer");
+  const heading = element("h3", {}, say("answer.noAnswer"));
   return element("div", { class: "notice" }, heading, ...reasonNodes(refused));
 }
 
 /** The reason for a refusal and the numbers behind it. */
 export function reasonNodes({ decision, reason: { code, message, numbers } }) {
   const measures = [decision, code, measured(numbers)].filter(Boolean).join(" · ");
-  return [element("p", {}, message), element("p", { class: "code" }, measures)];
+  return [...reasonWords(code, message), element("p", { class: "code" }, measures)];
 }
+
+/** Why, in the page's language; the server's own sentence, which is English, where it says more. */
+function reasonWords(code, message) {
+  const own = element("p", { lang: "en" }, message);
+  if (language === "en" || !REASONS.has(code)) return [own];
+  own.className = "hint";
+  const inWords = element("p", {}, say(`answer.reason_${code}`));
+  return SAYS_ALL.has(code) ? [inWords] : [inWords, own];
+}
+
+const SAYS_ALL = new Set(["no_subject", "no_passages", "no_evidence", "no_answer", "no_corpus_answers"]);
+const REASONS = new Set([
+  ...SAYS_ALL,
+  "weak_evidence",
+  "unknown_name",
+  "unknown_figure",
+  "stale_evidence",
+  "not_held",
+  "model_refused",
+  "unsupported",
+  "clarify",
+  "conflicting_sources",
+  "invalid_citations",
+]);
 
 /** `evidence 0.21, needed 0.33` */
 function measured(numbers) {
@@ -32,12 +56,8 @@ function rounded(value) {
 export function fallbackNotice({ decision, fallback, target, usage }, page) {
   if (fallback === null) return null;
   // of a comparison a model may have written some answers before it failed
-  const how = usage.provider === "extractive" ? "In" : "In part in";
-  const model = page.writer(target);
-  const lead =
-    decision === "ANSWER"
-      ? `${how} the sources’ own sentences, in place of an answer by ${model}.`
-      : `Neither ${model} nor the sources’ own sentences answer.`;
+  const how = usage.provider === "extractive" ? "answer.insteadOf" : "answer.inPartInsteadOf";
+  const lead = say(decision === "ANSWER" ? how : "answer.neither", { model: page.writer(target) });
   return element("p", { class: "notice" }, element("strong", {}, lead), ` ${fallback.message}`);
 }
 
@@ -56,7 +76,7 @@ export function warningList(answer) {
   return element(
     "details",
     { class: "notes", ...(warnings.length <= FEW ? { open: "" } : {}) },
-    element("summary", {}, counted(warnings.length, "warning")),
+    element("summary", {}, say("answer.warnings", { count: warnings.length })),
     element("ul", {}, ...warnings.map((warning) => element("li", {}, warning))),
   );
 }

@@ -3,11 +3,6 @@
 import { element } from "../dom.js";
 import { say, sayNodes } from "../language.js";
 
-/** What was searched, in one sentence: it says too which words no source holds. */
-export function scopeLine({ scope }) {
-  return element("p", { class: "hint scope" }, scope.sentence);
-}
-
 /** What was searched for instead, and what could have been meant, or null. `ask` asks anew. */
 export function wordingNotice({ retrieval, ...answer }, ask) {
   const question = answer.standalone_question ?? answer.question;

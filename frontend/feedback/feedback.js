@@ -1,6 +1,7 @@
 /** What a reader says of one answer: shown at once, and sent one request after the other. */
 
 import { newId, Problem, sendFeedback } from "../api.js";
+import { say } from "../language.js";
 
 const KEPT_AS = "atlas-reader";
 const GONE = 404;
@@ -61,7 +62,7 @@ export function newFeedback(qaId, { hasName }) {
   function explain(error) {
     const known = error instanceof Problem;
     if (error.status === GONE) show("gone");
-    else show("failed", known ? error.message : "The page failed. Reload it.");
+    else show("failed", known ? error.message : say("feedback.pageFailed"));
     if (!known) throw error;
   }
 

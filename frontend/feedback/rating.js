@@ -1,41 +1,30 @@
 /** The controls of feedback: thumbs, and what unfolds below them. */
 
 import { element } from "../dom.js";
+import { grouped, say } from "../language.js";
 import { tagPicker } from "./tags.js";
-import { counted } from "../text.js";
 import { toggle } from "./votes.js";
 
-const SCALES = {
-  relevance: "Relevance",
-  accuracy: "Accuracy",
-  corpus_fidelity: "Corpus fidelity",
-  clarity: "Clarity",
-};
+const SCALES = ["relevance", "accuracy", "corpus_fidelity", "clarity"];
 const POINTS = [1, 2, 3, 4, 5];
 const LONGEST_COMMENT = 4000;
-const WORDS = {
-  quiet: "",
-  saving: "Saving …",
-  saved: "Saved",
-  failed: "",
-  gone: "The server has not kept this answer, so it cannot be rated.",
-};
+const SAID = new Set(["saving", "saved", "gone"]);
 
 /** The rating of an answer with this id; `hasName` whether a key tells whose it is. */
 export function ratingSection(qaId, feedback, { hasName }) {
-  const who = hasName() ? "your name" : "a random id of this browser";
+  const who = say(hasName() ? "feedback.yourName" : "feedback.randomId");
   const more = element(
     "div",
     { class: "rating-more", hidden: "" },
     scales(qaId, feedback),
     tagPicker(qaId, feedback),
     commentBox(qaId, feedback),
-    element("p", { class: "hint" }, `Kept under ${who}.`),
+    element("p", { class: "hint" }, say("feedback.keptUnder", { who })),
   );
-  const first = ["Helpful?", ...thumbs(feedback), opener(more), progress(feedback)];
+  const first = [say("feedback.helpfulQ"), ...thumbs(feedback), opener(more), progress(feedback)];
   return element(
     "section",
-    { class: "rating", "aria-label": "Your rating" },
+    { class: "rating", "aria-label": say("feedback.rating") },
     element("div", { class: "thumbs" }, ...first),
     problem(feedback),
     more,
@@ -49,7 +38,7 @@ function opener(more) {
     button.setAttribute("aria-expanded", String(!more.hidden));
   }
   const attributes = { type: "button", class: "link", "aria-expanded": "false", onclick: unfold };
-  const button = element("button", attributes, "More");
+  const button = element("button", attributes, say("feedback.more"));
   return button;
 }
 
@@ -60,36 +49,39 @@ function thumbs(feedback) {
       isOn: ({ thumb }) => thumb === value,
       fields: (on) => ({ thumb: on ? value : null }),
     });
-  return [thumb("up", "Helpful"), thumb("down", "Not helpful")];
+  return [thumb("up", say("feedback.helpful")), thumb("down", say("feedback.notHelpful"))];
 }
 
 function progress(feedback) {
   const line = element("span", { class: "hint", role: "status" });
-  feedback.watch(({ state }) => (line.textContent = WORDS[state]));
+  feedback.watch(({ state }) => {
+    line.textContent = SAID.has(state) ? say(`feedback.${state}`) : "";
+  });
   return line;
 }
 
 /** Why the rating is not kept, with a button that sends it again. */
 function problem(feedback) {
   const words = element("p");
-  const again = element("button", { type: "button", class: "link", onclick: feedback.send }, "Send again");
+  const send = { type: "button", class: "link", onclick: feedback.send };
+  const again = element("button", send, say("feedback.again"));
   const box = element("div", { role: "alert", hidden: "" }, words, again);
   feedback.watch(({ state, problem }) => {
     if (state === "saving") return; // it stays until the outcome is known
     const over = state !== "failed";
     if (over && box.contains(document.activeElement)) box.parentNode.querySelector(".thumb").focus();
     box.hidden = over;
-    words.textContent = over ? "" : `Your rating is not saved yet. ${problem}`;
+    words.textContent = over ? "" : say("feedback.notSaved", { problem });
   });
   return box;
 }
 
 function scales(qaId, feedback) {
-  const rows = Object.entries(SCALES).map(([name, label]) => scale(name, label, qaId, feedback));
+  const rows = SCALES.map((name) => scale(name, say(`feedback.${name}`), qaId, feedback));
   return element(
     "div",
     { class: "scales" },
-    element("p", { class: "hint" }, "From 1, poor, to 5, good"),
+    element("p", { class: "hint" }, say("feedback.points")),
     ...rows,
   );
 }
@@ -101,8 +93,8 @@ function scale(name, label, qaId, feedback) {
   const radios = POINTS.map((points) =>
     element("input", { type: "radio", name: id, value: points, onchange: () => give(points) }),
   );
-  const clear = element("button", { type: "button", class: "link", onclick: takeBack }, "Clear");
-  clear.setAttribute("aria-label", `Clear ${label.toLowerCase()}`);
+  const clear = element("button", { type: "button", class: "link", onclick: takeBack }, say("feedback.clear"));
+  clear.setAttribute("aria-label", say("feedback.clearNamed", { name: label.toLowerCase() }));
 
   function takeBack() {
     radios[0].focus(); // the button goes
@@ -129,16 +121,16 @@ function scale(name, label, qaId, feedback) {
 function commentBox(qaId, feedback) {
   const id = `comment-${qaId}`;
   const text = element("textarea", { id, rows: 3, maxlength: LONGEST_COMMENT, oninput: count });
-  const save = element("button", { type: "button", onclick: keep }, "Save comment");
+  const save = element("button", { type: "button", onclick: keep }, say("feedback.saveComment"));
   const hint = element("span", { class: "hint", id: `${id}-hint` });
   text.setAttribute("aria-describedby", hint.id);
   let sent = "";
   let kept = "";
 
   function count() {
-    const unsaved = text.value.trim() === kept ? "" : " · not saved";
-    const length = text.value.length.toLocaleString("en");
-    hint.textContent = `${length} of ${counted(LONGEST_COMMENT, "character")}${unsaved}`;
+    const unsaved = text.value.trim() === kept ? "" : say("feedback.unsaved");
+    const length = grouped(text.value.length);
+    hint.textContent = say("feedback.length", { length, count: LONGEST_COMMENT }) + unsaved;
   }
 
   function keep() {
@@ -157,7 +149,7 @@ function commentBox(qaId, feedback) {
   return element(
     "div",
     {},
-    element("label", { for: id }, "Comment"),
+    element("label", { for: id }, say("feedback.comment")),
     text,
     element("div", { class: "buttons" }, save, hint),
   );

@@ -1,22 +1,23 @@
 /** Tags of an answer: some to choose from, and others that the reader writes. */
 
 import { element } from "../dom.js";
+import { say } from "../language.js";
 import { toggle } from "./votes.js";
 
-const SUGGESTED = {
-  wrong_source: "Wrong source",
-  missing_source: "Missing source",
-  out_of_date: "Out of date",
-  incomplete: "Incomplete",
-  too_long: "Too long",
-  not_an_answer: "Not an answer",
-};
+const SUGGESTED = [
+  "wrong_source",
+  "missing_source",
+  "out_of_date",
+  "incomplete",
+  "too_long",
+  "not_an_answer",
+];
 const MOST = 20;
 const LONGEST = 64;
 
 /** Buttons for tags, and a field for another. */
 export function tagPicker(qaId, feedback) {
-  const heading = element("strong", { id: `tags-${qaId}` }, "Tags");
+  const heading = element("strong", { id: `tags-${qaId}` }, say("feedback.tags"));
   const list = element("span", { class: "tags" });
   const offered = new Set();
   let tags = [];
@@ -27,7 +28,7 @@ export function tagPicker(qaId, feedback) {
     list.append(tagButton(tag, feedback, () => tags));
   }
 
-  Object.keys(SUGGESTED).forEach(offer);
+  SUGGESTED.forEach(offer);
   feedback.watch(({ said }) => {
     tags = said.tags ?? [];
     tags.forEach(offer);
@@ -37,7 +38,7 @@ export function tagPicker(qaId, feedback) {
 }
 
 function tagButton(tag, feedback, tags) {
-  const word = SUGGESTED[tag] ?? tag;
+  const word = SUGGESTED.includes(tag) ? say(`feedback.${tag}`) : tag;
   const others = () => tags().filter((other) => other !== tag);
   return toggle(
     feedback,
@@ -67,9 +68,9 @@ function newTag(qaId, feedback, tags) {
   return element(
     "form",
     { class: "new-tag", onsubmit: add },
-    element("label", { for: id }, "Another tag"),
+    element("label", { for: id }, say("feedback.anotherTag")),
     input,
-    element("button", {}, "Add"),
+    element("button", {}, say("feedback.add")),
   );
 }
 

@@ -1,6 +1,7 @@
 /** Small votes beside single passages and citations, and the button that all votes are made of. */
 
 import { element } from "../dom.js";
+import { say } from "../language.js";
 
 /** A button that is pressed while `isOn` what has been said, and changes the `fields` of on or off. */
 export function toggle(feedback, { isOn, fields, attributes = {} }, ...content) {
@@ -32,28 +33,28 @@ export function offerVotes(article, { citations, closest }, feedback) {
 
 function passageVote(id, title, feedback) {
   return vote(feedback, "passages", id, title, [
-    ["relevant", "Relevant"],
-    ["irrelevant", "Not relevant"],
+    "relevant",
+    "irrelevant",
   ]);
 }
 
 function citationVote(number, { title }, feedback) {
-  return vote(feedback, "citations", number, `Source ${number}, ${title}`, [
-    ["supports", "Supports"],
-    ["does_not_support", "Does not support"],
+  return vote(feedback, "citations", number, say("feedback.sourceNamed", { number, title }), [
+    "supports",
+    "does_not_support",
   ]);
 }
 
 /** Two buttons for one item, of which at most one is pressed. */
 function vote(feedback, kind, id, title, values) {
-  const buttons = values.map(([value, word]) =>
+  const buttons = values.map((value) =>
     toggle(
       feedback,
       {
         isOn: (said) => said[kind][id] === value,
         fields: (on) => ({ [kind]: { [id]: on ? value : null } }),
       },
-      word,
+      say(`feedback.${value}`),
     ),
   );
   return element("span", { class: "vote", role: "group", "aria-label": title }, ...buttons);

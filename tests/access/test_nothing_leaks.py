@@ -171,6 +171,13 @@ CASES: dict[str, list[Case]] = {
     "POST /api/export": [
         Case("/api/export", {"format": name, "answers": [{}]}) for name in FORMATS
     ],
+    "POST /api/citations": [
+        Case("/api/citations", {"style": "apa", "citations": [{"document_id": DOCUMENT}]}),
+    ],
+    "GET /api/zotero": [Case("/api/zotero")],
+    "POST /api/zotero": [
+        Case("/api/zotero", {"citations": [{"document_id": DOCUMENT}]}),
+    ],
     "POST /api/validate": [
         Case("/api/validate", {"answer": f"It is so [{DOCUMENT} p1]."}, True),
         Case("/api/validate", {"answer": "It is so.", "passages": [f"{DOCUMENT}:0-133"]}, True),

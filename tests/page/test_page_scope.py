@@ -35,7 +35,7 @@ def test_where_nothing_was_found_it_says_where_and_which_words_are_nowhere(page:
     expect(answer).to_contain_text("No answer")
     expect(answer.locator(".scope")).to_contain_text(EVERYTHING)
     expect(answer.locator(".scope")).to_contain_text(
-        "; no source holds “bake” or “sourdough” or “bread”."
+        "; no source holds “bake”, “sourdough” or “bread”."
     )
     # said once: not again among the notes, which are counts of candidates
     expect(answer.locator(".retrieval .notes li")).to_have_count(3)

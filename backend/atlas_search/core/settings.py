@@ -195,6 +195,12 @@ class Settings(BaseSettings):
     connections_per_address: int = Field(
         64, ge=1, le=100_000, description="Connections at once from one address, proxies aside"
     )
+    zotero_address: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of the readers' Zotero, as http://127.0.0.1:23119; empty: that of "
+        "this machine, for readers who are at it",
+    )
     trusted_proxies: str = Field(
         "",
         description="Addresses or networks, separated by commas, of proxies whose X-Forwarded-For "

@@ -8,10 +8,8 @@ from bibtexparser.entrypoint import write_string
 from bibtexparser.library import Library
 from bibtexparser.model import Entry, Field
 
-from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating, Parts
-from atlas_search.output.links import Base
-from atlas_search.output.references import Reference, references
+from atlas_search.output.references import Reference
 
 # BibTeX counts braces even after a backslash, so a brace in a text is never written as one
 _SPECIAL = str.maketrans(
@@ -32,9 +30,9 @@ _LIGATURE = re.compile(r"([-',])(?=\1)")  # which LaTeX would set as one dash or
 _SAFE_IN_URL = "%/:?#[]@!$&'()*+,;=~"
 
 
-def bibtex(answers: Sequence[AnswerDocument], base: Base) -> str:
+def bibtex(references: Sequence[Reference]) -> str:
     """One entry for each cited document; its `annote` holds the quotes."""
-    library = Library([_entry(reference) for reference in references(answers, base)])
+    library = Library([_entry(reference) for reference in references])
     return write_string(library)
 
 

@@ -6,10 +6,8 @@ https://github.com/citation-style-language/schema, `schemas/input/csl-data.json`
 import json
 from collections.abc import Mapping, Sequence
 
-from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating
-from atlas_search.output.links import Base
-from atlas_search.output.references import Kind, Reference, references
+from atlas_search.output.references import Kind, Reference
 
 TYPES: Mapping[Kind, str] = {
     "case": "legal_case",
@@ -20,9 +18,9 @@ TYPES: Mapping[Kind, str] = {
 }
 
 
-def csl_json(answers: Sequence[AnswerDocument], base: Base) -> str:
+def csl_json(references: Sequence[Reference]) -> str:
     """One item for each cited document; its `note` holds the quotes, one a line."""
-    items = [_item(reference) for reference in references(answers, base)]
+    items = [_item(reference) for reference in references]
     return json.dumps(items, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -11,15 +11,19 @@ from atlas_search.core.errors import RequestError
 from atlas_search.core.registry import require
 from atlas_search.core.stop import Stop
 from atlas_search.core.web_address import unlink
-from atlas_search.output.answer_document import AnswerDocument, read_answer
+from atlas_search.output.answer_document import AnswerDocument, CitationOut, read_answer
 from atlas_search.output.csl import csl_json
 from atlas_search.output.links import Base
 from atlas_search.output.markdown import markdown
+from atlas_search.output.references import Reference, references, references_of
 from atlas_search.output.table import table
 
 Format = Literal["markdown", "json", "csv", "bibtex", "ris", "csl-json"]
 Document = Mapping[str, object]
 """An answer as POST /api/ask sends it."""
+
+LIST_FORMATS: Sequence[Format] = ("bibtex", "ris", "csl-json")
+"""Those of bibliographies."""
 
 JSON_VERSION = 1
 """Of the object that the `json` format is."""
@@ -55,23 +59,26 @@ FORMATS: Mapping[Format, FormatKind] = {
 }
 
 
-def _bibtex(answers: Sequence[AnswerDocument], base: Base) -> str:
+def _bibtex(found: Sequence[Reference]) -> str:
     require("export", "The format bibtex")
     from atlas_search.output.bibtex import bibtex
 
-    return bibtex(answers, base)
+    return bibtex(found)
 
 
-def _ris(answers: Sequence[AnswerDocument], base: Base) -> str:
+def _ris(found: Sequence[Reference]) -> str:
     require("export", "The format ris")
     from atlas_search.output.ris import ris
 
-    return ris(answers, base)
+    return ris(found)
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], Base], str]] = {
     "markdown": markdown,
     "csv": table,
+}
+
+_LISTS: Mapping[str, Callable[[Sequence[Reference]], str]] = {
     "bibtex": _bibtex,
     "ris": _ris,
     "csl-json": csl_json,
@@ -102,10 +109,24 @@ def export(
     answers = [answer for answer, _ in read]
     if format == "json":
         text = _json([document for _, document in read])
+    elif format in _LISTS:
+        text = _LISTS[format](references(answers, Base(base_url.rstrip("/"), default)))
     else:
         text = _WRITERS[format](answers, Base(base_url.rstrip("/"), default))
+    return _file(text, format, _stem(answers))
+
+
+def export_citations(
+    citations: Sequence[tuple[CitationOut, str]], format: Format, base: Base
+) -> Exported:
+    """The documents of citations, each with its collection, in one of LIST_FORMATS."""
+    text = _LISTS[format](references_of(citations, base))
+    return _file(text, format, "atlas-reading-list")
+
+
+def _file(text: str, format: Format, stem: str) -> Exported:
     kind = FORMATS[format]
-    return Exported(text, kind.media_type, f"{_stem(answers)}.{kind.suffix}")
+    return Exported(text, kind.media_type, f"{stem}.{kind.suffix}")
 
 
 def _in_order(documents: Sequence[Document], stop: Stop) -> list[tuple[AnswerDocument, Document]]:

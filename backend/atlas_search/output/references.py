@@ -25,7 +25,17 @@ _ACT = re.compile(r"\b(?:Act|Code|Ordinance|Regulations|Rules|Order|Statute)\b[^
 _DEBATES = re.compile(r"\b(?:debates|hansard|written (?:answers|\w+ ?statements))\b", re.IGNORECASE)
 _BOOK = ("publisher", "body")
 _OTHER = ("court", "house", "body", "publisher")
+_LONGEST_TITLE = 1_000
 _KEY = re.compile(r"[a-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Who wrote a document, who issued it, and the citation it states for itself."""
+
+    authors: tuple[str, ...]
+    body: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -50,19 +60,35 @@ class Reference:
 
 
 def references(answers: Sequence[AnswerDocument], base: Base) -> list[Reference]:
-    """One for every document cited in `answers`, in order of its first citation.
+    """One for every document cited in `answers`, in order of its first citation."""
+    cited = [(each, answer.collection) for answer in answers for each in answer.citations]
+    return references_of(cited, base)
+
+
+def references_of(citations: Iterable[tuple[CitationOut, str]], base: Base) -> list[Reference]:
+    """One for every document of `citations`, each with its collection.
 
     The collection is part of its key where two collections have a document of that id.
     """
     documents: dict[tuple[str, str], list[CitationOut]] = {}
-    for answer in answers:
-        for cited in answer.citations:
-            documents.setdefault((cited.document_id, answer.collection), []).append(cited)
+    for cited, collection in citations:
+        documents.setdefault((cited.document_id, collection), []).append(cited)
     found = Counter(id_ for id_, _ in documents)
     return [
         _reference(cited, base.of(of), _key(id_ if found[id_] == 1 else f"{id_}-{of}"))
         for (id_, of), cited in documents.items()
     ]
+
+
+def stated_by(cited: CitationOut) -> Stated:
+    """What the metadata of `cited` states."""
+    metadata = cited.metadata
+    fields = _BOOK if kind_of(cited) == "book" else _OTHER
+    return Stated(
+        authors=tuple(_texts(metadata.get("author"))),
+        body=next(filter(None, (_text(metadata.get(field)) for field in fields)), ""),
+        source=_text(metadata.get("source")),
+    )
 
 
 def one_line(text: str) -> str:
@@ -82,24 +108,23 @@ def kind_of(cited: CitationOut) -> Kind:
         return "debate"
     if "court" in metadata or _VERSUS.search(title):
         return "case"
-    if _ACT.search(title):
+    # of a longer one only the end: whoever sends it chooses how long the search takes
+    if _ACT.search(title[-_LONGEST_TITLE:]):
         return "statute"
     return "book" if metadata.keys() & {"publisher", "isbn"} else "document"
 
 
 def _reference(citations: Sequence[CitationOut], base_url: str, key: str) -> Reference:
     first = citations[0]
-    metadata = first.metadata
-    kind = kind_of(first)
-    bodies = (_text(metadata.get(field)) for field in (_BOOK if kind == "book" else _OTHER))
+    stated = stated_by(first)
     return Reference(
         key=key,
-        kind=kind,
+        kind=kind_of(first),
         title=one_line(first.title),
-        authors=tuple(_texts(metadata.get("author"))),
+        authors=stated.authors,
         dating=dating(one_line(first.date or "")),
-        body=next(filter(None, bodies), ""),
-        source=_text(metadata.get("source")),
+        body=stated.body,
+        source=stated.source,
         url=one_line(first.url or ""),
         quotes=tuple(dict.fromkeys(_quote(cited, base_url) for cited in citations)),
     )

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import rispy
 
-from atlas_search.output.answer_document import AnswerDocument
 from atlas_search.output.dating import Dating
-from atlas_search.output.links import Base
-from atlas_search.output.references import Kind, Reference, references
+from atlas_search.output.references import Kind, Reference
 
 TYPES: Mapping[Kind, str] = {
     "case": "CASE",
@@ -27,9 +25,9 @@ class _Writer(rispy.RisWriter):  # type: ignore[misc]
         return ""
 
 
-def ris(answers: Sequence[AnswerDocument], base: Base) -> str:
+def ris(references: Sequence[Reference]) -> str:
     """One entry for each cited document; its notes are the quotes."""
-    entries = [_entry(reference) for reference in references(answers, base)]
+    entries = [_entry(reference) for reference in references]
     return str(rispy.dumps(entries, implementation=_Writer))
 
 

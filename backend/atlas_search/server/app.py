@@ -27,6 +27,7 @@ from atlas_search.server.bodies import StrictJSON, read_body
 from atlas_search.server.browsable import BROWSABLE
 from atlas_search.server.capacity import answer_threads
 from atlas_search.server.catalogue import catalogue_blueprint
+from atlas_search.server.citations import citations_blueprint
 from atlas_search.server.collection_routes import collections_blueprint
 from atlas_search.server.collections import (
     HEADER,
@@ -162,6 +163,7 @@ def create_app(
     app.register_api(export_blueprint(collections, runs))
     shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
     app.register_api(share_blueprint(settings, runs, shared))
+    app.register_api(citations_blueprint(settings))
     app.register_api(validate_blueprint(own))
     app.register_api(search_blueprint(own))
     app.register_api(facets_blueprint(own))

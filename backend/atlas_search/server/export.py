@@ -9,14 +9,24 @@ from flask_openapi3.models.tag import Tag
 from flask_openapi3.types import ResponseDict
 from pydantic import BaseModel, ConfigDict, Field
 
-from atlas_search.core.errors import NotFound
+from atlas_search.core.errors import NotFound, RequestError
 from atlas_search.output.bundle import bundle_of
-from atlas_search.output.formats import FORMATS, Exported, Format, export, known_format
+from atlas_search.output.formats import (
+    FORMATS,
+    LIST_FORMATS,
+    Exported,
+    Format,
+    export,
+    export_citations,
+    known_format,
+)
+from atlas_search.output.links import Base
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.ask import ByAnswer, finished_run, own_run
-from atlas_search.server.collections import Collections
+from atlas_search.server.collections import Collections, chosen_collection
 from atlas_search.server.problems import Problem
 from atlas_search.server.runs import Runs
+from atlas_search.server.schemas.citations import MAX_CITATIONS, BoundedCitation
 from atlas_search.server.schemas.requests import Identifier
 from atlas_search.server.waiting import waiting
 
@@ -41,7 +51,11 @@ class ExportBody(BaseModel):
 
     format: Format
     collection: str | None = Field(None, description="Name of a collection that is served")
-    answers: Annotated[list[dict[str, object]], Field(min_length=1, max_length=MAX_ANSWERS)]
+    answers: Annotated[list[dict[str, object]], Field(max_length=MAX_ANSWERS)] = []
+    citations: Annotated[
+        list[BoundedCitation],
+        Field(max_length=MAX_CITATIONS, description="In place of answers, for a bibliography"),
+    ] = []
 
 
 class FormatQuery(BaseModel):
@@ -68,7 +82,15 @@ def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
 
     @blueprint.post("/export", summary="Answers as a file", responses=_FILE)
     def post_export(body: ExportBody) -> Response:
-        return _file(export(body.answers, body.format, *_base(collections), waiting()))
+        if not body.citations:
+            return _file(export(body.answers, body.format, *_base(collections), waiting()))
+        if body.answers or body.format not in LIST_FORMATS:
+            raise RequestError(
+                "Citations alone become a bibliography: give no `answers`, and one of the formats "
+                f"{', '.join(LIST_FORMATS)}."
+            )
+        cited = [(each, chosen_collection()) for each in body.citations]
+        return _file(export_citations(cited, body.format, Base(*_base(collections))))
 
     @blueprint.get(
         "/ask/<qa_id>/export",
@@ -101,7 +123,8 @@ def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
 def _base(collections: Collections) -> tuple[str, str]:
     """The page's address for permalinks, and the collection it shows unasked."""
     settings = collections.settings_of(collections.default)
-    return settings.atlas_public_url or request.host_url, collections.default
+    address = settings.atlas_public_url or request.host_url
+    return address.rstrip("/"), collections.default
 
 
 def _file(exported: Exported) -> Response:

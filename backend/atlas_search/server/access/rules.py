@@ -46,6 +46,9 @@ RULES: dict[str, Right] = {
     "GET /api/shared/<token>": "anyone",  # whoever has the link
     "GET /api/sessions/<session_id>/export": "reader",
     "POST /api/export": "reader",
+    "POST /api/citations": "reader",
+    "GET /api/zotero": "reader",
+    "POST /api/zotero": "reader",
     "POST /api/validate": "reader",
     "POST /api/feedback": "reader",
     "GET /api/feedback": "reader",

@@ -1,0 +1,1 @@
+"""Citations as scholars write them: one file for each style, one `Work` for what is cited."""

@@ -1,0 +1,61 @@
+/** Why passages rank where they do: weights of the target, and every candidate's places. */
+
+import { getJson, sendJson } from "../api.js";
+
+const FUSED = new Set(["fused", "cross-encoder", "cohere"]);
+const READ_AGAIN = new Set(["cross-encoder", "cohere"]);
+
+let targets = null;
+
+/** What can be asked about one answer: `weights()` and `candidates()`, each loaded once. */
+export function explain(answer) {
+  let found = null;
+  return {
+    weights: () => weightsOf(answer.target),
+    candidates() {
+      found ??= search(answer);
+      found.catch(() => (found = null)); // worth another try
+      return found;
+    },
+  };
+}
+
+/** {weights, total, readAgain}: none where another rule than their mean orders. */
+async function weightsOf(name) {
+  targets ??= getJson("api/targets");
+  targets.catch(() => (targets = null));
+  const target = (await targets).targets.find((each) => each.name === name);
+  const settings = target?.settings ?? {};
+  const weights = FUSED.has(settings.RERANKER) ? weightsIn(settings) : {};
+  const total = Object.values(weights).reduce((sum, weight) => sum + weight, 0);
+  return { weights, total, readAgain: READ_AGAIN.has(settings.RERANKER) };
+}
+
+function weightsIn(settings) {
+  const named = Object.entries(settings).filter(([key]) => key.startsWith("WEIGHT_"));
+  return Object.fromEntries(
+    named.map(([key, weight]) => [key.slice("WEIGHT_".length).toLowerCase(), weight]),
+  );
+}
+
+/** The weighted mean of signals: the score that orders first; null without weights. */
+export function firstScore(signals, { weights, total }) {
+  if (total === 0) return null;
+  const parts = Object.entries(weights).map(([name, weight]) => weight * (signals[name] ?? 0));
+  return parts.reduce((sum, part) => sum + part, 0) / total;
+}
+
+/** The same search again, with every candidate; it is not traced a second time. */
+function search({ question, standalone_question: searched, target, scope, retrieval }) {
+  const everything = scope.corpora.length === scope.all_corpora;
+  return sendJson("POST", "api/search", {
+    question: searched ?? question,
+    corpus_filter: everything ? "all" : scope.corpora.map(({ id }) => id),
+    filters: scope.filters,
+    require: retrieval.required,
+    exclude: retrieval.excluded,
+    target,
+    explain: true,
+    telemetry: false,
+  });
+}
