@@ -1,0 +1,128 @@
+"""`python -m tests.page_pictures` takes the pictures of the page in the documentation anew.
+
+A real Chromium shows the bundled collection. It takes half a minute, so that no test does;
+tests/traces/test_pictures.py holds the documentation to the files.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+
+from atlas_search.core.settings import load_settings
+from atlas_search.providers.embedding.open import open_embedder
+from tests.browser import chromium
+from tests.conftest import build_demo
+from tests.page.asking import QUESTION, ask, latest
+from tests.phoenix_pictures import COLORS, PICTURES
+from tests.servers import ATLAS, running
+
+DESK: ViewportSize = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+SETTLED = 700  # milliseconds
+
+Show = Callable[[Page], None]
+"""Brings the opened page to what is to be seen."""
+
+
+@contextmanager
+def demo_server(folder: Path) -> Iterator[str]:
+    """A server of the bundled collection; its address."""
+    demo = build_demo(folder / "stores", open_embedder(load_settings()))
+    environment = {
+        "CHROMA_PERSIST_DIRECTORY": str(folder / "stores"),
+        "CHROMA_COLLECTION_NAME": demo.manifest.collection,
+        "ATLAS_PORT": "0",
+    }
+    with running(*ATLAS, "serve", environment=environment, folder=folder) as server:
+        yield server.address("Atlas")
+
+
+def answer(page: Page) -> None:
+    """An answer, and a citation opened beside it."""
+    ask(page, QUESTION)
+    latest(page).locator("button.citation").first.click()
+    expect(page.locator("#reader mark").first).to_be_in_viewport()
+
+
+def compared(page: Page) -> None:
+    """What each corpus answers for itself."""
+    page.get_by_label("Compare the corpora").check()
+    ask(page, "When must the police warn a suspect of the right to silence?")
+
+
+def lines(page: Page) -> None:
+    """A word in its lines."""
+    open_words(page)
+    count(page, "libel*")
+    expect(page.get_by_text("hits in").first).to_be_visible()
+
+
+def over_time(page: Page) -> None:
+    """A word over time."""
+    open_words(page)
+    page.get_by_role("tab", name="Over time").click()
+    page.get_by_label("By", exact=True).select_option("decade")
+    page.get_by_label("Each corpus for itself").check()
+    count(page, "right*")
+    expect(page.locator("#words svg").first).to_be_visible()
+
+
+def about(page: Page) -> None:
+    """The collection."""
+    page.get_by_role("button", name="About").click()
+    expect(page.locator("#about svg").first).to_be_visible()
+
+
+def open_words(page: Page) -> None:
+    """The view of words."""
+    page.get_by_role("button", name="Words", exact=True).click()
+    expect(page.get_by_role("tab", name="Lines")).to_be_visible()
+
+
+def count(page: Page, query: str) -> None:
+    """Look for a query in the view of words."""
+    page.fill("textarea#question", query)
+    page.click("button#ask")
+
+
+VIEWS: Mapping[str, tuple[Show, ViewportSize, bool]] = {
+    "page": (answer, DESK, False),
+    "page-compared": (compared, DESK, False),
+    "page-words": (lines, DESK, False),
+    "page-over-time": (over_time, DESK, False),
+    "page-about": (about, DESK, False),
+    "page-phone": (answer, PHONE, True),
+}
+"""Each picture by its name: what it shows, how large, and whether in the dark."""
+
+
+def take_pictures(browser: Browser, address: str, folder: Path) -> None:
+    """Write every picture into a folder."""
+    for name, (show, size, dark) in VIEWS.items():
+        page = browser.new_page(
+            viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+        )
+        page.goto(address)
+        expect(page.locator("select#target option").first).to_be_attached()
+        show(page)
+        page.wait_for_timeout(SETTLED)
+        shown = Image.open(BytesIO(page.screenshot()))
+        few = shown.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
+        few.save(folder / f"{name}.png", optimize=True)
+        page.close()
+
+
+if __name__ == "__main__":
+    with (
+        tempfile.TemporaryDirectory() as held,
+        demo_server(Path(held)) as served,
+        sync_playwright() as playwright,
+    ):
+        opened = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        take_pictures(opened, served, PICTURES)
+        opened.close()
