@@ -30,7 +30,12 @@ export async function openAbout(page) {
     }
   }
 
-  return { submit: (question) => page.ask(question), shown };
+  /** A question that is typed here is one like any other. */
+  async function submit(question) {
+    (await page.show("ask")).submit(question);
+  }
+
+  return { submit, shown };
 }
 
 function parts(stats, sources, page) {

@@ -53,7 +53,7 @@ def test_a_trend_is_drawn_and_its_points_open_their_lines(page: Page, server: st
     board.focus()
     page.keyboard.press("End")
     last = next(c for c in api if c["value"] == "2020s" and c["corpus"] == "legal_uk")
-    said = f"Legal UK, 2020s: {last['hits']} hits in {last['documents']} documents"
+    said = f"Legal UK, 2020s: {last['hits']} hits in {last['documents']} document"
     expect(view.locator(".chart-said")).to_contain_text(said)
     page.keyboard.press("Enter")
     expect(view.get_by_role("tab", name="Lines")).to_have_attribute("aria-selected", "true")
