@@ -19,7 +19,7 @@ HIT_BY_YEAR = {
     "mill/a.md": "---\ndate: 1901\n---\nA strike. The strike went on.\n",
     "mill/b.md": "---\ndate: 1904\n---\nNobody spoke of it.\n",
     "port/c.md": "---\ndate: 1901\n---\nNo strike here.\n",
-    "port/d.md": "---\ntitle: undated\n---\nA strike of no year.\n",
+    "port/d.md": "---\ntitle: undated\n---\nA strike of <img src=x onerror=alert(1)> no year.\n",
 }
 
 
@@ -123,6 +123,7 @@ def test_gaps_are_no_zeros_and_undated_hits_are_told(browser: Browser, tmp_path:
         ]
         view.locator("p").get_by_role("button", name="Lines of without a single year").click()
         expect(view.locator(".line-hit mark")).to_have_text(["strike"])
+        expect(view.locator(".line-after").last).to_contain_text("<img src=x onerror=alert(1)>")
         expect(view).to_contain_text("Only without a single year")
     context.close()
     collections.close()
