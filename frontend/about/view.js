@@ -12,7 +12,7 @@ const SHEETS = ["words/words.css", "charts/charts.css", "about/about.css"];
 
 /** The view, {submit(question), shown()}; `page` is that of app.js. */
 export async function openAbout(page) {
-  await Promise.all([...SHEETS.map((name) => styled(`static/${name}`)), page.loaded]);
+  await Promise.all([...SHEETS.map((name) => styled(`static/${name}`)), page.loaded.catch(() => {})]);
   const place = document.getElementById("about");
   let version = null;
 
@@ -30,7 +30,12 @@ export async function openAbout(page) {
     }
   }
 
-  return { submit: (question) => page.ask(question), shown };
+  /** A question that is typed here is one like any other. */
+  async function submit(question) {
+    (await page.show("ask")).submit(question);
+  }
+
+  return { submit, shown };
 }
 
 function parts(stats, sources, page) {

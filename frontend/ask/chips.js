@@ -5,6 +5,8 @@ import { say } from "../language.js";
 import { fieldName, isRange, rangeName, valueName, valuesOf } from "./fields.js";
 import { changeScope, setFilter } from "./scope.js";
 
+const MOST_OF_A_FIELD = 12; // values with a chip each; more have one together
+
 /** The list, hidden while nothing narrows; `show` takes a scope. */
 export function chipList() {
   const list = element("ul", { class: "chips", "aria-label": say("ask.narrowedBy"), hidden: "" });
@@ -31,6 +33,10 @@ function filterChips(filters) {
     const named = (value) => say("ask.chip", { field: fieldName(field), value });
     if (isRange(filter)) return [chip(named(rangeName(filter)), () => setFilter(field, null))];
     const values = valuesOf(filter);
+    if (values.length > MOST_OF_A_FIELD) {
+      const count = say("ask.chipValues", { count: values.length });
+      return [chip(named(count), () => setFilter(field, null))];
+    }
     return values.map((value) => {
       const others = values.filter((other) => other !== value);
       const without = () => setFilter(field, others.length > 0 ? others : null);

@@ -50,10 +50,10 @@ export function chart({ title, labels, series, describe, pick, gap = say("charts
     const ends = { Home: 0, End: labels.length - 1 };
     if (!Object.hasOwn(step, event.key) && !Object.hasOwn(ends, event.key)) return;
     event.preventDefault();
-    if (at === null) return go({ index: 0, which: 0 });
+    const { index, which } = at ?? { index: -1, which: 0 }; // the first arrow goes to the first
     const [across, along] = step[event.key] ?? [0, 0];
-    const index = clamp(ends[event.key] ?? at.index + across, labels.length);
-    go({ index, which: clamp(at.which + along, series.length) });
+    const to = clamp(ends[event.key] ?? index + across, labels.length);
+    go({ index: to, which: clamp(which + along, series.length) });
   }
 
   board.addEventListener("keydown", key);

@@ -108,6 +108,7 @@ export default {
     filters: "Filters",
     leaves: "{documents} and {passages} are searched.",
     narrowedBy: "What narrows the search",
+    chipValues: { one: "{count} value", other: "{count} values" },
     letGo: "Remove {label}",
     chip: "{field}: {value}",
     mustHold: "Must hold “{phrase}”",

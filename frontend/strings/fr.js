@@ -108,6 +108,7 @@ export default {
     filters: "Filtres",
     leaves: "La recherche porte sur {documents} et {passages}.",
     narrowedBy: "Ce qui restreint la recherche",
+    chipValues: { one: "{count} valeur", other: "{count} valeurs" },
     letGo: "Enlever {label}",
     chip: "{field} : {value}",
     mustHold: "Doit contenir « {phrase} »",

@@ -14,12 +14,12 @@ const TEXTS = {
   fr: "documents|textes|sources|articles|affaires|arrêts|lois|discours|lettres|rapports|fichiers|passages",
 };
 const FORMS = [
-  `how many (?:of the )?(?:${TEXTS.en}) (?:say|mention|contain|use|name)(?: the (?:words?|phrase))? (.+)`,
+  `how many (?:of the )?(?:${TEXTS.en}) (?:say|mention|contain|use|name)(?: the (?:words?|phrase))? (.+?)`,
   `in how many (?:of the )?(?:${TEXTS.en}) (?:is|are|does|do) (?:the (?:words?|phrase) )?(.+?) (?:appear|occur|used|mentioned|named)`,
   "how (?:often|many times) (?:is|are|does|do) the (?:words?|phrase) (.+?) (?:appear|occur|used|mentioned)",
-  `combien de (?:${TEXTS.fr}) (?:disent|mentionnent|contiennent|emploient|citent|nomment)(?: (?:les? mots?|l[’']expression))? (.+)`,
-  `dans combien de (?:${TEXTS.fr}) (?:apparaît|apparaissent|figure|figurent|trouve-t-on)(?: (?:les? mots?|l[’']expression))? (.+)`,
-  "combien de fois (?:apparaît|apparaissent|figure|figurent|trouve-t-on) (?:les? mots?|l[’']expression) (.+)",
+  `combien de (?:${TEXTS.fr}) (?:disent|mentionnent|contiennent|emploient|citent|nomment)(?: (?:les? mots?|l[’']expression))? (.+?)`,
+  `dans combien de (?:${TEXTS.fr}) (?:apparaît|apparaissent|figure|figurent|trouve-t-on)(?: (?:les? mots?|l[’']expression))? (.+?)`,
+  "combien de fois (?:apparaît|apparaissent|figure|figurent|trouve-t-on) (?:les? mots?|l[’']expression) (.+?)",
 ].map((form) => new RegExp(`^${form} ?\\?*$`, "iu"));
 const QUOTED = /^["“«‹'‘]\s*([^"“”«»‹›]+?)\s*["”»›'’]$/u;
 const ARTICLE = /^(?:the|an?|les?|la|un|une|des) |^l[’']/iu;

@@ -1,8 +1,8 @@
 /** How words are counted: the controls below the search box, each with the tabs it is for. */
 
+import { fieldName } from "../ask/fields.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { heading } from "../text.js";
 
 const EXAMPLES = [
   ["strike", "helpWord"],
@@ -22,7 +22,7 @@ export function newOptions(place, catalogue, changed) {
     ["all", say("words.everythingElse")],
     ...catalogue.corpora.map(({ id, label }) => [id, label]),
   ];
-  const fields = Object.keys(catalogue.filter_fields).map((name) => [name, heading(name)]);
+  const fields = Object.keys(catalogue.filter_fields).map((name) => [name, fieldName(name)]);
   const controls = [
     select("form", EVERY, said("surface", "stem")),
     check("case", EVERY),

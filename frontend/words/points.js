@@ -1,7 +1,7 @@
 /** The points of a trend: what they are called, and what finds their documents. */
 
+import { fieldName, valueName as fieldValue } from "../ask/fields.js";
 import { say } from "../language.js";
-import { heading } from "../text.js";
 
 /** A cell of what was counted `by`, as something that lines can be asked of. */
 export function pointOf(by, { value, corpus, filters }) {
@@ -19,5 +19,5 @@ export function valueName(by, value, label) {
   const isTime = by === "year" || by === "decade";
   if (value === null) return isTime ? say("words.undated") : say("words.unstated");
   if (by === "corpus") return label(value);
-  return isTime ? value : `${heading(by)}: ${value}`;
+  return isTime ? value : `${fieldName(by)}: ${fieldValue(by, value)}`;
 }

@@ -1,7 +1,7 @@
 /** The view of words: what the search box asks is counted, and looked at in one of several ways. */
 
 import { getJson, Problem } from "../api.js";
-import { onScopeChange, setScope } from "../ask/scope.js";
+import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element, styled } from "../dom.js";
 import { say } from "../language.js";
 import { addressOf, OWN, stateOf } from "./address.js";
@@ -15,6 +15,7 @@ import { newTabs } from "./tabs.js";
 import { near, settingApart } from "./word_lists.js";
 
 const TABS = { lines, time: overTime, fields: byField, near, apart: settingApart };
+const NOTHING = { corpora: [], filter_fields: {} };
 const SETTLED = 250; // ms after the last of several changes of the scope
 
 const at = (id) => document.getElementById(id);
@@ -22,17 +23,25 @@ const form = at("ask-form");
 const question = at("question");
 const rowsOfOthers = question.rows;
 
+function ignoreProblem(error) {
+  if (!(error instanceof Problem)) throw error;
+}
+
 /** The view, {submit(query), shown(), left()}; `page` is that of app.js.
  *
  * `look` shows it with some of its state changed, such as {query, tab}.
  */
 export async function openWords(page) {
   const sheets = ["words/words.css", "charts/charts.css"].map((name) => styled(`static/${name}`));
-  const [catalogue] = await Promise.all([getJson("api/corpora"), ...sheets, page.loaded]);
+  // what is amiss is said beside the box already, or with the first count
+  const ready = page.loaded.catch(ignoreProblem);
+  const corpora = getJson("api/corpora").catch(ignoreProblem);
+  const [catalogue = NOTHING] = await Promise.all([corpora, ready, ...sheets]);
   let state = stateOf(new URLSearchParams());
   let active = false;
   let typed = null; // what stood in the box for another view
   let timer = 0;
+  let looked = ""; // what the panel shows
 
   const tabs = newTabs(Object.keys(TABS), (tab) => go({ tab }));
   const said = element("p", { class: "words-said", role: "status" });
@@ -59,11 +68,17 @@ export async function openWords(page) {
 
   function remember() {
     const address = addressOf(state);
-    if (address !== location.pathname + location.search) history.pushState(null, "", address);
+    // the document beside the lines stays that of the entry
+    if (address !== location.pathname + location.search) history.pushState(history.state, "", address);
+  }
+
+  function addressed() {
+    return JSON.stringify([state, chosenScope()]);
   }
 
   async function run() {
     clearProblem();
+    looked = "";
     const mine = counting.begin();
     if (state.query === "" && state.tab !== "apart") {
       said.textContent = "";
@@ -76,6 +91,7 @@ export async function openWords(page) {
       if (mine.signal.aborted) return;
       said.replaceChildren(...summary);
       tabs.panel.replaceChildren(...nodes);
+      looked = addressed();
       return true;
     } catch (error) {
       if (mine.signal.aborted) return;
@@ -102,15 +118,16 @@ export async function openWords(page) {
     if (named.has("q") || named.has("tab")) {
       const { scope, ...wanted } = stateOf(named);
       state = wanted;
-      setScope(scope);
+      if (JSON.stringify(scope) !== JSON.stringify(chosenScope())) setScope(scope);
     }
     if (state.query !== "") {
       typed = question.value === state.query ? null : question.value;
       question.value = state.query;
-      history.replaceState(null, "", addressOf(state));
+      history.replaceState(history.state, "", addressOf(state));
     }
     show();
-    run();
+    // a document was closed, or another view: the lines stay where they were scrolled to
+    if (looked !== addressed()) run();
   }
 
   function left() {
@@ -126,7 +143,7 @@ export async function openWords(page) {
   function scopeChanged() {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      if (!active || (state.query === "" && state.tab !== "apart")) return;
+      if (!active || looked === addressed() || (state.query === "" && state.tab !== "apart")) return;
       remember();
       run();
     }, SETTLED);

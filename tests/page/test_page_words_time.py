@@ -19,7 +19,7 @@ HIT_BY_YEAR = {
     "mill/a.md": "---\ndate: 1901\n---\nA strike. The strike went on.\n",
     "mill/b.md": "---\ndate: 1904\n---\nNobody spoke of it.\n",
     "port/c.md": "---\ndate: 1901\n---\nNo strike here.\n",
-    "port/d.md": "---\ntitle: undated\n---\nA strike of no year.\n",
+    "port/d.md": "---\ntitle: undated\n---\nA strike of <img src=x onerror=alert(1)> no year.\n",
 }
 
 
@@ -53,7 +53,7 @@ def test_a_trend_is_drawn_and_its_points_open_their_lines(page: Page, server: st
     board.focus()
     page.keyboard.press("End")
     last = next(c for c in api if c["value"] == "2020s" and c["corpus"] == "legal_uk")
-    said = f"Legal UK, 2020s: {last['hits']} hits in {last['documents']} documents"
+    said = f"Legal UK, 2020s: {last['hits']} hits in {last['documents']} document"
     expect(view.locator(".chart-said")).to_contain_text(said)
     page.keyboard.press("Enter")
     expect(view.get_by_role("tab", name="Lines")).to_have_attribute("aria-selected", "true")
@@ -123,6 +123,7 @@ def test_gaps_are_no_zeros_and_undated_hits_are_told(browser: Browser, tmp_path:
         ]
         view.locator("p").get_by_role("button", name="Lines of without a single year").click()
         expect(view.locator(".line-hit mark")).to_have_text(["strike"])
+        expect(view.locator(".line-after").last).to_contain_text("<img src=x onerror=alert(1)>")
         expect(view).to_contain_text("Only without a single year")
     context.close()
     collections.close()
