@@ -170,6 +170,7 @@ def test_the_openapi_document_lists_every_route(client: FlaskClient) -> None:
         "/api/validate",
         "/api/search",
         "/api/facets",
+        "/api/suggestions",
         "/api/concordance",
         "/api/trends",
         "/api/collocates",

@@ -13,7 +13,15 @@ from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.count import answer_and_count
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.answer.run import AnswerRun, emit_nothing
-from atlas_search.asking import Where, ask_request, facet_fields, narrowing, search_request
+from atlas_search.asking import (
+    Where,
+    ask_request,
+    check_corpora,
+    facet_fields,
+    narrowing,
+    search_request,
+    within,
+)
 from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import Chunking
 from atlas_search.build.chunking import chunking as default_chunking
@@ -41,8 +49,11 @@ from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.scope_counts import ScopeCounts, scope_counts
+from atlas_search.search.suggestions import Suggestion, suggestions
 from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import make_folder
+
+MOST_SUGGESTIONS = 20
 
 
 class Atlas(Counting):
@@ -239,6 +250,16 @@ class Atlas(Counting):
         chosen = facet_fields(self.services, fields)
         where = narrowing(self.services, **scope)
         return scope_counts(self.services.store, where, chosen, stop or Stop())
+
+    def suggestions(
+        self, corpora: str | Sequence[str] = "all", *, limit: int = 4
+    ) -> list[Suggestion]:
+        """Questions made from titles and headings of the corpora, which their sources answer.
+
+        Always the same of a version, at most `limit`, which is 1 to 20. Raises RequestError.
+        """
+        chosen, _ = check_corpora(self.services, corpora)
+        return suggestions(self.services.store, chosen, within(limit, "limit", 1, MOST_SUGGESTIONS))
 
     def document(self, document_id: str) -> Document:
         """A document with its whole text. Raises NotFound."""

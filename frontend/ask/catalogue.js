@@ -9,14 +9,7 @@ import { offerStores } from "../store.js";
 import { offerCorpora } from "./corpora.js";
 import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
-
-const DEMO = "atlas_demo";
-const EXAMPLES = [
-  "What is the current test for dishonesty in English criminal law?",
-  "Compare the rights of a person under arrest in the United States and New Zealand",
-  "Is abortion lawful up to 20 weeks in New Zealand?",
-  "Can a public body sue for libel?",
-];
+import { offerSuggestions } from "./suggestions.js";
 
 const at = (id) => document.getElementById(id);
 
@@ -42,7 +35,7 @@ export function openCatalogue() {
     offerFilters(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets);
-    if (catalogue.collection === DEMO) offerExamples();
+    offerSuggestions();
   }
 
   return {
@@ -86,16 +79,4 @@ function writerOf({ LLM_PROVIDER: provider, LLM_MODEL: model }) {
 function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance, LLM_PROVIDER: by }) {
   const found = say("page.passages", { count: passages });
   return say("ask.targetHint", { passages: found, reranker, balance, by });
-}
-
-function offerExamples() {
-  const items = EXAMPLES.map((example) => {
-    const choose = () => {
-      at("question").value = example;
-      at("ask-form").requestSubmit();
-    };
-    return element("li", {}, element("button", { type: "button", onclick: choose }, example));
-  });
-  at("examples").querySelector("ul").replaceChildren(...items);
-  at("examples").hidden = false;
 }

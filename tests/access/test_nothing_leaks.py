@@ -129,6 +129,11 @@ CASES: dict[str, list[Case]] = {
         *(Case("/api/facets", probe, True) for probe in PROBES[2:]),
         Case("/api/facets", {"fields": ["zqxfield"]}, True),
     ],
+    "GET /api/suggestions": [
+        Case("/api/suggestions"),
+        Case(f"/api/suggestions?corpus={OPEN}&limit=20"),
+        Case(f"/api/suggestions?corpus={VAULT}", None, True),
+    ],
     "POST /api/concordance": counted(
         "/api/concordance",
         {"limit": 1000},
@@ -301,6 +306,7 @@ def test_the_requests_would_show_it_to_who_sees_everything(whole: Signed) -> Non
         "GET /api/corpora",
         "GET /api/documents",
         "GET /api/stats",
+        "GET /api/suggestions",
     } <= shown
 
 

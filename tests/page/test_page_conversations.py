@@ -149,11 +149,10 @@ IDBDatabase.prototype.transaction = function (stores, mode, options) {
   return transaction.call(this, stores, mode, options);
 };
 """
-NONE = """
-Object.defineProperty(window, 'indexedDB', {
-  get() { throw new DOMException('no', 'SecurityError'); },
-})
-"""
+NONE = (
+    "Object.defineProperty(window, 'indexedDB', "
+    "{get() { throw new DOMException('no', 'SecurityError'); }})"
+)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,7 @@ from atlas_search.server.serving import Serve
 from atlas_search.server.share import share_blueprint
 from atlas_search.server.statistics import statistics_blueprint
 from atlas_search.server.store_watch import UNGUARDED, Guard
+from atlas_search.server.suggestions import suggestions_blueprint
 from atlas_search.server.telemetry import heed_privacy, speak_again
 from atlas_search.server.validate import validate_blueprint
 from atlas_search.server.whole_store import require_whole, withhold
@@ -167,6 +168,7 @@ def create_app(
     app.register_api(validate_blueprint(own))
     app.register_api(search_blueprint(own))
     app.register_api(facets_blueprint(own))
+    app.register_api(suggestions_blueprint(own))
     app.register_api(words_blueprint(own))
     catalogue = catalogue_blueprint(own)
     add_removal(catalogue, collections, jobs, open_embedder)

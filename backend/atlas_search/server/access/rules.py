@@ -31,6 +31,7 @@ RULES: dict[str, Right] = {
     "GET /api/page-boxes/<any_id:id>": "reader",
     "POST /api/search": "reader",
     "POST /api/facets": "reader",
+    "GET /api/suggestions": "reader",
     "POST /api/concordance": "reader",
     "POST /api/trends": "reader",
     "POST /api/collocates": "reader",
