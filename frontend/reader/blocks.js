@@ -159,7 +159,7 @@ function list(lines, at) {
     if (item && !RULE.test(line.text)) {
       if (isAnother(root, line, item)) break;
       place(open, line, item);
-    }     else if (goesOn(lines, last)) {
+    } else if (goesOn(lines, last)) {
       const blank = line.text.length - line.text.trimStart().length;
       open.at(-1).items.at(-1).spans.push({ start: line.start + blank, end: line.next });
     } else if (line.text.trim() !== "" || !ITEM.test(lines[last + 1]?.text ?? "")) break;

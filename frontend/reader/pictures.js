@@ -51,8 +51,8 @@ export function openPictures({ documentId, title, pages, cited, goTo }) {
   function follow(at) {
     if (node.hidden) return;
     const page = lastBefore(pages, at) ?? pages[0];
-    if (page === shown) return;
     clearTimeout(waiting);
+    if (page === shown) return;
     waiting = setTimeout(() => show(page), shown === null ? 0 : 250);
   }
 
