@@ -156,13 +156,20 @@ function list(lines, at) {
   for (; last < lines.length; last += 1) {
     const line = lines[last];
     const item = ITEM.exec(line.text);
-    if (item && !RULE.test(line.text)) place(open, line, item);
-    else if (goesOn(lines, last)) {
+    if (item && !RULE.test(line.text)) {
+      if (isAnother(root, line, item)) break;
+      place(open, line, item);
+    } else if (goesOn(lines, last)) {
       const blank = line.text.length - line.text.trimStart().length;
       open.at(-1).items.at(-1).spans.push({ start: line.start + blank, end: line.next });
     } else if (line.text.trim() !== "" || !ITEM.test(lines[last + 1]?.text ?? "")) break;
   }
   return { block: whole("list", lines.slice(at, last), { list: root }), next: last };
+}
+
+/** Whether an item begins another list, numbered where this one is not. */
+function isAnother(root, line, item) {
+  return root.items.length > 0 && item[1].length <= root.indent && isOrdered(line) !== root.ordered;
 }
 
 /** Puts an item into the list that its indentation says. */

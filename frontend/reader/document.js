@@ -12,7 +12,7 @@ import { watchView } from "./in_view.js";
 import { lastBefore, offsetsOf } from "./offsets.js";
 import { openPictures } from "./pictures.js";
 import { openSelection } from "./selection.js";
-import { openText } from "./text_view.js";
+import { openText, scrollTo } from "./text_view.js";
 
 const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
 
@@ -50,7 +50,6 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
         title: found.title,
         pages,
         cited: marks.length > 0 ? { start: place.start, end: place.end } : null,
-        place: () => inView,
         goTo,
       })
     : null;
@@ -65,7 +64,7 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
   const watch = watchView(body, view, showInView);
 
   const contentsButton = contents && toggle(say("reader.contents"), () => toggleContents());
-  const findButton = toggle(say("reader.find"), () => find.toggle());
+  const findButton = toggle(say("reader.findButton"), () => find.toggle());
   const pictureButton = pictures && toggle(say("reader.showPicture"), () => togglePicture());
   const writtenButton = markdown ? toggle(say("reader.asWritten"), () => render(!isRendered)) : null;
   let isRendered = false;
@@ -121,9 +120,17 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
   }
 
   function togglePicture(wanted = pictures.node.hidden) {
+    const at = markIsSeen() ? span.start : inView;
     pane.classList.toggle("with-picture", wanted);
     press(pictureButton, wanted);
-    pictures.toggle(wanted);
+    pictures.toggle(wanted, at);
+    goTo(at); // the lines of the text have become shorter, or longer
+  }
+
+  function markIsSeen() {
+    const { top, bottom } = body.getBoundingClientRect();
+    const mark = body.querySelector("mark")?.getBoundingClientRect();
+    return mark !== undefined && mark.bottom > top && mark.top < bottom;
   }
 
   /** Says who speaks, in what section and on which page, at a place of the text. */
@@ -143,11 +150,10 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
     const mark = body.querySelector("mark");
     mark?.setAttribute("tabindex", "0");
     if (mark) {
-      mark.scrollIntoView({ block: "center" });
-      mark.scrollIntoView({ block: "center" });
-      getSelection().collapse(mark.firstChild, 0); // Shift and the arrow keys select from there
+      scrollTo(mark, body);
     }
     (mark ?? body).focus({ preventScroll: true });
+    if (mark) getSelection().collapse(mark.firstChild, 0); // Shift and the arrow keys select from there
   }
 
   return {

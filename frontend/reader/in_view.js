@@ -1,6 +1,7 @@
 /** What is in view while a text is scrolled: the place of its uppermost line. */
 
-const BAND = "0px 0px -75% 0px"; // of the pane, in which a block counts as being read
+const BELOW = 52; // pixels; a little more than are left above what one goes to
+const BAND = `-${BELOW}px 0px -70% 0px`; // of the pane, in which a block counts as being read
 const LONG = 1500; // characters of a block in which the line is looked for
 
 /** Calls `tell(place)` whenever another block comes to the top of `pane`; {follow(), close()}. */
@@ -23,14 +24,29 @@ export function watchView(pane, text, tell) {
     for (const block of inBand) {
       if (block && (first === null || block.start < first.start)) first = block;
     }
-    if (first !== null) tell(first.end - first.start > LONG ? lineIn(first) : first.start);
+    first ??= lastAbove();
+    if (first) tell(first.end - first.start > LONG ? lineIn(first) : first.start);
+  }
+
+  /** The last block that begins above the band, as at the end of a text. */
+  function lastAbove() {
+    const blocks = text.blocks();
+    const line = pane.getBoundingClientRect().top + BELOW;
+    let low = 0;
+    let high = blocks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (blocks[middle].node.getBoundingClientRect().top <= line) low = middle + 1;
+      else high = middle;
+    }
+    return blocks[Math.max(0, low - 1)];
   }
 
   /** The place of the uppermost line in a long block. */
   function lineIn(block) {
     const { top } = pane.getBoundingClientRect();
     const { left } = block.node.getBoundingClientRect();
-    const [container, offset] = pointAt(left + 4, top + 24);
+    const [container, offset] = pointAt(left + 4, top + BELOW + 8);
     const place = container && text.placeAt(container, offset);
     return place !== null && place >= block.start && place < block.end ? place : block.start;
   }

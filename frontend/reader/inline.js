@@ -3,7 +3,7 @@
 const LINK = /\[([^[\]\n]{1,300})\]\(([^\s()]{1,1000})\)/y;
 const ESCAPED = /[!-/:-@[-`{-~]/;
 const WORD = /[\p{L}\p{N}]/u;
-const KINDS = { 1: ["em"], 2: ["strong"], 3: ["strong", "em"] };
+const KINDS = { 1: "em", 2: "strong" };
 
 /** The parts of the text in `spans`, in order.
  *
@@ -11,9 +11,7 @@ const KINDS = { 1: ["em"], 2: ["strong"], 3: ["strong", "em"] };
  */
 export function inlineParts(text, spans) {
   const line = new Line(text, spans);
-  const tokens = tokensOf(line.said);
-  match(tokens);
-  return treeOf(tokens, line);
+  return treeOf(matched(tokensOf(line.said)), line);
 }
 
 /** Spans of a text, read as one. */
@@ -96,34 +94,58 @@ function run(said, from, to) {
   const inWord = said[from] === "_";
   return {
     kind: "run",
-    key: `${said[from]}${to - from}`,
-    length: to - from,
+    sign: said[from],
     opens: /\S/.test(after) && !(inWord && WORD.test(before)),
     closes: /\S/.test(before) && !(inWord && WORD.test(after)),
   };
 }
 
-/** Pairs runs that open and close; those between that found none stay as they are written. */
-function match(tokens) {
+/** The tokens with runs paired that open and close; what found no other stays as it is written. */
+function matched(tokens) {
   const open = [];
   const waiting = new Map(); // of each key, how many wait
-  const drop = () => {
-    const dropped = open.pop();
-    waiting.set(dropped.key, waiting.get(dropped.key) - 1);
-    return dropped;
-  };
-  for (const token of tokens) {
-    if (token.kind !== "run" || token.length > 3) continue;
-    if (token.closes && (waiting.get(token.key) ?? 0) > 0) {
-      let opening = drop();
-      while (opening.key !== token.key) opening = drop();
+  const found = [];
+  const wait = (token, by) => waiting.set(token.key, (waiting.get(token.key) ?? 0) + by);
+
+  function close(token) {
+    let { from } = token;
+    for (;;) {
+      const left = token.to - from;
+      const keys = [1, 2].filter((length) => length <= left).map((length) => token.sign + length);
+      if (!keys.some((key) => waiting.get(key) > 0)) break;
+      let opening;
+      do {
+        opening = open.pop();
+        wait(opening, -1);
+      } while (!keys.includes(opening.key));
       opening.role = "open";
-      token.role = "close";
-    } else if (token.opens) {
-      open.push(token);
-      waiting.set(token.key, (waiting.get(token.key) ?? 0) + 1);
+      const { key, length } = opening;
+      found.push({ kind: "run", key, length, role: "close", from, to: from + length });
+      from += length;
     }
+    return from;
   }
+
+  for (const token of tokens) {
+    const isRun = token.kind === "run" && token.to - token.from <= 3;
+    const from = isRun && token.closes ? close(token) : token.from;
+    if (from > token.from) {
+      if (from < token.to) found.push({ kind: "text", from, to: token.to });
+    } else if (isRun && token.opens) {
+      // three are an emphasis around another
+      const lengths = token.to - from === 3 ? [1, 2] : [token.to - from];
+      let at = from;
+      for (const length of lengths) {
+        const key = token.sign + length;
+        const opening = { kind: "run", key, length, from: at, to: at + length };
+        at += length;
+        open.push(opening);
+        wait(opening, 1);
+        found.push(opening);
+      }
+    } else found.push(token);
+  }
+  return found;
 }
 
 function treeOf(tokens, line) {
@@ -133,7 +155,7 @@ function treeOf(tokens, line) {
     const parts = open.at(-1);
     if (token.role === "open") {
       const inner = [];
-      parts.push(KINDS[token.length].reduceRight((held, tag) => [{ tag, parts: held }], inner)[0]);
+      parts.push({ tag: KINDS[token.length], parts: inner });
       open.push(inner);
     } else if (token.role === "close") open.pop();
     else if (token.kind === "code") parts.push({ tag: "code", parts: line.parts(...token.inner) });

@@ -11,9 +11,8 @@ const KEPT = 8; // pictures
 /** {node, toggle(), follow(place), close()} of a document.
  *
  * `pages` are {start, number, label}; `cited` is {start, end} as the server counts, or null.
- * `place()` says what is in view.
  */
-export function openPictures({ documentId, title, pages, cited, place, goTo }) {
+export function openPictures({ documentId, title, pages, cited, goTo }) {
   const kept = new Map();
   let shown = null; // the page
   let asked = null;
@@ -52,8 +51,8 @@ export function openPictures({ documentId, title, pages, cited, place, goTo }) {
   function follow(at) {
     if (node.hidden) return;
     const page = lastBefore(pages, at) ?? pages[0];
-    if (page === shown) return;
     clearTimeout(waiting);
+    if (page === shown) return;
     waiting = setTimeout(() => show(page), shown === null ? 0 : 250);
   }
 
@@ -73,7 +72,7 @@ export function openPictures({ documentId, title, pages, cited, place, goTo }) {
       image.src = address;
       image.alt = say("reader.pictureOf", { page: page.label, title });
       sheet.replaceChildren(image, ...boxes.map(boxNode));
-      sheet.querySelector(".box")?.scrollIntoView({ block: "nearest" });
+      showBox();
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!(error instanceof Problem)) throw error;
@@ -84,6 +83,12 @@ export function openPictures({ documentId, title, pages, cited, place, goTo }) {
     } finally {
       if (asked === own) sheet.removeAttribute("aria-busy");
     }
+  }
+
+  /** Scrolls the frame, and nothing else, to the first mark. */
+  function showBox() {
+    const box = sheet.querySelector(".box");
+    if (box) sheet.parentElement.scrollTop = box.offsetTop - sheet.parentElement.clientHeight / 3;
   }
 
   async function drawn({ number, start }, signal) {
@@ -105,9 +110,11 @@ export function openPictures({ documentId, title, pages, cited, place, goTo }) {
 
   return {
     node,
-    toggle(wanted = node.hidden) {
+    /** Shows or hides the pictures, first that of the page on which `place` is. */
+    toggle(wanted, place) {
       node.hidden = !wanted;
-      if (wanted) follow(place());
+      shown = null;
+      follow(place);
     },
     follow,
     close() {

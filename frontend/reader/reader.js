@@ -41,6 +41,8 @@ export function createReader(pane, page) {
   });
   addEventListener("popstate", follow);
   SHEET.addEventListener("change", cover);
+  addEventListener("scroll", fit, { passive: true });
+  addEventListener("resize", fit);
 
   /** Shows what the present entry of the history says. */
   function follow() {
@@ -75,6 +77,13 @@ export function createReader(pane, page) {
     document.documentElement.classList.toggle("covered", covers);
   }
 
+  /** As high as there is room below what stands above the desk. */
+  function fit() {
+    if (pane.hidden || SHEET.matches) return;
+    const above = Math.max(0, pane.parentElement.getBoundingClientRect().top);
+    pane.style.setProperty("--above", `${Math.round(above)}px`);
+  }
+
   function head(text, passageId = undefined) {
     parts.title.textContent = text;
     parts.link.hidden = passageId === undefined;
@@ -93,6 +102,7 @@ export function createReader(pane, page) {
     head(say("reader.loading"));
     pane.hidden = false;
     cover();
+    fit();
     try {
       const [{ showDocument }, found] = await Promise.all([import("./document.js"), located(place)]);
       const document = await getJson(`api/documents/${encodeURIComponent(found.documentId)}`);

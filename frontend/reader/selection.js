@@ -5,6 +5,7 @@ import { say } from "../language.js";
 import { linkTo } from "./address.js";
 
 const PAUSE = 120; // ms after the selection has changed
+const DIRECTIONS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "backward", ArrowDown: "forward" };
 
 /** {node, close()} with buttons for a selection in `text`, shown while there is one.
  *
@@ -21,6 +22,17 @@ export function openSelection({ documentId, text, view, offsets, actions = [], s
   const node = element("div", frame, buttons, told);
 
   document.addEventListener("selectionchange", changed);
+  view.node.addEventListener("keydown", extend);
+
+  /** Shift and an arrow key select, as in a field: not every browser does so in a text. */
+  function extend(event) {
+    const direction = DIRECTIONS[event.key];
+    if (!event.shiftKey || !direction || getSelection().rangeCount === 0) return;
+    event.preventDefault();
+    const isLine = direction === "backward" || direction === "forward";
+    const byWord = event.ctrlKey || event.altKey ? "word" : "character";
+    getSelection().modify("extend", direction, isLine ? "line" : byWord);
+  }
 
   function changed() {
     clearTimeout(waiting);

@@ -347,6 +347,7 @@ export default {
     file: "File",
     supersededBy: "{status} by {successor}",
     contents: "Contents",
+    findButton: "Find",
     find: "Find in the document",
     previous: "Previous hit",
     next: "Next hit",

@@ -350,6 +350,7 @@ export default {
     file: "Fichier",
     supersededBy: "{status} par {successor}",
     contents: "Sommaire",
+    findButton: "Rechercher",
     find: "Rechercher dans le document",
     previous: "Occurrence précédente",
     next: "Occurrence suivante",
