@@ -93,7 +93,7 @@ def page(browser: Browser, server: str) -> Iterator[Page]:
             faults.append(message.text)
 
     def look(response: Response) -> None:
-        if "/static/" in response.url and not response.ok:
+        if "/static/" in response.url and response.status >= 400:
             faults.append(f"{response.status} {response.url}")
 
     def lost(request: Request) -> None:
