@@ -114,6 +114,11 @@ export async function exported(format, answers) {
   return file(await request("api/export", posted({ format, answers })));
 }
 
+/** The documents of citations as a bibliography, a file likewise. */
+export async function exportedCitations(format, citations) {
+  return file(await request("api/export", posted({ format, citations })));
+}
+
 /** What `atlas replay` needs to run an answer again, as a file {name, content}. */
 export async function runBundle(qaId) {
   return file(await request(`api/ask/${qaId}/export?format=bundle`));

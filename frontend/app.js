@@ -5,6 +5,8 @@ import { newConversation } from "./ask/asking.js";
 import { openCatalogue } from "./ask/catalogue.js";
 import { element } from "./dom.js";
 import { LANGUAGES, language, say, speak } from "./language.js";
+import { keepSelections } from "./keep/menu.js";
+import { openShared } from "./keep/share.js";
 import { placeInAddress } from "./reader/address.js";
 import { createReader } from "./reader/reader.js";
 import { openViews } from "./views.js";
@@ -24,8 +26,10 @@ const views = openViews({
   ask: () => conversation,
   words: async () => (await import("./words/view.js")).openWords(page),
   about: async () => (await import("./about/view.js")).openAbout(page),
+  kept: async () => (await import("./keep/view.js")).openKept(page),
 });
 page.show = views.show;
+page.selectionActions = keepSelections(at("page-told"));
 page.showWords = async (query) =>
   (await views.show("words")).look({ tab: "lines", query, point: null });
 page.loaded = conversation.loaded;
@@ -49,6 +53,7 @@ function submit(event) {
 function openLinked() {
   const place = placeInAddress();
   if (place) page.open(place, { record: false });
+  openShared(page);
 }
 
 form.addEventListener("submit", submit);

@@ -10,7 +10,9 @@ import { conflictList } from "./conflicts.js";
 import { element } from "../dom.js";
 import { newDraft } from "./draft.js";
 import { explain } from "./explained.js";
+import { formState } from "../ask/form_state.js";
 import { answerExport } from "../keep/exports.js";
+import { offerKeeping } from "../keep/menu.js";
 import { newFeedback } from "../feedback/feedback.js";
 import { passageList } from "./passages.js";
 import { ratingSection } from "../feedback/rating.js";
@@ -28,9 +30,11 @@ import { markWithout, wordingNotice } from "./wording.js";
 /** The article, and what to call: `on` by event, and at an end without `complete`.
  *
  * `page` gives labels, links, writers and the reader, and asks another question, or the same one
- * as it is written.
+ * as it is written. `form` is what stood in the form when it was asked.
  */
-export function newAnswer(question, page) {
+export function newAnswer(question, page, form = formState()) {
+  const asked = { ...form, question };
+  let passages = [];
   const draft = newDraft(page.label);
   const text = element("div", { class: "answer-text" }, draft.node);
   const sources = element("div");
@@ -50,6 +54,7 @@ export function newAnswer(question, page) {
 
   function references(data) {
     draft.references(data);
+    passages = data.passages;
     sources.replaceChildren(passageList(data.passages, page));
   }
 
@@ -80,10 +85,11 @@ export function newAnswer(question, page) {
       answer.citations.length > 0 ? citationList(answer, page) : null,
       ratingSection(answer.qa_id, feedback, page),
       scopeLine(answer, page),
-      answerExport(answer),
+      answerExport(answer, asked),
       retrievalSummary(answer, page, candidateColumns(answer, explanation, page)),
     );
     offerVotes(article, answer, feedback);
+    offerKeeping(article, answer, passages);
   }
 
   const { token, sentence, section, restart } = draft;

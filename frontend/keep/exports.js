@@ -1,7 +1,11 @@
-/** A folded menu of files to take answers home in. */
+/** What can be taken home of answers: copied with citations, printed, linked to, as files. */
 
 import { exported, Problem, runBundle } from "../api.js";
+import { asText, citedAnswer, copy, styleChooser } from "./citing.js";
 import { element } from "../dom.js";
+import { say } from "../language.js";
+import { download, linkButton, newOutcome } from "./parts.js";
+import { answerLink, questionLink } from "./share.js";
 
 const FORMATS = [
   ["markdown", "Markdown"],
@@ -12,28 +16,71 @@ const FORMATS = [
   ["csl-json", "CSL-JSON"],
 ];
 
-/** The menu for one finished answer. */
-export function answerExport(answer) {
-  const bundle = ["Run bundle", () => runBundle(answer.qa_id)];
-  return menu("Export", [...inFormats(() => [answer]), bundle]);
+/** Everything for one finished answer; `asked` is its question as the form had it. */
+export function answerExport(answer, asked) {
+  const bundle = [say("keep.bundle"), () => runBundle(answer.qa_id)];
+  return element(
+    "div",
+    { class: "take-home" },
+    copying(answer, asked),
+    menu(say("keep.export"), [...inFormats(() => [answer]), bundle]),
+  );
 }
 
 /** The menu for a conversation; `answers` gives those so far. */
 export function conversationExport(answers) {
-  return menu("Export conversation", inFormats(answers));
+  return menu(say("keep.exportConversation"), inFormats(answers));
+}
+
+function copying(answer, asked) {
+  const { node, attempt } = newOutcome();
+  const step = (making, words) => attempt(async () => {
+    await copy(making());
+    return words;
+  });
+  const linked = async (href) => asText(await href);
+  const buttons = [
+    answer.decision === "ANSWER" && answer.comparison === null
+      ? linkButton(say("keep.copyAnswer"), () => step(() => citedAnswer(answer), say("keep.copied")))
+      : null,
+    answer.citations.length > 0 ? styleChooser() : null,
+    linkButton(say("keep.linkQuestion"), () =>
+      step(() => linked(questionLink(asked)), say("keep.linkCopied")),
+    ),
+    linkButton(say("keep.linkAnswer"), () =>
+      step(() => linked(answerLink(answer, asked)), say("keep.answerLinkCopied")),
+    ),
+    linkButton(say("keep.print"), (event) => printOne(event.target.closest("article"))),
+  ];
+  return element("div", { class: "copying" }, ...buttons.filter((button) => button !== null), node);
+}
+
+/** Prints one answer of several. */
+function printOne(article) {
+  document.body.classList.add("printing-one");
+  article.classList.add("printed");
+  addEventListener(
+    "afterprint",
+    () => {
+      document.body.classList.remove("printing-one");
+      article.classList.remove("printed");
+    },
+    { once: true },
+  );
+  print();
 }
 
 function inFormats(answers) {
   return FORMATS.map(([format, label]) => [label, () => exported(format, answers())]);
 }
 
-function menu(title, files) {
+/** A folded menu of files: pairs of a label and what loads {name, content}. */
+export function menu(title, files) {
   const alert = element("p", { role: "alert", hidden: "" });
-  const items = files.map(([label, load]) => {
-    const button = { type: "button", class: "link", onclick: () => save(load, alert) };
-    return element("li", {}, element("button", button, label));
-  });
-  const list = element("ul", { "aria-label": `${title} as` }, ...items);
+  const items = files.map(([label, load]) =>
+    element("li", {}, linkButton(label, () => save(load, alert))),
+  );
+  const list = element("ul", { "aria-label": say("keep.exportAs", { title }) }, ...items);
   return element("details", { class: "export" }, element("summary", {}, title), list, alert);
 }
 
@@ -46,10 +93,4 @@ async function save(load, alert) {
     alert.hidden = false;
     alert.textContent = error.message;
   }
-}
-
-function download({ name, content }) {
-  const href = URL.createObjectURL(content);
-  element("a", { href, download: name }).click();
-  URL.revokeObjectURL(href);
 }

@@ -1,0 +1,116 @@
+/** Citations in the style that the reader chose, put into the clipboard. */
+
+import { sendJson } from "../api.js";
+import { element } from "../dom.js";
+import { say } from "../language.js";
+
+const KEPT_AS = "atlas-style";
+const STYLES = ["plain", "chicago", "apa", "mla", "oscola", "bluebook", "mcgill"];
+
+/** The chosen style; the browser remembers it. */
+export function style() {
+  const kept = localStorage.getItem(KEPT_AS);
+  return STYLES.includes(kept) ? kept : "plain";
+}
+
+/** A labelled choice of the style; all choices on the page show the same. */
+export function styleChooser() {
+  const options = STYLES.map((name) => element("option", { value: name }, say(`keep.style_${name}`)));
+  const select = element("select", { class: "style-choice" }, ...options);
+  select.value = style();
+  select.addEventListener("change", () => {
+    localStorage.setItem(KEPT_AS, select.value);
+    for (const other of document.querySelectorAll(".style-choice")) other.value = select.value;
+  });
+  return element("label", { class: "style" }, `${say("keep.style")} `, select);
+}
+
+/** Each citation as {reference, in_text}, both {text, html}; `in_text` is null of footnotes. */
+async function styled(citations) {
+  if (citations.length === 0) return [];
+  return (await sendJson("POST", "api/citations", { style: style(), citations })).citations;
+}
+
+/** An answer with numbered notes, or with places in the text and a list of works. */
+export async function citedAnswer({ sentences, citations }) {
+  const found = await styled(citations);
+  const inText = found.some(({ in_text: place }) => place !== null);
+  const lines = sentences.map(({ text, citations: indices }) => {
+    const marks = indices.map((index) => (inText ? found[index].in_text : numbered(index)));
+    return joined(marks.length > 0 && inText ? " " : "", [asText(text), ...marks]);
+  });
+  const body = joined(" ", lines);
+  if (found.length === 0) return body;
+  const references = found.map(({ reference }) => reference);
+  const list = inText
+    ? unique(references).sort((a, b) => a.text.localeCompare(b.text))
+    : references.map((reference, at) => joined(" ", [asText(`[${at + 1}]`), reference]));
+  return { text: [body.text, "", ...list.map(({ text }) => text)].join("\n"), html: page([body, ...list]) };
+}
+
+/** A quotation with its place and its reference. */
+export async function citedQuotation(citation) {
+  const [{ reference, in_text: place }] = await styled([citation]);
+  const quoted = asText(say("keep.quoted", { quote: citation.quote.replaceAll(/\s+/g, " ") }));
+  const first = place === null ? quoted : joined(" ", [quoted, place]);
+  return { text: `${first.text}\n\n${reference.text}`, html: page([first, reference]) };
+}
+
+/** References alone, each on a line of its own. */
+export async function citedReferences(citations) {
+  const references = unique((await styled(citations)).map(({ reference }) => reference));
+  return { text: references.map(({ text }) => text).join("\n"), html: page(references) };
+}
+
+function numbered(index) {
+  return { text: `[${index + 1}]`, html: `<sup>[${index + 1}]</sup>` };
+}
+
+/** Plain words in both forms. */
+export function asText(text) {
+  const html = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return { text, html };
+}
+
+function joined(between, parts) {
+  const [text, html] = ["text", "html"].map((form) => parts.map((part) => part[form]).join(between));
+  return { text, html };
+}
+
+function page(parts) {
+  return parts.map(({ html }) => `<p>${html}</p>`).join("");
+}
+
+function unique(references) {
+  return [...new Map(references.map((reference) => [reference.text, reference])).values()];
+}
+
+/** Puts what `making` resolves to into the clipboard. Raises what it raises, and a TypeError. */
+export async function copy(making) {
+  const part = (form, type) => making.then((made) => new Blob([made[form]], { type }));
+  if (navigator.clipboard?.write) {
+    // given as promises, or a slow server would outlast the permission of the click
+    const item = { "text/plain": part("text", "text/plain"), "text/html": part("html", "text/html") };
+    making.catch(() => {});
+    try {
+      await navigator.clipboard.write([new ClipboardItem(item)]);
+    } catch (error) {
+      await making; // its own failure says more
+      copyOld((await making).text, error);
+    }
+    return;
+  }
+  copyOld((await making).text);
+}
+
+/** For plain http, where browsers offer nothing newer. */
+function copyOld(text, cause) {
+  const field = element("textarea", { class: "spoken", readonly: "" }, text);
+  const focused = document.activeElement;
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  focused?.focus();
+  if (!done) throw new TypeError("nothing was copied", { cause });
+}

@@ -1,0 +1,73 @@
+/** What can be done with a quotation: copied, noted on, put onto the reading list. */
+
+import { asCitation, citeSelection } from "./cited.js";
+import { citedQuotation, citedReferences, copy } from "./citing.js";
+import { element } from "../dom.js";
+import { keepReading } from "./kept.js";
+import { say } from "../language.js";
+import { writeNote } from "./note_dialog.js";
+import { linkButton, newOutcome } from "./parts.js";
+
+/** Adds a menu to each citation, closest quote and passage that an answer's article shows. */
+export function offerKeeping(article, { citations, closest }, passages) {
+  article.querySelectorAll("ol.citations > li").forEach((item, at) => {
+    item.append(keepMenu(citations[at]));
+  });
+  article.querySelectorAll(".closest li").forEach((item, at) => item.append(keepMenu(closest[at])));
+  for (const passage of passages) {
+    const item = article.querySelector(`[data-passage="${CSS.escape(passage.passage_id)}"] .more`);
+    item?.append(keepMenu(passage));
+  }
+}
+
+/** The folded menu of one citation or passage. */
+function keepMenu(found) {
+  const citation = asCitation(found);
+  const { node, attempt } = newOutcome();
+  const actions = [
+    ["copyQuotation", () => copied(citedQuotation(citation))],
+    ["copyReference", () => copied(citedReferences([citation]))],
+    ["addNote", async () => ((await writeNote({ citation })) ? say("keep.noted") : "")],
+    ["addReading", () => listed(citation)],
+  ];
+  const buttons = actions.map(([name, step]) =>
+    element("li", {}, linkButton(say(`keep.${name}`), () => attempt(step))),
+  );
+  const summary = { "aria-label": say("keep.keepNamed", { title: citation.title }) };
+  return element(
+    "details",
+    { class: "keep-menu" },
+    element("summary", summary, say("keep.keep")),
+    element("ul", {}, ...buttons),
+    node,
+  );
+}
+
+async function copied(making) {
+  await copy(making);
+  return say("keep.copied");
+}
+
+async function listed(citation) {
+  await keepReading(citation);
+  return say("keep.listed");
+}
+
+/** What the reader offers for selected words, {label, run(selection)}; what comes of it is told
+ * in `place`. */
+export function keepSelections(place) {
+  const { node, attempt } = newOutcome();
+  place.append(node);
+  const actions = {
+    addNote: async (selection) => {
+      const citation = await citeSelection(selection);
+      return (await writeNote({ citation })) ? say("keep.noted") : "";
+    },
+    copyCited: (selection) => copied(citeSelection(selection).then(citedQuotation)),
+    addReading: async (selection) => listed(await citeSelection(selection)),
+  };
+  return Object.entries(actions).map(([name, step]) => ({
+    label: say(`keep.${name}`),
+    run: (selection) => attempt(() => step(selection)),
+  }));
+}

@@ -1,0 +1,72 @@
+/** Writing a note on a quotation. */
+
+import { Problem } from "../api.js";
+import { element } from "../dom.js";
+import { asJson } from "./files.js";
+import { keepNote } from "./kept.js";
+import { say } from "../language.js";
+import { download, linkButton } from "./parts.js";
+
+const LONGEST = 20_000;
+
+/** Opens a note, or a new one on `citation`; resolves once it is closed, to whether it was kept. */
+export function writeNote({ text = "", tags = [], ...note }) {
+  const area = element("textarea", { id: "note-text", rows: 5, maxlength: LONGEST });
+  const field = element("input", { id: "note-tags", type: "text", autocomplete: "off" });
+  field.setAttribute("aria-describedby", "note-tags-hint");
+  const alert = element("div", { role: "alert", hidden: "" });
+  const close = element("button", { type: "button" }, say("keep.cancel"));
+  const form = element(
+    "form",
+    {},
+    element("h2", { id: "note-title" }, say(note.id ? "keep.editNote" : "keep.newNote")),
+    element("blockquote", {}, note.citation.quote),
+    element("label", { for: area.id }, say("keep.note")),
+    area,
+    element("label", { for: field.id }, say("keep.tags")),
+    field,
+    element("p", { class: "hint", id: "note-tags-hint" }, say("keep.tagsHint")),
+    alert,
+    element(
+      "div",
+      { class: "buttons" },
+      element("button", { class: "primary", type: "submit" }, say("keep.save")),
+      close,
+    ),
+  );
+  const dialog = element("dialog", { class: "note-dialog", "aria-labelledby": "note-title" }, form);
+  area.value = text;
+  field.value = tags.join(", ");
+  let kept = false;
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const written = { ...note, text: area.value.trim(), tags: tagsIn(field.value) };
+    try {
+      await keepNote(written);
+      kept = true;
+      dialog.close();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const save = () => download(asJson([{ id: "unkept", ...written }], []));
+      alert.replaceChildren(element("p", {}, error.message), linkButton(say("keep.takeHome"), save));
+      alert.hidden = false;
+    }
+  });
+  close.addEventListener("click", () => dialog.close());
+  document.body.append(dialog);
+  dialog.showModal(); // closing it gives the focus back
+  area.focus();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(kept);
+    });
+  });
+}
+
+/** Tags between commas, each once. */
+function tagsIn(text) {
+  const words = text.split(",").map((tag) => tag.trim().replaceAll(/\s+/g, " "));
+  return [...new Set(words.filter(Boolean))];
+}

@@ -1,0 +1,93 @@
+/** A link that restores a question and shows its answer; it stands behind `#`, where no server
+ * sees it. */
+
+import { getJson, Problem, sendJson } from "../api.js";
+import { newAnswer } from "../answer/answer.js";
+import { restoreForm } from "../ask/form_state.js";
+import { element } from "../dom.js";
+import { language, say } from "../language.js";
+
+const NAME = "ask";
+const LONGEST = 4000;
+const KNOWN = ["question", "target", "k", "mode", "corpus_filter", "filters", "require", "exclude"];
+
+/** The address of a question as it was asked. */
+export function questionLink(asked) {
+  return address(asked);
+}
+
+/** The address of an answer too, which the server keeps for a week. Raises Problem. */
+export async function answerLink(answer, asked) {
+  const { url } = await sendJson("POST", `api/ask/${encodeURIComponent(answer.qa_id)}/link`, {});
+  return address({ ...asked, shared: url.slice(url.lastIndexOf("/") + 1) });
+}
+
+function address(state) {
+  const own = new URL(location.pathname, location.href);
+  const collection = new URLSearchParams(location.search).get("collection");
+  if (collection) own.searchParams.set("collection", collection);
+  own.hash = new URLSearchParams({ [NAME]: JSON.stringify(state) });
+  return own.href;
+}
+
+/** Restores what the page's address holds, once the form can be filled. Asks nothing by itself. */
+export async function openShared(page) {
+  const state = sharedState();
+  if (state === null) return;
+  const { shared, ...form } = state;
+  restoreForm(form);
+  const notice = element("div", { class: "notice shared" });
+  document.getElementById("answers").prepend(notice);
+  document.getElementById("empty").hidden = true;
+  const again = () => {
+    notice.remove();
+    page.ask(form.question);
+  };
+  const offer = element("button", { type: "button", onclick: again }, say("keep.askThis"));
+  const lead = element("p", {}, say("keep.sharedQuestion", { question: form.question }));
+  notice.append(lead, offer);
+  if (typeof shared !== "string") return;
+  try {
+    const answer = await getJson(`api/shared/${encodeURIComponent(shared)}`);
+    const when = new Date(answer.created).toLocaleDateString(language, { dateStyle: "long" });
+    lead.textContent = say("keep.sharedAnswer", { when });
+    show(answer, form, notice, page);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    lead.after(element("p", { role: "alert" }, error.message));
+  }
+}
+
+function show(answer, form, notice, page) {
+  const { article, on } = newAnswer(answer.question, page, form);
+  if (answer.passages) on.references({ passages: answer.passages });
+  on.complete(answer);
+  notice.after(article);
+}
+
+/** What the address says, or null; anybody can have written it. */
+function sharedState() {
+  const written = new URLSearchParams(location.hash.slice(1)).get(NAME);
+  if (written === null) return null;
+  let state;
+  try {
+    state = JSON.parse(written);
+  } catch {
+    return null;
+  }
+  if (typeof state?.question !== "string" || state.question.length > LONGEST) return null;
+  const fields = Object.fromEntries(KNOWN.map((name) => [name, state[name]]).filter(isGood));
+  return { ...fields, shared: state.shared };
+}
+
+function isGood([name, value]) {
+  if (name === "filters") return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (name === "k") return Number.isInteger(value);
+  if (["require", "exclude"].includes(name)) return isWords(value);
+  if (name === "corpus_filter") return typeof value === "string" || isWords(value);
+  return typeof value === "string";
+}
+
+function isWords(value) {
+  return Array.isArray(value) && value.every((word) => typeof word === "string");
+}

@@ -1,0 +1,70 @@
+"""Links that restore a question and show its answer."""
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.asking import QUESTION, ask, latest
+
+pytestmark = pytest.mark.browser
+
+
+def link(page: Page, name: str) -> str:
+    tools = latest(page).locator(".copying")
+    tools.get_by_role("button", name=name).click()
+    expect(tools.get_by_role("status")).to_contain_text("The link is copied.")
+    copied: str = page.evaluate("navigator.clipboard.readText()")
+    return copied
+
+
+@pytest.fixture
+def asked(page: Page, server: str) -> Page:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
+    page.get_by_label("Collection").select_option("legal_uk")
+    ask(page)
+    return page
+
+
+def test_a_link_to_an_answer_shows_the_same_and_asks_nothing(asked: Page) -> None:
+    text = latest(asked).locator(".answer-text").inner_text()
+    address = link(asked, "Copy link to this answer")
+    sent = []
+    asked.on("request", lambda request: sent.append(request.url))
+    asked.goto("about:blank")
+    asked.goto(address)
+    expect(latest(asked).locator(".answer-text")).to_have_text(text, use_inner_text=True)
+    expect(asked.locator(".shared")).to_contain_text("You were sent this answer of")
+    assert not any("ask/stream" in url for url in sent)
+    assert not any(quote(QUESTION[:12]) in url for url in sent[1:])  # of no request to the server
+    expect(asked.get_by_label("Collection")).to_have_value("legal_uk")
+
+
+def test_a_link_to_a_question_fills_the_form_and_asks_on_a_click(asked: Page) -> None:
+    address = link(asked, "Copy link to the question")
+    asked.goto("about:blank")
+    asked.goto(address)
+    offer = asked.get_by_role("button", name="Ask this question")
+    expect(offer).to_be_visible()
+    expect(asked.locator("textarea#question")).to_have_value(QUESTION)
+    expect(asked.locator("article.answer")).to_have_count(0)
+    with asked.expect_request("**/api/ask/stream") as sent:
+        offer.click()
+    assert sent.value.post_data_json["corpus_filter"] == "legal_uk"
+
+
+def test_an_answer_that_is_not_shared_any_more_leaves_its_question(page: Page, server: str) -> None:
+    state = quote('{"question": "<b>Who?</b>", "shared": "nothing"}')
+    page.goto("about:blank")
+    page.goto(f"{server}/#ask={state}")
+    expect(page.locator(".shared").get_by_role("alert")).to_contain_text("no such link")
+    expect(page.locator(".shared")).to_contain_text("“<b>Who?</b>”")
+    expect(page.locator("textarea#question")).to_have_value("<b>Who?</b>")
+
+
+@pytest.mark.parametrize("state", ["no json", "[]", '{"question": 1}', '{"filters": null}'])
+def test_a_link_that_says_nothing_is_left_alone(page: Page, server: str, state: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{server}/#ask={quote(state)}")
+    expect(page.locator("select#collection option").nth(1)).to_be_attached()
+    expect(page.locator(".shared")).to_have_count(0)
