@@ -12,7 +12,7 @@ def test_the_first_view_is_light_and_all_of_it_is_the_servers_own(
 ) -> None:
     responses: list[Response] = []
     page = browser.new_page()
-    page.on("response", responses.append)
+    page.on("response", lambda response: responses.append(response))
     page.goto(server)
     expect(page.locator("select#target option").first).to_be_attached()
     page.wait_for_load_state("networkidle")
