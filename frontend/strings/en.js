@@ -12,6 +12,7 @@ export default {
     served: "Collection {collection}: {documents} in {corpora}",
     reload: "{problem} Reload to see what can be chosen.",
     failed: "The page failed. Reload it and ask again.",
+    viewFailed: "This part of the page cannot be loaded. Check that the server runs, then reload.",
     documents: { one: "{count} document", other: "{count} documents" },
     corpora: { one: "{count} corpus", other: "{count} corpora" },
     passages: { one: "{count} passage", other: "{count} passages" },

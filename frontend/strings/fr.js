@@ -12,6 +12,7 @@ export default {
     served: "Collection {collection} : {documents} dans {corpora}",
     reload: "{problem} Rechargez la page pour voir les choix possibles.",
     failed: "La page a échoué. Rechargez-la et posez la question de nouveau.",
+    viewFailed: "Cette partie de la page ne peut pas être chargée. Vérifiez que le serveur tourne, puis rechargez.",
     documents: { one: "{count} document", other: "{count} documents" },
     corpora: { one: "{count} corpus", other: "{count} corpus" },
     passages: { one: "{count} passage", other: "{count} passages" },
