@@ -10,9 +10,12 @@ const DEFAULT = "ask";
  * A view may also have `left()`, and `own`, names of the address that are its alone.
  */
 export function openViews(opening) {
+  const alert = document.getElementById("page-alert");
   const opened = new Map();
+  const coming = new Map(); // those on their way, so that two clicks do not open one twice
   const buttons = new Map();
   let current = null;
+  let wanted = null; // while it is loaded, the reader may want another
 
   for (const name of Object.keys(opening)) {
     const choose = { type: "button", onclick: () => show(name) };
@@ -22,7 +25,9 @@ export function openViews(opening) {
 
   /** Shows a view and resolves to it; what is in the search box stays. */
   async function show(name, { keepAddress = false } = {}) {
-    if (!opened.has(name)) opened.set(name, await opening[name]());
+    wanted = name;
+    if (!opened.has(name)) opened.set(name, await load(name));
+    if (wanted !== name) return opened.get(name);
     if (current !== name) opened.get(current)?.left?.();
     current = name;
     for (const node of document.querySelectorAll("[data-view]")) {
@@ -38,6 +43,18 @@ export function openViews(opening) {
     return opened.get(name);
   }
 
+  async function load(name) {
+    if (!coming.has(name)) coming.set(name, opening[name]());
+    try {
+      return await coming.get(name);
+    } catch (error) {
+      coming.delete(name);
+      alert.hidden = false;
+      alert.textContent = say("page.viewFailed");
+      throw error;
+    }
+  }
+
   const named = () => {
     const asked = new URLSearchParams(location.search).get("view");
     return Object.hasOwn(opening, asked) ? asked : DEFAULT;
@@ -45,7 +62,7 @@ export function openViews(opening) {
   addEventListener("popstate", () => show(named(), { keepAddress: true }));
   opened.set(DEFAULT, opening[DEFAULT]());
   show(named(), { keepAddress: true });
-  return { show, current: () => opened.get(current) };
+  return { show, current: () => opened.get(current ?? DEFAULT) };
 }
 
 function remember(name, notIts) {

@@ -1,5 +1,6 @@
 /** A question about the passages in view: the scope is narrowed to them, and the reader can undo. */
 
+import { Problem } from "../api.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
@@ -7,7 +8,9 @@ import { concordance } from "./counting.js";
 import { actionButton } from "./parts.js";
 import { pointName } from "./points.js";
 
-const MOST_LINES = 1000; // that the server gives at once
+const LINES_AT_ONCE = 1000; // that the server gives
+const MOST_LINES = 10_000; // that are looked through for their documents
+const MOST_DOCUMENTS = 900; // a filter holds 1,000 values, some of which may be others
 const MOST_PHRASE = 1000; // characters of one that passages must hold
 
 const notice = document.getElementById("narrowed");
@@ -22,16 +25,31 @@ export function askButton(state, tools) {
 
 /** Goes to the questions, with the scope narrowed to what the state has in its lines. */
 async function askAbout(state, tools) {
-  const whole = { ...state, sort: "document", sample: 0, context: 0 };
-  const found = await concordance(whole, tools, 0, MOST_LINES);
+  const { documents, count } = await documentsOf(state, tools);
+  if (documents === null && plainPhrase(state.query) === "") {
+    throw new Problem(say("words.askingTooMany", { count }));
+  }
   const before = chosenScope();
-  const documents = [...new Set(found.lines.map((line) => line.document_id))];
-  const all = documents.length === found.documents;
-  setScope(narrowed(before, state, all ? documents : null));
+  setScope(narrowed(before, state, documents));
   await tools.page.show("ask");
-  tell(all ? "words.askingDocuments" : "words.askingFirst", state, found.documents, before, tools);
+  const key = documents === null ? "words.askingFirst" : "words.askingDocuments";
+  tell(key, state, count, before, tools);
   question.value = "";
   question.focus();
+}
+
+/** The ids of all documents with a hit, null where they are too many to be named; and how many. */
+async function documentsOf(state, tools) {
+  const whole = { ...state, sort: "document", sample: 0, context: 0 };
+  const found = new Set();
+  for (let offset = 0; offset < MOST_LINES; offset += LINES_AT_ONCE) {
+    const { lines, hits, documents } = await concordance(whole, tools, offset, LINES_AT_ONCE);
+    const isTooMuch = documents > MOST_DOCUMENTS || hits > MOST_LINES;
+    if (isTooMuch) return { documents: null, count: documents };
+    for (const line of lines) found.add(line.document_id);
+    if (found.size === documents) break;
+  }
+  return { documents: [...found], count: found.size };
 }
 
 /** `documents` are all with a hit; null where they are too many to be named one by one. */
@@ -75,7 +93,8 @@ function tell(key, { query, point }, count, before, { label }) {
   }
 
   close();
-  const button = element("button", { type: "button", class: "link", onclick: undo }, say("words.undo"));
+  const attributes = { type: "button", class: "link", onclick: undo };
+  const button = element("button", attributes, say("words.undo"));
   notice.replaceChildren(element("p", { class: "notice", role: "status" }, `${text} `, button));
   listening = onScopeChange((scope) => {
     if (JSON.stringify(scope) !== mine) close();

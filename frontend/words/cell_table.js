@@ -4,7 +4,7 @@ import { element } from "../dom.js";
 import { say } from "../language.js";
 import { csvButton } from "./csv.js";
 import { rateOf } from "./parts.js";
-import { pointName, valueName } from "./points.js";
+import { pointName, pointOf, valueName } from "./points.js";
 import { sortable } from "./table.js";
 
 const COLUMNS = [
@@ -29,12 +29,14 @@ export function cellTable({ by, cells, cells_left_out: leftOut }, { open, label,
   function opener(cell) {
     const text = valueName(by, cell.value, label);
     if (!cell.hits) return text;
-    const named = say("words.openLines", { label: pointName({ by, ...cell, corpus: by === "corpus" ? null : cell.corpus }, label) });
-    const button = { type: "button", class: "link", "aria-label": named, onclick: () => open(cell) };
-    return element("button", button, text);
+    const named = say("words.openLines", { label: pointName(pointOf(by, cell), label) });
+    const button = { type: "button", class: "link", "aria-label": named };
+    return element("button", { ...button, onclick: () => open(cell) }, text);
   }
 
-  const more = leftOut > 0 ? element("p", { class: "hint" }, say("words.leftOut", { count: leftOut })) : "";
+  const text = say("words.leftOut", { count: leftOut });
+  const more = leftOut > 0 ? element("p", { class: "hint" }, text) : null;
   const file = csvButton(say("words.csv"), name, COLUMNS, async () => cells);
-  return element("div", {}, sortable(columns, cells), more, element("div", { class: "words-bar" }, file, asking));
+  const bar = element("div", { class: "words-bar" }, file, asking);
+  return element("div", { class: "cells" }, sortable(columns, cells), more, bar);
 }

@@ -14,11 +14,12 @@ export function newGrid(total, { page, label }) {
     element("span", { role: "columnheader", class: `line-${name}` }, say(`words.${name}`)),
   );
   const rest = element("span", { role: "none", class: "line-rest" }, hit, after);
+  const heads = element("div", { role: "row", class: "line head" }, before, rest, place);
   const named = { role: "grid", class: "lines", "aria-label": say("words.table") };
   const node = element(
     "div",
     { ...named, "aria-rowcount": total + 1 },
-    element("div", { role: "rowgroup" }, element("div", { role: "row", class: "line head" }, before, rest, place)),
+    element("div", { role: "rowgroup" }, heads),
     body,
   );
 

@@ -40,7 +40,8 @@ export async function lines(state, tools) {
   add(first);
   if (first.hits === 0) {
     const none = element("p", { class: "notice" }, say("words.nothing"));
-    return { summary: summaryOf(first, tools), nodes: [pointNote(state, tools), none].filter(Boolean) };
+    const nodes = [pointNote(state, tools), none].filter((node) => node !== null);
+    return { summary: summaryOf(first, tools), nodes };
   }
   const bar = element(
     "div",
@@ -74,8 +75,8 @@ function summaryOf(found, { label }) {
   if (rate !== null && hits > 0) parts.push(say("words.rate", { rate: rateOf(rate) }));
   const each = Object.entries(perCorpus).filter(([, number]) => number > 0);
   if (each.length > 1) {
-    const said = each.map(([id, number]) => say("words.perCorpus", { label: label(id), hits: number }));
-    parts.push(said.join(" · "));
+    const said = ([id, count]) => say("words.perCorpus", { label: label(id), hits: count });
+    parts.push(each.map(said).join(" · "));
   }
   if (found.listed < hits) parts.push(say("words.drawn", { count: found.listed }));
   return [parts.join(". ") + "."];
@@ -98,8 +99,8 @@ function drawAgain({ seed }, { go }) {
   return element("button", { type: "button", onclick: draw }, say("words.drawAgain"));
 }
 
-function documentItem({ document_id: documentId, title, date, lines: number, first }, { page: desk }) {
-  const open = () => desk.open({ documentId, passageId: first.passage_id, ...span(first) });
+function documentItem({ document_id: documentId, title, date, lines: number, first }, { page }) {
+  const open = () => page.open({ documentId, passageId: first.passage_id, ...span(first) });
   const button = element("button", { type: "button", class: "link", onclick: open }, title);
   const said = [date, say("words.hits", { count: number })].filter(Boolean).join(" · ");
   return element("li", {}, button, " ", element("span", { class: "place" }, said));

@@ -47,9 +47,9 @@ function drawing(cells, { query }, per, state, { open, label }) {
   });
   const some = { drawn: series.length, all: all.length };
   return [
-    element("p", { class: "hint" }, say(title, { query })),
+    hint(say(title, { query })),
     figure,
-    ...(drawn.length < all.length ? [element("p", { class: "hint" }, say("charts.someDrawn", some))] : []),
+    ...(drawn.length < all.length ? [hint(say("charts.someDrawn", some))] : []),
   ];
 }
 
@@ -68,7 +68,8 @@ function seriesOf(cells, labels, per, label) {
 }
 
 function emptyCell(value, corpus) {
-  return { value, corpus, hits: null, per_million: null, documents: 0, of_documents: 0, filters: null };
+  const nothing = { hits: null, per_million: null, documents: 0, of_documents: 0, filters: null };
+  return { value, corpus, ...nothing };
 }
 
 function describe({ name, cells }, value, index) {
@@ -92,5 +93,9 @@ function undatedNote(cell, { open, label }) {
   const text = [...(cell.corpus ? [`${label(cell.corpus)}: `] : []), said, " "].join("");
   const name = valueName("year", null, label);
   const button = { type: "button", class: "link", onclick: () => open(cell) };
-  return element("p", { class: "hint" }, text, element("button", button, say("words.openLines", { label: name })));
+  return hint(text, element("button", button, say("words.openLines", { label: name })));
+}
+
+function hint(...nodes) {
+  return element("p", { class: "hint" }, ...nodes);
 }

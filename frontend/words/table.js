@@ -48,7 +48,8 @@ function headOf({ head, number, hint }, sort) {
 
 function rowOf(columns, row) {
   const cells = columns.map(({ cell, number, written = grouped }, index) => {
-    if (number === undefined) return element(index === 0 ? "th" : "td", index === 0 ? { scope: "row" } : {}, cell(row));
+    if (index === 0) return element("th", { scope: "row" }, cell(row));
+    if (number === undefined) return element("td", {}, cell(row));
     const value = number(row);
     return element("td", { class: "number" }, value === null ? say("charts.gap") : written(value));
   });
