@@ -102,7 +102,7 @@ export function newConversation(page) {
   }
 
   function showTurn(turn) {
-    const shown = newAnswer(turn.request.question, page);
+    const shown = newAnswer(turn.request.question, page, turn.request);
     const actions = turnActions({ edit: () => edit(turn), again: () => askAgain(turn) });
     shown.article.querySelector("h2").after(actions);
     at("empty").hidden = true;

@@ -26,7 +26,9 @@ function address(state) {
   const own = new URL(location.pathname, location.href);
   const collection = new URLSearchParams(location.search).get("collection");
   if (collection) own.searchParams.set("collection", collection);
-  own.hash = new URLSearchParams({ [NAME]: JSON.stringify(state) });
+  const known = [...KNOWN, "shared"].filter((name) => state[name] != null);
+  const said = Object.fromEntries(known.map((name) => [name, state[name]]));
+  own.hash = new URLSearchParams({ [NAME]: JSON.stringify(said) });
   return own.href;
 }
 

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from atlas_search.output.answer_document import CitationOut
+from atlas_search.output.sent import Facts
 from atlas_search.output.styles.cite import StyleName
 from atlas_search.server.schemas.requests import StrictBody
 
@@ -12,11 +13,25 @@ MAX_CITATIONS = 1000
 LONGEST = 2_000  # characters of a title, a place and the like; a quotation may be longer
 
 
+def _plain(metadata: object) -> object:
+    """Refuses what is no text, number or list of texts before it is made to fit."""
+    values = metadata.values() if isinstance(metadata, dict) else ()
+    for value in values:
+        texts = value if isinstance(value, list) else [""]
+        plain = isinstance(value, str | int | float | list) and not isinstance(value, bool)
+        if not plain or not all(isinstance(text, str) for text in texts):
+            raise ValueError("a value is a text, a number or a list of texts")
+    return metadata
+
+
 class GivenCitation(CitationOut):
     """A citation as an answer has it; what has a default may be left out."""
 
     model_config = ConfigDict(json_schema_extra={})
 
+    metadata: Annotated[Facts, BeforeValidator(_plain)] = Field(
+        default_factory=dict, description="The document's"
+    )
     page: int = Field(strict=True)
     line: int | None = Field(None, strict=True)
     start: int = Field(strict=True)
