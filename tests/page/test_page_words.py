@@ -14,7 +14,6 @@ pytestmark = pytest.mark.browser
 
 
 def hits(view: Locator) -> list[str]:
-    # those out of sight are not laid out, and have no inner text
     return view.locator(".line-hit mark").all_text_contents()
 
 
