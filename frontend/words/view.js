@@ -82,6 +82,7 @@ export async function openWords(page) {
     const mine = counting.begin();
     if (state.query === "" && state.tab !== "apart") {
       said.textContent = "";
+      tabs.panel.removeAttribute("aria-busy");
       return tabs.panel.replaceChildren(element("p", { class: "hint" }, say("words.start")));
     }
     said.textContent = say("words.counting");
