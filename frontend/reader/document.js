@@ -40,7 +40,7 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
   const hits = (place.hits ?? []).map((each) => spanOf(each, offsets));
   const find = openFind(
     text,
-    { rangeOf: view.rangeOf, goTo: (at, end) => goTo(at, "center", end), toggled: (on) => press(findButton, on), select },
+    { rangeOf: view.rangeOf, goTo, toggled: (on) => press(findButton, on), select },
     { hits, question: asked(), start: () => inView },
   );
   const isPdf = found.metadata.content_type === "pdf";
@@ -101,8 +101,8 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
     else if (hits.length > 0) find.takeGiven();
   }
 
-  function goTo(at, block = "start") {
-    view.goTo(at, block);
+  function goTo(at) {
+    view.goTo(at);
     showInView(at);
   }
 

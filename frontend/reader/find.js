@@ -109,7 +109,7 @@ export function openFind(text, view, { hits: given = [], question = "", start })
     count.textContent = told();
     previous.disabled = next.disabled = hits.length === 0;
     refresh();
-    if (present >= 0) view.goTo(hits[present].start, hits[present].end);
+    if (present >= 0) view.goTo(hits[present].start);
   }
 
   function told() {

@@ -1,6 +1,6 @@
 /** What is in view while a text is scrolled: the place of its uppermost line. */
 
-const BELOW = 52; // pixels; a little more than are left above what one goes to
+const BELOW = 76; // pixels; a little more than are left above what one goes to
 const BAND = `-${BELOW}px 0px -70% 0px`; // of the pane, in which a block counts as being read
 const LONG = 1500; // characters of a block in which the line is looked for
 

@@ -28,8 +28,8 @@ export function openPictures({ documentId, title, pages, cited, goTo }) {
   const bar = element("div", { class: "buttons" }, before, label, after);
   const frame = { class: "sheet-frame", tabindex: "0", role: "region", "aria-label": say("reader.picture") };
   const node = element(
-    "section",
-    { class: "picture", "aria-label": say("reader.picture"), hidden: "" },
+    "div",
+    { class: "picture", hidden: "" },
     bar,
     problem,
     element("div", frame, sheet),

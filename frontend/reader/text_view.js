@@ -7,7 +7,8 @@ import { below, lastBefore } from "./offsets.js";
 
 const LONG = 60_000; // characters from which what is out of sight is not laid out
 const CHUNK = 6000; // characters that are laid out together
-const ABOVE = 48; // pixels above what one goes to
+const ABOVE = 72; // pixels above what one goes to
+const DEEP = 0.6; // of the pane: what is further down in its paragraph is gone to by itself
 const LINE = 70; // characters, about
 const LINE_REM = 1.6;
 
@@ -136,24 +137,29 @@ export function openText(text, marks, pages, says) {
     return pieces.findLast(before)?.end ?? 0;
   }
 
-  /** Scrolls so that a character is in view, and gives the element that holds it. */
-  function goTo(at, block = "start") {
+  /** Scrolls so that a character is in view, with the beginning of its paragraph if there is room. */
+  function goTo(at) {
     const point = pointOf(Math.min(at, text.length - 1));
     const holder = point?.node.parentElement.closest("mark, p, li, h3, h4, h5, h6, td, th, pre");
-    if (holder) scrollTo(holder, node.parentElement, block);
-    return holder;
+    if (!holder) return;
+    const pane = node.parentElement;
+    scrollTo(holder, pane);
+    const character = document.createRange();
+    character.setStart(point.node, point.offset);
+    character.setEnd(point.node, Math.min(point.offset + 1, point.node.length));
+    const below = character.getBoundingClientRect().top - pane.getBoundingClientRect().top;
+    if (below > pane.clientHeight * DEEP) scrollTo(character, pane);
   }
 
   return { node, render, rangeOf, placeAt, goTo, blocks: () => blocks };
 }
 
-/** Scrolls `pane`, and nothing else, so that a node comes near its beginning or into its middle. */
-export function scrollTo(node, pane, block = "start") {
+/** Scrolls `pane`, and nothing else, so that a node or range comes near its upper end. */
+export function scrollTo(node, pane) {
   // twice: what came into view only now may be higher than was guessed
   for (let time = 0; time < 2; time += 1) {
-    const above = block === "center" ? pane.clientHeight / 2 : ABOVE;
     const here = node.getBoundingClientRect().top - pane.getBoundingClientRect().top;
-    pane.scrollTop += here - above;
+    pane.scrollTop += here - ABOVE;
   }
 }
 

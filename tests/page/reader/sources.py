@@ -81,4 +81,6 @@ def write_debates(folder: Path) -> None:
 
 def speech(number: int, speaker: str) -> str:
     said = f"Speech {number} of {speaker} on the pilots of the northern fairway. "
-    return said + "The fairway is narrow and the tide runs fast. " * 40
+    return (
+        said + "The fairway is narrow and the tide runs fast. " * 40 + f"So ends speech {number}."
+    )

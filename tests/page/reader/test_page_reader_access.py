@@ -41,6 +41,6 @@ def test_the_reader_speaks_french(page: Page, read: Open) -> None:
         "alt", "p. 2 de Kestrel Point, telle que dans le PDF"
     )
     pane.get_by_role("searchbox", name="Rechercher dans le document").fill("lamp")
-    expect(pane.locator("output")).to_have_text("1 sur 2")
+    expect(pane.locator("output")).to_contain_text(" sur 2")
     page.evaluate(SELECT)
     expect(pane.get_by_role("toolbar", name="Mots sélectionnés")).to_be_visible()

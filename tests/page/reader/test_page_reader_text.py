@@ -110,6 +110,24 @@ def test_find_counts_and_goes_from_hit_to_hit(page: Page, read: Open) -> None:
     expect(page.locator("#reader")).to_be_visible()
 
 
+def test_a_hit_far_down_in_a_paragraph_is_in_view(page: Page, read: Open) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    read("debates.pilots")
+    find(page, "so ends speech 2")
+    expect(page.locator("#reader .find output")).to_have_text("1 of 1")
+    top, pane = page.evaluate(
+        """() => {
+          const [hit] = CSS.highlights.get('reader-hit');
+          const range = document.createRange();
+          range.setStart(hit.startContainer, hit.startOffset);
+          range.setEnd(hit.endContainer, hit.endOffset);
+          const { top, bottom } = document.getElementById('reader-body').getBoundingClientRect();
+          return [range.getBoundingClientRect().top, { top, bottom }];
+        }"""
+    )
+    assert pane["top"] < top < pane["bottom"] - 20
+
+
 def test_the_words_of_the_question_are_found_at_once(page: Page) -> None:
     ask(page, "Is the tide of a FAIRWAY fast?")
     latest(page).get_by_role("button", name="Open in document").first.click()
