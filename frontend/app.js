@@ -6,7 +6,6 @@ import { openCatalogue } from "./ask/catalogue.js";
 import { element } from "./dom.js";
 import { LANGUAGES, language, say, speak } from "./language.js";
 import { keepSelections } from "./keep/menu.js";
-import { openShared } from "./keep/share.js";
 import { placeInAddress } from "./reader/address.js";
 import { createReader } from "./reader/reader.js";
 import { openViews } from "./views.js";
@@ -53,6 +52,12 @@ function submit(event) {
 function openLinked() {
   const place = placeInAddress();
   if (place) page.open(place, { record: false });
+  if (location.hash.startsWith("#ask=")) openSent();
+}
+
+/** Shows the question, and the answer, that a link brings. */
+async function openSent() {
+  const { openShared } = await import("./keep/shared.js");
   openShared(page);
 }
 

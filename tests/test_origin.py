@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
+from flask_openapi3.openapi import OpenAPI
 from pydantic import ValidationError
 
 from atlas_search.atlas import Atlas
@@ -18,9 +19,14 @@ QUESTION = '{"question": "Can a local authority sue a newspaper for libel?"}'
 
 def client_with(services: Services, **changes: str) -> FlaskClient:
     """A client of a server whose settings differ."""
+    return app_with(services, **changes).test_client()
+
+
+def app_with(services: Services, **changes: str) -> OpenAPI:
+    """The application with settings that differ."""
     settings = Settings(**(services.settings.model_dump() | changes))
     changed = Atlas(replace(services, settings=settings))
-    return create_app(lambda: changed).test_client()
+    return create_app(lambda: changed)
 
 
 # bodies

@@ -39,7 +39,7 @@ function whyNot(part) {
 
 function pointsBlock(title, points, citations, page) {
   const items = points.map(({ text, citations: indices }) =>
-    element("li", {}, withoutMarkers(text), ...chips(indices, citations, page)),
+    element("li", {}, byLabels(text, citations, page), ...chips(indices, citations, page)),
   );
   const none = element("p", { class: "hint" }, say("answer.noneFound"));
   return element(
@@ -47,5 +47,14 @@ function pointsBlock(title, points, citations, page) {
     { class: "compared" },
     element("h3", {}, title),
     items.length > 0 ? element("ul", {}, ...items) : none,
+  );
+}
+
+/** A point without tokens, in which a corpus that is quoted goes by its label. */
+function byLabels(text, citations, page) {
+  const corpora = new Set(citations.map(({ corpus }) => corpus));
+  return [...corpora].reduce(
+    (written, corpus) => written.replaceAll(`${corpus}: “`, () => `${page.label(corpus)}: “`),
+    withoutMarkers(text),
   );
 }

@@ -76,7 +76,12 @@ function signalTable(passage, weights) {
     element(
       "thead",
       {},
-      element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, say(`answer.${head}`))), element("td", {})),
+      element(
+        "tr",
+        {},
+        ...heads.map((head) => element("th", { scope: "col" }, say(`answer.${head}`))),
+        element("td", {}),
+      ),
     ),
     element("tbody", {}, ...rows.map((row) => signalRow(row, weighted, rows[0].share || 1))),
   );
@@ -86,7 +91,8 @@ function signalRow({ name, value, weight, share }, weighted, most) {
   const bar = element("span", { class: "bar", "aria-hidden": "true" });
   // set as a property: the page's policy forbids style attributes
   bar.style.inlineSize = `${weighted ? (share / most) * 100 : value * 100}%`;
-  const more = weighted ? [element("td", {}, weight.toFixed(2)), element("td", {}, share.toFixed(3))] : [];
+  const counts = weight > 0 ? [weight.toFixed(2), share.toFixed(3)] : ["–", "–"];
+  const more = weighted ? counts.map((number) => element("td", {}, number)) : [];
   return element(
     "tr",
     {},

@@ -5,7 +5,7 @@ import { asText, citedAnswer, copy, styleChooser } from "./citing.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
 import { download, linkButton, newOutcome } from "./parts.js";
-import { answerLink, questionLink } from "./share.js";
+import { answerLink, questionLink } from "./links.js";
 
 const FORMATS = [
   ["markdown", "Markdown"],

@@ -5,8 +5,13 @@ import { citedQuotation, citedReferences, copy } from "./citing.js";
 import { element } from "../dom.js";
 import { keepReading } from "./kept.js";
 import { say } from "../language.js";
-import { writeNote } from "./note_dialog.js";
 import { linkButton, newOutcome } from "./parts.js";
+
+/** Resolves to what to say of a note once it is written, or of none. */
+async function noted(citation) {
+  const { writeNote } = await import("./note_dialog.js");
+  return (await writeNote({ citation })) ? say("keep.noted") : "";
+}
 
 /** Adds a menu to each citation, closest quote and passage that an answer's article shows. */
 export function offerKeeping(article, { citations, closest }, passages) {
@@ -27,7 +32,7 @@ function keepMenu(found) {
   const actions = [
     ["copyQuotation", () => copied(citedQuotation(citation))],
     ["copyReference", () => copied(citedReferences([citation]))],
-    ["addNote", async () => ((await writeNote({ citation })) ? say("keep.noted") : "")],
+    ["addNote", () => noted(citation)],
     ["addReading", () => listed(citation)],
   ];
   const buttons = actions.map(([name, step]) =>
@@ -59,10 +64,7 @@ export function keepSelections(place) {
   const { node, attempt } = newOutcome();
   place.append(node);
   const actions = {
-    addNote: async (selection) => {
-      const citation = await citeSelection(selection);
-      return (await writeNote({ citation })) ? say("keep.noted") : "";
-    },
+    addNote: async (selection) => noted(await citeSelection(selection)),
     copyCited: (selection) => copied(citeSelection(selection).then(citedQuotation)),
     addReading: async (selection) => listed(await citeSelection(selection)),
   };

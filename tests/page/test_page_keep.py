@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.page.asking import ask, latest
+from tests.page.axe import check_access
 
 pytestmark = pytest.mark.browser
 
@@ -121,6 +122,29 @@ def test_a_note_is_found_changed_and_deleted(asked: Page, size: dict[str, int]) 
     expect(found.locator(".note-text")).to_have_text("Changed")
     overflow = asked.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert overflow <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_menus_the_dialog_and_what_is_kept_are_for_everyone(asked: Page, scheme: str) -> None:
+    asked.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    latest(asked).get_by_text("All candidates").click()
+    expect(latest(asked).locator(".candidates li").first).to_be_visible()
+    latest(asked).locator(".sources").get_by_text("Why here").first.click()
+    expect(latest(asked).locator(".why dl").first).to_be_visible()
+    menu = kept_menu(asked)
+    check_access(asked)
+    menu.get_by_role("button", name="Add to reading list").click()
+    menu.get_by_role("button", name="Add a note").click()
+    check_access(asked)
+    asked.keyboard.press("Escape")
+    expect(menu.get_by_role("button", name="Add a note")).to_be_focused()
+    note_button = menu.get_by_role("button", name="Add a note")
+    note_button.press("Enter")
+    asked.keyboard.type("By keyboard")
+    asked.get_by_role("button", name="Save").press("Enter")
+    view = kept(asked)
+    expect(view.locator(".kept-list > li")).to_have_count(2)
+    check_access(asked)
 
 
 def test_notes_are_exported_and_brought_back(asked: Page, tmp_path: Path) -> None:

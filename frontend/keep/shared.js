@@ -1,36 +1,13 @@
-/** A link that restores a question and shows its answer; it stands behind `#`, where no server
- * sees it. */
+/** What a link to a question or an answer brings: it fills the form and shows the answer. */
 
-import { getJson, Problem, sendJson } from "../api.js";
+import { getJson, Problem } from "../api.js";
 import { newAnswer } from "../answer/answer.js";
 import { restoreForm } from "../ask/form_state.js";
 import { element } from "../dom.js";
 import { language, say } from "../language.js";
+import { KNOWN, NAME } from "./links.js";
 
-const NAME = "ask";
-const LONGEST = 4000;
-const KNOWN = ["question", "target", "k", "mode", "corpus_filter", "filters", "require", "exclude"];
-
-/** The address of a question as it was asked. */
-export function questionLink(asked) {
-  return address(asked);
-}
-
-/** The address of an answer too, which the server keeps for a week. Raises Problem. */
-export async function answerLink(answer, asked) {
-  const { url } = await sendJson("POST", `api/ask/${encodeURIComponent(answer.qa_id)}/link`, {});
-  return address({ ...asked, shared: url.slice(url.lastIndexOf("/") + 1) });
-}
-
-function address(state) {
-  const own = new URL(location.pathname, location.href);
-  const collection = new URLSearchParams(location.search).get("collection");
-  if (collection) own.searchParams.set("collection", collection);
-  const known = [...KNOWN, "shared"].filter((name) => state[name] != null);
-  const said = Object.fromEntries(known.map((name) => [name, state[name]]));
-  own.hash = new URLSearchParams({ [NAME]: JSON.stringify(said) });
-  return own.href;
-}
+const LONGEST = 4000; // characters of a question
 
 /** Restores what the page's address holds, once the form can be filled. Asks nothing by itself. */
 export async function openShared(page) {
