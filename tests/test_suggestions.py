@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from atlas_search.atlas import Atlas
+from atlas_search.build.corpora import by_mapping
 from atlas_search.core.errors import RequestError
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import Services
-from tests.tiny import write_sources
+from tests.tiny import build_tiny, write_sources
 
 ACT = """---
 title: Harbour Dues Act 1987
@@ -75,8 +76,9 @@ language = "fr"
 def atlas(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> Iterator[Atlas]:
     root = tmp_path_factory.mktemp("suggestions")
     source = write_sources(root / "source", FILES)
-    (source / "corpora.toml").write_text(MAPPING)
-    Atlas.build(source, root / "coast", embedder=embedder)
+    mapping = source / "corpora.toml"
+    mapping.write_text(MAPPING)
+    build_tiny(by_mapping(source, mapping, (".md", ".txt"), ""), root / "coast", embedder)
     with Atlas.open(root / "coast", embedder=embedder) as opened:
         yield opened
 
@@ -92,7 +94,7 @@ def test_they_are_made_from_titles_and_headings(atlas: Atlas) -> None:
         "What was decided in Reed v Harbour Board?",
     }
     assert questions(atlas, "france") == [
-        "Que dit « Loi sur les phares » au sujet de « Les gardiens de phare » ?"
+        "Que dit « Loi sur les phares » sur les gardiens de phare ?"
     ]
 
 

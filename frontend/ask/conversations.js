@@ -51,7 +51,7 @@ export function offerConversations({ open, present, forgotten }) {
     said.textContent =
       known.length === 0
         ? say("ask.noneKept")
-        : say("ask.conversationsFound", { count: found.length, all: known.length });
+        : say("ask.conversationsFound", { count: found.length });
   }
 
   function item(conversation) {

@@ -15,7 +15,7 @@ const SETTLED = 400; // ms without a key, after which the range is taken
  */
 export function newHistogram(take) {
   const bars = document.createElementNS(SVG, "svg");
-  const span = element("output", {});
+  const span = element("span", {});
   const without = element("p", { class: "hint" });
   const [low, high] = [slider("ask.firstYear"), slider("ask.lastYear")];
   const plot = element("div", { class: "plot" }, bars, low, high);

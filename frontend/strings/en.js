@@ -61,10 +61,7 @@ export default {
     unreadable: "This answer was kept by another version of the page and cannot be shown.",
     conversations: "Earlier conversations",
     findConversation: "Find in what was asked and answered",
-    conversationsFound: {
-      one: "{count} of {all} conversations",
-      other: "{count} of {all} conversations",
-    },
+    conversationsFound: { one: "{count} conversation", other: "{count} conversations" },
     noneKept: "None is kept yet.",
     keep: "Keep conversations in this browser",
     keepHint: "They stay on this device, and are never sent anywhere. What is kept stays until you delete it.",

@@ -61,10 +61,7 @@ export default {
     unreadable: "Cette réponse a été gardée par une autre version de la page et ne peut être montrée.",
     conversations: "Conversations précédentes",
     findConversation: "Chercher dans les questions et les réponses",
-    conversationsFound: {
-      one: "{count} conversation sur {all}",
-      other: "{count} conversations sur {all}",
-    },
+    conversationsFound: { one: "{count} conversation", other: "{count} conversations" },
     noneKept: "Aucune n’est encore gardée.",
     keep: "Garder les conversations dans ce navigateur",
     keepHint: "Elles restent sur cet appareil et ne sont envoyées nulle part. Ce qui est gardé le reste jusqu’à ce que vous l’effaciez.",

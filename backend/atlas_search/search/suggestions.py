@@ -38,8 +38,8 @@ _FORMS = {
     ),
     "fr": _Forms(
         "Qu’a-t-on décidé dans {title} ?",
-        "Que dit {title} au sujet de « {heading} » ?",
-        "Qu’a-t-on dit au sujet de « {heading} » dans {title} ?",
+        "Que dit {title} sur {heading} ?",
+        "Qu’a-t-on dit sur {heading} dans {title} ?",
         "Que dit {title} ?",
     ),
 }

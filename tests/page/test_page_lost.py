@@ -1,0 +1,75 @@
+"""A connection that is lost, a server that begins anew, another version of the store: the page
+stays usable and the question is kept. Text that streams moves nothing."""
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.chat_server import Pause, Says
+from tests.openai_server import OpenAIServer
+from tests.page.asking import QUESTION, ask, begin, best_passage, latest
+
+pytestmark = pytest.mark.browser
+SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, startTime } of list.getEntries()) window.shifts.push([startTime, value]);
+  }).observe({ type: 'layout-shift', buffered: false });
+}"""
+
+
+def test_a_lost_connection_leaves_the_question_and_a_click_asks_again(page: Page) -> None:
+    page.context.set_offline(True)
+    begin(page)
+    expect(latest(page)).to_contain_text("The server does not answer.")
+    expect(page.locator("textarea#question")).to_have_value(QUESTION)
+    page.context.set_offline(False)
+    latest(page).get_by_role("button", name="Ask again").click()
+    expect(latest(page)).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(latest(page).locator(".answer-text")).to_contain_text("cannot sue for libel")
+
+
+def test_a_server_that_knows_nothing_of_before_goes_on(page: Page) -> None:
+    """As after a restart: a stream that breaks is not found again."""
+    page.route("**/api/ask/stream", lambda route: route.abort())
+    page.route("**/api/ask/*/stream", lambda route: route.fulfill(status=404, json={}))
+    begin(page)
+    expect(latest(page).get_by_role("button", name="Ask again")).to_be_visible(timeout=30_000)
+    page.unroute("**/api/ask/stream")
+    page.reload()
+    expect(latest(page).locator("h2")).to_have_text(QUESTION)
+    latest(page).get_by_role("button", name="Ask again").click()
+    expect(latest(page).locator(".answer-text")).to_contain_text("cannot sue for libel")
+
+
+def test_suggestions_are_of_the_corpora_and_answered(page: Page, server: str) -> None:
+    found = httpx2.get(f"{server}/api/suggestions").json()["suggestions"]
+    offered = page.locator("#examples button")
+    expect(offered).to_have_text([suggestion["question"] for suggestion in found])
+    page.get_by_label("Collection").select_option("legislation_nz")
+    narrowed = httpx2.get(f"{server}/api/suggestions?corpus=legislation_nz").json()["suggestions"]
+    expect(offered).to_have_text([suggestion["question"] for suggestion in narrowed])
+    offered.first.click()
+    expect(latest(page)).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(latest(page).locator("button.citation").first).to_be_visible()
+
+
+def test_text_that_streams_moves_nothing(page: Page, server: str, model: OpenAIServer) -> None:
+    ask(page)  # stands below the next answer
+    marker = best_passage(server)["marker"]
+    sentence = f"A local authority cannot sue for libel {marker}. "
+    words = [f"{word} " for word in (sentence * 6).split()]
+    parts = [part for word in words for part in (word, Pause(0.02))]
+    model.then(Says(*parts))
+    page.get_by_label("Target", exact=True).select_option("model")
+    begin(page, "May a council bring an action for libel?")
+    text = latest(page).locator(".answer-text")
+    expect(text).to_contain_text("10 passages")
+    page.evaluate(SHIFTS)
+    expect(text).to_contain_text("cannot sue", timeout=20_000)
+    state = "() => document.querySelector('article.answer').dataset.state !== 'running'"
+    while not page.evaluate(state):
+        shifts = page.evaluate("() => window.shifts.map(([, value]) => value)")
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+    print(f"layout shift while text streamed: {sum(shifts):.4f}")
+    assert sum(shifts) == 0
