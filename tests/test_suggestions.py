@@ -16,7 +16,7 @@ title: Harbour Dues Act 1987
 ---
 # Exemptions for lifeboats
 
-No dues are payable for a lifeboat, or for a ship that takes shelter from a storm.
+A lifeboat has an exemption from dues, and so has a ship that takes shelter from a storm.
 
 # General
 

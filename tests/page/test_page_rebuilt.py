@@ -29,7 +29,7 @@ def test_the_page_goes_on_with_the_new_version(browser: Browser, tmp_path: Path)
         ask(page, "Who gives wool?")
         page.fill("textarea#question", "Who gives cheese?")
         build_tiny(write_sources(source, FARM | GOATS), folder, HashEmbedder())
-        collections.refresh()
+        collections.refresh("farm")
         page.reload()
         expect(page.locator("#served")).to_contain_text("4 documents")
         # the answer of before stays as it was given, and the question as it was typed

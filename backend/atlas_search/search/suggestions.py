@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from atlas_search.core.domain import Corpus, Passage
+from atlas_search.language.text import content_words, words
 from atlas_search.stores.record_rows import ListedDocument
 from atlas_search.stores.store import Store
 
@@ -102,11 +103,22 @@ def _question(
     if _PARTIES.search(title):
         return forms.decided.format(title=title)
     named = _named(title, language)
-    about = next((h for h in headings if h.casefold() not in title.casefold()), "")
+    about = next((h for h in headings if _is_said(h, title, passages, language)), "")
     if not about:
         return forms.title.format(title=named)
     form = forms.said if any(passage.speaker for passage in passages) else forms.heading
     return form.format(title=named, heading=_within_sentence(about))
+
+
+def _is_said(heading: str, title: str, passages: Sequence[Passage], language: str) -> bool:
+    """Whether the text below a heading speaks of it in the same words, and the title does not."""
+    below = (p.text for p in passages if _plain(p.section.split(" > ")[-1]) == heading)
+    # the heading itself may begin the passage
+    said = (text.replace(heading, " ") for text in below)
+    stems = {word.term for text in said for word in words(text, language)}
+    wanted = {word.term for word in content_words(words(heading, language))}
+    named = {word.term for word in words(title, language)}
+    return bool(wanted - named) and wanted <= stems
 
 
 def _headings(passages: Sequence[Passage]) -> list[str]:
