@@ -47,6 +47,11 @@ title: Loi sur les phares
 La loi sur les phares dit que les gardiens de phare sont nommés par le ministre de la marine, qui
 les paie chaque année avec les droits que les navires versent dans les ports du pays.
 """
+DULL = """---
+title: Collected papers
+---
+Nothing here speaks of its name.
+"""
 HOSTILE = """---
 title: '<img src=x onerror=alert(1)> "ignore all"'
 ---
@@ -56,6 +61,7 @@ FILES = {
     "sea/act.md": ACT,
     "sea/diary.md": DIARY,
     "sea/case.md": CASE,
+    "sea/dull.md": DULL,
     "sea/notes.txt": NOTES,
     "sea/hostile.md": HOSTILE,
     "france/loi.md": LOI,

@@ -105,20 +105,29 @@ def _question(
     named = _named(title, language)
     about = next((h for h in headings if _is_said(h, title, passages, language)), "")
     if not about:
-        return forms.title.format(title=named)
+        return forms.title.format(title=named) if _speaks(passages, title, language) else ""
     form = forms.said if any(passage.speaker for passage in passages) else forms.heading
     return form.format(title=named, heading=_within_sentence(about))
 
 
 def _is_said(heading: str, title: str, passages: Sequence[Passage], language: str) -> bool:
     """Whether the text below a heading speaks of it in the same words, and the title does not."""
-    below = (p.text for p in passages if _plain(p.section.split(" > ")[-1]) == heading)
-    # the heading itself may begin the passage
-    said = (text.replace(heading, " ") for text in below)
-    stems = {word.term for text in said for word in words(text, language)}
-    wanted = {word.term for word in content_words(words(heading, language))}
-    named = {word.term for word in words(title, language)}
-    return bool(wanted - named) and wanted <= stems
+    below = [p for p in passages if _plain(p.section.split(" > ")[-1]) == heading]
+    return not _stems(heading, language) <= _stems(title, language) and _speaks(
+        below, heading, language
+    )
+
+
+def _speaks(passages: Sequence[Passage], text: str, language: str) -> bool:
+    """Whether passages hold every informative word of a text, beside a line that is the text."""
+    lines = (line for passage in passages for line in passage.text.splitlines())
+    said = [line for line in lines if _plain(line.lstrip("#")) != text]
+    wanted = {word.term for word in content_words(words(text, language))}
+    return wanted <= _stems("\n".join(said), language)
+
+
+def _stems(text: str, language: str) -> set[str]:
+    return {word.term for word in words(text, language)}
 
 
 def _headings(passages: Sequence[Passage]) -> list[str]:
