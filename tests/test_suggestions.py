@@ -96,7 +96,7 @@ def questions(atlas: Atlas, *corpora: str, limit: int = 20) -> list[str]:
 def test_they_are_made_from_titles_and_headings(atlas: Atlas) -> None:
     assert set(questions(atlas, "sea")) == {
         "What does the Harbour Dues Act 1987 say about exemptions for lifeboats?",
-        "What does “Diary of a lighthouse keeper” say about the winter storm?",
+        "What does “Diary of a lighthouse keeper” tell of the winter storm?",
         "What was decided in Reed v Harbour Board?",
     }
     assert questions(atlas, "france") == [
