@@ -47,6 +47,11 @@ title: Loi sur les phares
 La loi sur les phares dit que les gardiens de phare sont nommés par le ministre de la marine, qui
 les paie chaque année avec les droits que les navires versent dans les ports du pays.
 """
+DULL = """---
+title: Collected papers
+---
+Nothing here speaks of its name.
+"""
 HOSTILE = """---
 title: '<img src=x onerror=alert(1)> "ignore all"'
 ---
@@ -56,6 +61,7 @@ FILES = {
     "sea/act.md": ACT,
     "sea/diary.md": DIARY,
     "sea/case.md": CASE,
+    "sea/dull.md": DULL,
     "sea/notes.txt": NOTES,
     "sea/hostile.md": HOSTILE,
     "france/loi.md": LOI,
@@ -90,7 +96,7 @@ def questions(atlas: Atlas, *corpora: str, limit: int = 20) -> list[str]:
 def test_they_are_made_from_titles_and_headings(atlas: Atlas) -> None:
     assert set(questions(atlas, "sea")) == {
         "What does the Harbour Dues Act 1987 say about exemptions for lifeboats?",
-        "What does “Diary of a lighthouse keeper” say about the winter storm?",
+        "What does “Diary of a lighthouse keeper” tell of the winter storm?",
         "What was decided in Reed v Harbour Board?",
     }
     assert questions(atlas, "france") == [

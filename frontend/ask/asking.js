@@ -124,8 +124,8 @@ export function newConversation(page) {
     at("stop").hidden = false;
     // aria-disabled keeps the focus, which disabled would drop
     at("ask").setAttribute("aria-disabled", "true");
-    const beside = matchMedia("(min-width: 60rem)").matches;
-    article.scrollIntoView({ block: beside ? "nearest" : "start" });
+    const { top } = article.getBoundingClientRect();
+    if (top < 0 || top > innerHeight / 2) article.scrollIntoView({ block: "start" });
     return session.running;
   }
 

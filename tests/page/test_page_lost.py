@@ -1,9 +1,11 @@
 """A connection that is lost, a server that begins anew, another version of the store: the page
 stays usable and the question is kept. Text that streams moves nothing."""
 
+from collections.abc import Iterator
+
 import httpx2
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.chat_server import Pause, Says
 from tests.openai_server import OpenAIServer
@@ -18,7 +20,19 @@ SHIFTS = """() => {
 }"""
 
 
-def test_a_lost_connection_leaves_the_question_and_a_click_asks_again(page: Page) -> None:
+@pytest.fixture
+def lost(browser: Browser, server: str) -> Iterator[Page]:
+    """The page, of which requests may fail."""
+    context = browser.new_context()
+    opened = context.new_page()
+    opened.goto(server)
+    expect(opened.locator("#served")).not_to_be_empty()
+    yield opened
+    context.close()
+
+
+def test_a_lost_connection_leaves_the_question_and_a_click_asks_again(lost: Page) -> None:
+    page = lost
     page.context.set_offline(True)
     begin(page)
     expect(latest(page)).to_contain_text("The server does not answer.")
@@ -29,8 +43,9 @@ def test_a_lost_connection_leaves_the_question_and_a_click_asks_again(page: Page
     expect(latest(page).locator(".answer-text")).to_contain_text("cannot sue for libel")
 
 
-def test_a_server_that_knows_nothing_of_before_goes_on(page: Page) -> None:
+def test_a_server_that_knows_nothing_of_before_goes_on(lost: Page) -> None:
     """As after a restart: a stream that breaks is not found again."""
+    page = lost
     page.route("**/api/ask/stream", lambda route: route.abort())
     page.route("**/api/ask/*/stream", lambda route: route.fulfill(status=404, json={}))
     begin(page)

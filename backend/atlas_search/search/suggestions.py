@@ -1,7 +1,7 @@
 """Questions that a collection can be asked, made from its own titles and headings.
 
-Asked of the demo, all those of a decision and of a title are answered by its sentences, and 34 of
-35 of a heading; a heading without its title answers half of the time.
+A heading alone is answered half of the time, so its title goes with it; and what the text below does
+not say in the same words is not asked.
 """
 
 import re
@@ -22,9 +22,11 @@ HEADING_WORDS = range(2, 9)  # in a heading that says what it is about
 
 
 class _Forms(NamedTuple):
-    """Questions about a decision, a heading, what was said below one, and a whole document."""
+    """Questions about a decision, a heading of a law and of another text, what was said below one,
+    and a whole document."""
 
     decided: str
+    law: str
     heading: str
     said: str
     title: str
@@ -34,11 +36,13 @@ _FORMS = {
     "en": _Forms(
         "What was decided in {title}?",
         "What does {title} say about {heading}?",
+        "What does {title} tell of {heading}?",
         "What was said about {heading} in {title}?",
         "What does {title} say?",
     ),
     "fr": _Forms(
         "Qu’a-t-on décidé dans {title} ?",
+        "Que dit {title} sur {heading} ?",
         "Que dit {title} sur {heading} ?",
         "Qu’a-t-on dit sur {heading} dans {title} ?",
         "Que dit {title} ?",
@@ -105,20 +109,31 @@ def _question(
     named = _named(title, language)
     about = next((h for h in headings if _is_said(h, title, passages, language)), "")
     if not about:
-        return forms.title.format(title=named)
-    form = forms.said if any(passage.speaker for passage in passages) else forms.heading
+        return forms.title.format(title=named) if _speaks(passages, title, language) else ""
+    form = forms.law if _LAW.fullmatch(title) else forms.heading
+    if any(passage.speaker for passage in passages):
+        form = forms.said
     return form.format(title=named, heading=_within_sentence(about))
 
 
 def _is_said(heading: str, title: str, passages: Sequence[Passage], language: str) -> bool:
     """Whether the text below a heading speaks of it in the same words, and the title does not."""
-    below = (p.text for p in passages if _plain(p.section.split(" > ")[-1]) == heading)
-    # the heading itself may begin the passage
-    said = (text.replace(heading, " ") for text in below)
-    stems = {word.term for text in said for word in words(text, language)}
-    wanted = {word.term for word in content_words(words(heading, language))}
-    named = {word.term for word in words(title, language)}
-    return bool(wanted - named) and wanted <= stems
+    below = [p for p in passages if _plain(p.section.split(" > ")[-1]) == heading]
+    return not _stems(heading, language) <= _stems(title, language) and _speaks(
+        below, heading, language
+    )
+
+
+def _speaks(passages: Sequence[Passage], text: str, language: str) -> bool:
+    """Whether passages hold every informative word of a text, beside a line that is the text."""
+    lines = (line for passage in passages for line in passage.text.splitlines())
+    said = [line for line in lines if _plain(line.lstrip("#")) != text]
+    wanted = {word.term for word in content_words(words(text, language))}
+    return wanted <= _stems("\n".join(said), language)
+
+
+def _stems(text: str, language: str) -> set[str]:
+    return {word.term for word in words(text, language)}
 
 
 def _headings(passages: Sequence[Passage]) -> list[str]:
