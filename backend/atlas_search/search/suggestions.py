@@ -1,7 +1,7 @@
 """Questions that a collection can be asked, made from its own titles and headings.
 
-A heading alone is answered half of the time, so its title goes with it; and what the text below does
-not say in the same words is not asked.
+A heading alone is answered half of the time, so its title goes with it; and what the text below
+does not say in the same words is not asked.
 """
 
 import re
