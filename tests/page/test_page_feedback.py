@@ -129,7 +129,7 @@ def test_each_answer_of_a_conversation_has_a_rating_of_its_own(page: Page, addre
     second = ask_for_id(page, "Who grinds the corn of the parish?")
     older = page.locator("article.answer").nth(1)
     older.get_by_role("button", name="Not helpful").click()
-    expect(older.get_by_role("status")).to_have_text("Saved")
+    expect(older.locator(".rating").get_by_role("status")).to_have_text("Saved")
     latest(page).get_by_role("button", name="Helpful", exact=True).click()
     expect_saved(page)
     assert kept(page, address, first)["thumb"] == "down"

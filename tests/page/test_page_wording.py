@@ -32,7 +32,7 @@ def test_what_too_few_passages_hold_is_told_and_the_others_are_marked(page: Page
     expect(answer.locator(".wording")).to_have_text(
         "Only 1 passage holds “cannot sue for libel at common law”. The others were found without."
     )
-    passages = answer.locator(".sources li")
+    passages = answer.locator(".sources li[data-passage]")
     without = passages.get_by_text("Without “cannot sue")
     expect(without).to_have_count(passages.count() - 1)
     expect(passages.first).not_to_contain_text("Without “cannot sue")
