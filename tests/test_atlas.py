@@ -50,7 +50,7 @@ def test_the_public_names_are_these() -> None:
     public = {name for name in vars(Atlas) if not name.startswith("_")}
     assert public == {
         *("open", "build", "corpora", "search", "ask", "compare", "stream", "document"),
-        *("passages", "passage", "permitted", "find", "answer", "close"),
+        *("facets", "suggestions", "passages", "passage", "permitted", "find", "answer", "close"),
     }
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         atlas_search.Nothing  # noqa: B018

@@ -311,7 +311,7 @@ def test_serving_changes_no_file_of_a_version(folder: Path) -> None:
 
 
 def test_folders_of_links_of_killed_processes_are_removed(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indexed: None
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "atlas-open-killed").mkdir()

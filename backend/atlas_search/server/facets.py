@@ -4,16 +4,10 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
+from atlas_search.output.search_document import ValueOut
 from atlas_search.server.schemas.requests import FacetsBody, plain_filters
 from atlas_search.server.serving import Serve
 from atlas_search.server.waiting import waiting
-
-
-class ValueOut(BaseModel):
-    """A value, and the documents that have it; a date within one year is that year."""
-
-    value: str
-    documents: int
 
 
 class FieldCountsOut(BaseModel):
@@ -23,17 +17,17 @@ class FieldCountsOut(BaseModel):
     left_out: int = Field(description="Values that are not listed")
 
 
-class YearOut(BaseModel):
+class FacetYearOut(BaseModel):
     """Documents dated within one year."""
 
     year: int
     documents: int
 
 
-class DatesOut(BaseModel):
+class FacetDatesOut(BaseModel):
     """Documents by year, under all filters but that of `date`."""
 
-    years: list[YearOut] = Field(description="In order; years without a document are left out")
+    years: list[FacetYearOut] = Field(description="In order; years without a document are left out")
     several_years: int = Field(description="Documents whose date is not within one year")
     undated: int
 
@@ -44,7 +38,7 @@ class FacetsOut(BaseModel):
     documents: int
     passages: int
     fields: dict[str, FieldCountsOut]
-    dates: DatesOut
+    dates: FacetDatesOut
 
 
 def facets_blueprint(serve: Serve) -> APIBlueprint:
