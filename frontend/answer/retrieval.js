@@ -31,7 +31,8 @@ function countsTable(perCorpus, page) {
   );
   return element(
     "div",
-    { class: "counts" },
+    // in a narrow column it scrolls, with the keyboard too
+    { class: "counts", role: "region", tabindex: "0", "aria-label": say("answer.stages") },
     element(
       "table",
       { "aria-label": say("answer.stages") },

@@ -22,7 +22,7 @@ SOURCES = {
     f"{VAULT}/zqxfile.md": "---\ntitle: The zqxtitle of the granite bridge\nauthor: Zqxauthor\n"
     "zqxfield: zqxvalue\ndate: 1977\n---\n"
     "The zqxwarden keeps the granite bridge over the river in repair.\n\n"
-    "The zqxwarden holds the zqxamulet in the zqxtower until the winter.\n",
+    "The zqxwarden holds the zqxamulet in the zqxtower until the winter, by the zqxtitle.\n",
 }
 MAPPING = f"""
 [[corpus]]

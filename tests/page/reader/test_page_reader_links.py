@@ -70,7 +70,7 @@ def test_a_link_to_what_has_changed_says_so_and_finds_the_words(
     expect(alert).to_contain_text("The document has changed since this link was made")
     expect(page.locator("#reader mark")).to_have_count(0)
     expect(page.get_by_role("searchbox", name="Find in the document")).to_have_value("Speech 2")
-    expect(page.locator("#reader .find output")).to_have_text("1 of 1")
+    expect(page.locator("#reader .find output")).to_have_text("1 of 2")
 
 
 def test_a_quotation_is_copied_with_its_source(clipboard: Page, read: Open) -> None:
