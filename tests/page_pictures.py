@@ -52,7 +52,7 @@ def answer(page: Page) -> None:
 def compared(page: Page) -> None:
     """What each corpus answers for itself."""
     page.get_by_label("Compare the corpora").check()
-    ask(page, "When must the police warn a suspect of the right to silence?")
+    ask(page, "Which grounds make marriage between two people of the same sex lawful?")
 
 
 def lines(page: Page) -> None:
@@ -111,6 +111,7 @@ def take_pictures(browser: Browser, address: str, folder: Path) -> None:
         expect(page.locator("select#target option").first).to_be_attached()
         show(page)
         page.wait_for_timeout(SETTLED)
+        page.evaluate("scrollTo(0, 0)")
         shown = Image.open(BytesIO(page.screenshot()))
         few = shown.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
         few.save(folder / f"{name}.png", optimize=True)

@@ -36,12 +36,12 @@ def test_the_limits_of_the_page_are_those_of_the_server(
 
 
 def test_the_page_has_every_scale_and_no_other() -> None:
-    listed = re.search(r"const SCALES = \{(.*?)\}", script("rating.js"), re.DOTALL)
+    listed = re.search(r"const SCALES = \[(.*?)\]", script("rating.js"))
     assert listed is not None
-    assert tuple(re.findall(r"(\w+):", listed.group(1))) == SCALES
+    assert tuple(re.findall(r'"(\w+)"', listed.group(1))) == SCALES
 
 
 def test_the_page_has_every_vote() -> None:
     assert all(f'thumb("{value}"' in script("rating.js") for value in get_args(Thumb))
     for value in get_args(Relevance) + get_args(Backing):
-        assert f'["{value}", ' in script("votes.js")
+        assert f'"{value}",\n' in script("votes.js")
