@@ -189,7 +189,7 @@ def test_every_control_of_a_rating_has_a_name_of_its_own(browser: Browser, addre
         groups = latest(page).locator(".vote")
         names = groups.evaluate_all("votes => votes.map(vote => vote.ariaLabel)")
         assert all(names)
-        assert "Source 1, The granite bridge" in names
+        assert any(name.startswith("Source 1, ") for name in names)
 
 
 @pytest.mark.phoenix
