@@ -42,10 +42,10 @@ function offerLanguages() {
   at("language").addEventListener("change", () => speak(at("language").value));
 }
 
-function submit(event) {
+async function submit(event) {
   event.preventDefault();
   question.value = question.value.trim();
-  if (form.reportValidity()) views.current().submit(question.value);
+  if (form.reportValidity()) (await views.chosen()).submit(question.value);
 }
 
 /** Opens the place in a document that the page's address names. */

@@ -62,7 +62,8 @@ export function openViews(opening) {
   addEventListener("popstate", () => show(named(), { keepAddress: true }));
   opened.set(DEFAULT, opening[DEFAULT]());
   show(named(), { keepAddress: true });
-  return { show, current: () => opened.get(current ?? DEFAULT) };
+  // the one that was chosen last, also while it is loaded: what is sent meanwhile is meant for it
+  return { show, chosen: async () => opened.get(wanted) ?? load(wanted) };
 }
 
 function remember(name, notIts) {

@@ -88,8 +88,8 @@ class Counting:
         """Every hit of a query counted, and `limit` of them after `offset` in their context.
 
         `context` is in words of either side; with `sample` so many hits are drawn by lot, always
-        the same for a `seed`; a `point` of a trend gives its hits alone. Raises RequestError,
-        OutdatedStore for a collection that an earlier Atlas built, and Cancelled.
+        the same for a `seed`; a `point` of a trend gives its hits alone. Raises RequestError
+        and Cancelled.
         """
         asked = LinesRequest(
             limit=within(limit, "limit", 0, MOST_LINES),

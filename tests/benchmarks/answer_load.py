@@ -124,7 +124,7 @@ def _print_load(services: Services, server: ChatServer, seconds: float, streams:
     print(f"{streams} streams for {seconds:g} s: {load.complete} complete, {load.left} left early")
     print(f"  refused {load.refused}, other problems {len(load.other)} {load.other[:1]}")
     print(f"  first text p50 {median(first):.0f} ms, p95 {quantiles(first, n=20)[18]:.0f} ms")
-    print(f"  threads {load.threads_before} before, {load.threads_after} after")
+    print(f"  threads {len(load.threads_before)} before, {len(load.threads_after)} after")
     print(
         f"  left behind: {load.calls_after} calls, {load.spans_after} spans, "
         f"{load.answers_after} answers"
