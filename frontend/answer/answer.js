@@ -25,6 +25,7 @@ import { judgeNote, struckList } from "./support.js";
 import { fallbackNotice, noAnswer, warningList, warningNotice } from "./verdict.js";
 import { offerVotes } from "../feedback/votes.js";
 import { explainPassages } from "./why.js";
+import { countNote } from "../words/count_instead.js";
 import { markWithout, wordingNotice } from "./wording.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
@@ -68,7 +69,7 @@ export function newAnswer(question, page, form = formState()) {
       warningNotice(answer),
     ];
     text.before(...before.filter((node) => node !== null));
-    text.replaceChildren(...bodyOf(answer, page));
+    text.replaceChildren(...bodyOf(answer, asked, page));
     markWithout(sources, answer);
     const explanation = explain(answer);
     explainPassages(sources, explanation);
@@ -108,7 +109,9 @@ export function newAnswer(question, page, form = formState()) {
   };
 }
 
-function bodyOf(answer, page) {
+function bodyOf(answer, asked, page) {
+  // answers that an earlier version kept have none
+  if (answer.counted != null) return [countNote(answer.counted, asked, page)];
   if (answer.comparison !== null) return comparisonBlocks(answer, page);
   if (answer.decision !== "ANSWER") return [noAnswer(answer)];
   return paragraphs(answer, answer.citations, page);

@@ -7,7 +7,6 @@ import { owner } from "../keep/database.js";
 import { conversationExport } from "../keep/exports.js";
 import { say } from "../language.js";
 import { duration } from "../text.js";
-import { offerCount } from "../words/count_instead.js";
 import { offerConversations } from "./conversations.js";
 import { formState, restoreForm } from "./form_state.js";
 import { clearTab, isKeeping, keepDesk, keepTurn, keptConversation, keptDesk } from "./kept.js";
@@ -37,7 +36,6 @@ export function newConversation(page) {
     const request = { ...formState(), question: asked, ...narrowed, read_follow_ups: !asWritten };
     const turn = newTurn(request, after === undefined ? latest(asking) : after);
     const shown = showTurn(turn);
-    offerCount(asked, shown.article, page);
     const running = begin(shown.article, turn);
     asking.turns.push(turn);
     keepTurn(asking, turn);
@@ -261,7 +259,8 @@ function answersOf({ turns }) {
 }
 
 function outcome(answer) {
-  const { decision, comparison, citations, reason, timings_ms: timings } = answer;
+  const { decision, comparison, citations, counted, reason, timings_ms: timings } = answer;
+  if (counted != null) return say("ask.counted");
   if (decision === "ANSWER") {
     const time = duration(timings.total);
     const how = answer.cache_hit ? say("ask.fromCache") : say("ask.inTime", { time });

@@ -1,63 +1,12 @@
-"""Questions that ask how many documents say something are counted exactly, and no others are."""
-
-import json
+"""Questions that ask how many documents say something have the exact count for an answer."""
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.asking import ask, latest
 from tests.page.words import asked
-from tests.places import ROOT
 
 pytestmark = pytest.mark.browser
-
-COUNTED = {
-    "How many documents mention libel?": "libel",
-    "how many of the documents say “right to silence”": "right to silence",
-    "How many judgments use the word proportionality?": "proportionality",
-    "In how many cases does the phrase duty of care appear?": "duty of care",
-    "How often is the word 'liberty' used?": "liberty",
-    "How many times does the word court occur ?": "court",
-    "How many texts mention the Supreme Court?": "Supreme Court",
-    "Combien de documents mentionnent la diffamation ?": "diffamation",
-    "Combien de textes contiennent le mot « liberté » ?": "liberté",
-    "Dans combien de lois figure l’expression ordre public ?": "ordre public",
-    "Combien de fois apparaît le mot grève ?": "grève",
-}
-NOT_COUNTED = [
-    "How many judges sit on the Supreme Court?",
-    "How many documents must an applicant file?",
-    "How many documents mention that a local authority cannot sue?",
-    "How many cases say anything about juries?",
-    "How many documents mention libel or slander?",
-    "How many articles contain more than one penalty clause today?",
-    "How often must the register be kept?",
-    "How many times can a person be tried for the same offence?",
-    "What do the documents mention of libel?",
-    "Tell me how many documents mention libel and why.",
-    "Combien de juges siègent à la Cour suprême ?",
-    "Combien de documents faut-il produire ?",
-    "Combien de textes disent qui peut voter ?",
-    "Combien de fois peut-on être jugé ?",
-]
-
-
-def words_of(page: Page, questions: list[str]) -> list[str]:
-    script = """questions => import('/static/words/count_instead.js')
-        .then((module) => questions.map(module.wordsAskedFor))"""
-    return page.evaluate(script, questions)
-
-
-def test_clear_forms_are_counted_and_nothing_else(page: Page) -> None:
-    assert dict(zip(COUNTED, words_of(page, list(COUNTED)), strict=True)) == COUNTED
-    assert set(words_of(page, NOT_COUNTED)) == {""}
-
-
-def test_no_labelled_question_is_taken_for_one(page: Page) -> None:
-    lines = (ROOT / "create" / "samples" / "labels.jsonl").read_text().splitlines()
-    questions = [json.loads(line)["question"] for line in lines if line.strip()]
-    assert len(questions) > 150
-    assert set(words_of(page, questions)) == {""}
 
 
 def test_the_count_stands_with_the_answer_and_opens_its_lines(page: Page, server: str) -> None:
@@ -71,6 +20,19 @@ def test_the_count_stands_with_the_answer_and_opens_its_lines(page: Page, server
     page.go_back()
     page.go_back()
     expect(latest(page).locator(".counted")).to_be_visible()
+    page.reload()
+    expect(latest(page).locator(".counted")).to_contain_text(f"{total['documents']} documents")
+
+
+def test_the_lines_are_those_of_the_corpus_that_was_asked(page: Page, server: str) -> None:
+    page.get_by_label("Collection").select_option("legal_uk")
+    total = asked(server, "counts", query='"libel"', corpus_filter="legal_uk")["total"]
+    ask(page, "How many documents mention libel?")
+    page.get_by_label("Collection").select_option("all")
+    note = latest(page).locator(".counted")
+    expect(note).to_contain_text("Counted exactly: 1 document says “libel”.")
+    note.get_by_role("button", name="Show the lines").click()
+    expect(page.locator(".line:not(.head)")).to_have_count(total["hits"])
 
 
 def test_what_no_document_says_is_told_and_other_questions_have_no_count(page: Page) -> None:

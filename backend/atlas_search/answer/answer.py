@@ -135,6 +135,20 @@ class Comparison:
     differences: tuple[Point, ...] = ()
 
 
+@dataclass(frozen=True)
+class Counted:
+    """How often words stand where a question was asked, in how many documents of how many.
+
+    `query` finds them in a concordance.
+    """
+
+    words: str
+    query: str
+    hits: int
+    documents: int
+    of_documents: int
+
+
 @dataclass(frozen=True, repr=False)
 class Answer:
     """The outcome of a question. `text` is empty unless the decision is ANSWER.
@@ -146,6 +160,7 @@ class Answer:
     `closest` are quotes that come closest to what is asked where the decision is not ANSWER;
     `confidence` says how surely an answer in the sources' own words answers.
     `choices` are the ways in which the sources read the question, if there are several.
+    `counted` is the exact count that the question asks for, None if it asks for none.
     `span_id` is that of the trace's root, empty if no trace is kept.
     """
 
@@ -171,6 +186,7 @@ class Answer:
     read_as: str = ""
     support: Support = field(default_factory=Support)
     choices: tuple[Reading, ...] = ()
+    counted: Counted | None = None
     span_id: str = ""
 
     def __repr__(self) -> str:  # noqa: D105
@@ -265,6 +281,7 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
             _choice(reading, answer.standalone or request.search.question)
             for reading in answer.choices
         ],
+        "counted": asdict(answer.counted) if answer.counted else None,
         "comparison": _comparison(answer.comparison, citations)
         if request.mode == "compare"
         else None,

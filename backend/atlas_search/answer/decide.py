@@ -182,6 +182,19 @@ def refuse(result: SearchResult, threshold: float) -> Outcome:
     )
 
 
+def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) -> Outcome:
+    """How many documents say something stands in none of them: it was counted."""
+    said = f"{documents} of {of_documents} documents say “{words}”"
+    often = f", {hits} times" if hits else ""
+    return _abstain(
+        "counted",
+        f"Counted exactly: {said}{often}. The passages do not tell how many there are.",
+        hits=hits,
+        documents=documents,
+        of_documents=of_documents,
+    )
+
+
 def no_corpus_answers(outcomes: Mapping[str, Outcome]) -> Outcome:
     """Of all corpora that were to be compared, none answers."""
     reasons = "; ".join(f"{corpus}: {outcome.message}" for corpus, outcome in outcomes.items())

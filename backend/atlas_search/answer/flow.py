@@ -7,6 +7,7 @@ from atlas_search.answer.answer import (
     Answer,
     Checked,
     Comparison,
+    Counted,
     References,
     Section,
     Token,
@@ -14,7 +15,8 @@ from atlas_search.answer.answer import (
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.compare import compare, search_each, together
 from atlas_search.answer.conflicts import Contradiction, conflicts_between
-from atlas_search.answer.decide import ANSWERED, before_writing
+from atlas_search.answer.counted import count_asked_for
+from atlas_search.answer.decide import ANSWERED, asks_for_count, before_writing
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.spent import tell_spent
@@ -40,6 +42,7 @@ class _Found:
     conflicts: tuple[Contradiction, ...] = ()
     comparison: Comparison = field(default_factory=Comparison)
     choices: tuple[Reading, ...] = ()
+    counted: Counted | None = None
 
 
 def answer_question(run: AnswerRun) -> Answer:
@@ -64,9 +67,28 @@ def answer_question(run: AnswerRun) -> Answer:
 def _anew(run: AnswerRun, span: Span) -> Answer:
     standalone = condense(run)
     asked = run.asking(standalone.question) if standalone.question else run
-    found = _compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked)
+    found = _count(asked) or (
+        _compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked)
+    )
     run.clock.lap("total")
     return _answer(run, standalone, found, span)
+
+
+def _count(run: AnswerRun) -> _Found | None:
+    """The exact count, if the question asks how many documents say something."""
+    counted = count_asked_for(run)
+    if counted is None:
+        return None
+    with run.turn():
+        result = search(run.search_run())
+    run.tell(References(result.passages))
+    outcome = asks_for_count(
+        counted.words,
+        hits=counted.hits,
+        documents=counted.documents,
+        of_documents=counted.of_documents,
+    )
+    return _Found(not_written(run, outcome), result.kept_only(), counted=counted)
 
 
 def _answer_once(run: AnswerRun) -> _Found:
@@ -119,6 +141,7 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
         comparison=found.comparison,
         support=written.support,
         choices=found.choices,
+        counted=found.counted,
         writer=replace(spent, fallback=writer.fallback),
         timings_ms={**found.result.timings_ms, **run.clock.laps},
         closest=_closest(run, found),
@@ -135,8 +158,10 @@ def _with_notes(written: Written) -> Verification:
 
 
 def _closest(run: AnswerRun, found: _Found) -> tuple[Citation, ...]:
-    """What comes closest to a question that is not answered; readings to choose are closer."""
+    """What comes closest to a question that is not answered; readings to choose and counts are
+    closer."""
     told = found.written.outcome is ANSWERED or found.written.outcome.code == "clarify"
+    told = told or found.counted is not None
     if told or not found.result.passages:
         return ()
     return found.written.closest or closest_quotes(run, found.result)

@@ -182,6 +182,16 @@ class CorpusAnswerOut(Sent):
     )
 
 
+class CountedOut(Sent):
+    """How often `words` stand where it was asked, in how many documents; `query` lists them."""
+
+    words: str
+    query: str
+    hits: int
+    documents: int
+    of_documents: int
+
+
 class ComparisonOut(Sent):
     """The answers of the corpora, and what they agree and differ about."""
 
@@ -238,6 +248,9 @@ class AnswerDocument(Sent):
     conflicts: list[ConflictOut] = []
     choices: list[ChoiceOut] = Field(
         default_factory=list, description="How the sources read the question, if in several ways"
+    )
+    counted: CountedOut | None = Field(
+        None, description="What a question for a count asks for, counted exactly"
     )
     comparison: ComparisonOut | None = Field(None, description="In the mode `compare` only")
     fallback: FallbackOut | None = None

@@ -1,0 +1,93 @@
+"""Questions that ask how many documents say something are counted exactly, and no others are."""
+
+import json
+
+import pytest
+
+from atlas_search.answer.counted import words_asked_for
+from atlas_search.atlas import Atlas
+from atlas_search.services import Services
+from tests.places import ROOT
+
+COUNTED = {
+    "How many documents mention libel?": "libel",
+    "how many of the documents say “right to silence”": "right to silence",
+    "How many judgments use the word proportionality?": "proportionality",
+    "In how many cases does the phrase duty of care appear?": "duty of care",
+    "How often is the word 'liberty' used?": "liberty",
+    "How many times does the word court occur ?": "court",
+    "How many texts mention the Supreme Court?": "Supreme Court",
+    "Combien de documents mentionnent la diffamation ?": "diffamation",
+    "Combien de textes contiennent le mot « liberté » ?": "liberté",
+    "Dans combien de lois figure l’expression ordre public ?": "ordre public",
+    "Combien de fois apparaît le mot grève ?": "grève",
+}
+NOT_COUNTED = [
+    "How many judges sit on the Supreme Court?",
+    "How many documents must an applicant file?",
+    "How many documents mention that a local authority cannot sue?",
+    "How many cases say anything about juries?",
+    "How many documents mention libel or slander?",
+    "How many articles contain more than one penalty clause today?",
+    "How often must the register be kept?",
+    "How many times can a person be tried for the same offence?",
+    "What do the documents mention of libel?",
+    "Tell me how many documents mention libel and why.",
+    "How many documents mention snake_case?",
+    "Combien de juges siègent à la Cour suprême ?",
+    "Combien de documents faut-il produire ?",
+    "Combien de textes disent qui peut voter ?",
+    "Combien de fois peut-on être jugé ?",
+]
+
+
+@pytest.mark.parametrize(("question", "words"), COUNTED.items())
+def test_clear_forms_name_the_words_to_count(question: str, words: str) -> None:
+    assert words_asked_for(question) == words
+
+
+@pytest.mark.parametrize("question", NOT_COUNTED)
+def test_other_questions_name_none(question: str) -> None:
+    assert words_asked_for(question) == ""
+
+
+def test_no_labelled_question_is_taken_for_one() -> None:
+    lines = (ROOT / "create" / "samples" / "labels.jsonl").read_text().splitlines()
+    questions = [json.loads(line)["question"] for line in lines if line.strip()]
+    assert len(questions) > 150
+    assert not [question for question in questions if words_asked_for(question)]
+
+
+@pytest.mark.parametrize("mode", ["answer", "compare"])
+@pytest.mark.parametrize("where", [{}, {"corpora": "legal_uk"}, {"filters": {"date": "1993"}}])
+def test_the_answer_is_the_count_of_what_was_asked_and_no_guess(
+    services: Services, where: dict, mode: str
+) -> None:
+    atlas = Atlas(services)
+    total = atlas.counts('"libel"', **where).total
+    answer = atlas.ask("How many documents mention libel?", mode=mode, **where)
+    said = answer.to_dict()
+    assert total.documents > 0
+    assert (said["decision"], said["reason"]["code"]) == ("ABSTAIN", "counted")
+    assert f"{total.documents} of {total.of_documents} documents" in said["reason"]["message"]
+    assert said["counted"] == {
+        "words": "libel",
+        "query": '"libel"',
+        "hits": total.hits,
+        "documents": total.documents,
+        "of_documents": total.of_documents,
+    }
+    assert (said["answer"], said["citations"], said["closest"]) == (None, [], [])
+
+
+def test_what_no_document_says_is_counted_too(services: Services) -> None:
+    answer = Atlas(services).ask("How many documents mention zyzzyva?")
+    assert answer.counted is not None
+    assert (answer.counted.hits, answer.counted.documents) == (0, 0)
+    assert answer.outcome.message.startswith("Counted exactly: 0 of 84 documents say “zyzzyva”.")
+
+
+def test_questions_for_another_number_have_no_count(services: Services) -> None:
+    said = Atlas(services).ask("How many judges sit on the Supreme Court?").to_dict()
+    assert said["counted"] is None
+    assert said["reason"]["code"] != "counted"
