@@ -25,8 +25,8 @@ from tests.hash_embedder import HashEmbedder
 
 SHARES = {"small": 0.01, "medium": 0.1, "large": 0.89}
 VOCABULARY = 200_000
-WORDS = 2_400  # of a document, some twenty passages
-PASSAGES = 20
+WORDS = 2_400  # of a document
+PASSAGES = 14  # that these make
 ROUNDS = 7
 QUERIES = {
     "the most frequent word": "w0",

@@ -1,6 +1,7 @@
 """Hits in the bundled demo equal a plain look through its documents."""
 
 import re
+from collections import Counter
 from fnmatch import fnmatchcase
 
 import pytest
@@ -31,6 +32,39 @@ def test_a_word_is_hit_wherever_a_regular_expression_finds_it(
     lines = [(line.document_id, line.start, line.end) for line in found.lines]
     assert lines == expected[:1000]
     assert sum(found.per_corpus.values()) == found.hits
+
+
+def stems(document: Document) -> list[str]:
+    return [word.term for word in words(document.text)]
+
+
+def test_stems_near_words_and_alternatives_of_the_demo_equal_a_scan(
+    services: Services, documents: list[Document]
+) -> None:
+    atlas = Atlas(services)
+    by_stem = atlas.counts("judges", form="stem", by="corpus")
+    (stem,) = {word.term for word in words("judges")}
+    expected = Counter(d.corpus for d in documents for term in stems(d) if term == stem)
+    assert {cell.value: cell.hits for cell in by_stem.cells} == dict(expected)
+    hits, decades = 0, Counter[str | None]()
+    for document in documents:
+        folded = [word.folded for word in words(document.text)]
+        of = sum(
+            word == "libel"
+            or (
+                word.startswith("court")
+                and any(near.startswith("decid") for near in folded[max(at - 4, 0) : at + 5])
+            )
+            for at, word in enumerate(folded)
+        )
+        days = bounds(str(document.metadata.get("date", "")))
+        same = days is not None and days[0][:3] == days[1][:3]
+        decades[f"{days[0][:3]}0s" if days and same else None] += of
+        hits += of
+    query = "(court* NEAR/4 decid*) OR libel"
+    assert atlas.concordance(query).hits == hits > 0
+    counted = {c.value: c.hits for c in atlas.trends(query, by="decade").cells if c.hits}
+    assert counted == {decade: count for decade, count in decades.items() if count}
 
 
 PHRASES = ["right to silence", "supreme court", "consti*", "*ness", "the * of the", "wom?n"]

@@ -1,5 +1,7 @@
 """Hits of any query equal those that a plain look through the texts finds."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,9 +54,12 @@ def found_in(table: WordTable, query: str, **how: object) -> list[list[tuple[int
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.lists(TEXTS, max_size=4), QUERIES, st.booleans())
-def test_hits_equal_a_plain_scan(texts: list[str], query: object, exactly: bool) -> None:
-    found = found_in(table_of(*texts), typed(query), exactly=exactly)
+@given(st.lists(TEXTS, max_size=4), QUERIES, st.booleans(), st.sampled_from([0, 3, 20]))
+def test_hits_equal_a_plain_scan(
+    texts: list[str], query: object, exactly: bool, steps: int
+) -> None:
+    with patch("atlas_search.words.hits.STEPS", steps):  # both ways to find what is near
+        found = found_in(table_of(*texts), typed(query), exactly=exactly)
     assert found == [scan(query, text, exactly=exactly) for text in texts]
 
 

@@ -11,7 +11,8 @@ from atlas_search.words.request import CORPUS, DECADE, YEAR, CountsRequest
 from atlas_search.words.run import WordsRun
 
 MOST_CELLS = 10_000
-"""Of a field whose every document says something else; those with the fewest hits are left out."""
+"""Of a field whose every document says something else, those with the fewest hits are left out; of
+years and corpora the last ones."""
 
 
 def tabulate(run: WordsRun, asked: CountsRequest) -> Counts:
