@@ -37,12 +37,12 @@ def _overlaps(rows: IntArray, table: TokenTable) -> tuple[IntArray, IntArray]:
         hashes ^= hashes >> np.uint64(29)
     whole = words.row[:count] == words.row[SHINGLE - 1 :][:count]
     row, hashes = words.row[:count][whole], hashes[whole]
-    _, run = np.unique(hashes, return_inverse=True)
-    pairs = np.unique(row * (run.max(initial=0) + 1) + run)
-    row, run = pairs // (run.max(initial=0) + 1), pairs % (run.max(initial=0) + 1)
+    order = np.argsort(hashes, kind="stable")  # by run, then by row
+    row, run = row[order], hashes[order]
+    again = (run[1:] == run[:-1]) & (row[1:] == row[:-1])
+    first = np.flatnonzero(np.concatenate(([True], ~again))[: len(row)])
+    row, run = row[first], run[first]
     sizes = np.bincount(row, minlength=len(rows))
-    order = np.lexsort((row, run))
-    row, run = row[order], run[order]
     shared = np.zeros((len(rows), len(rows)), dtype=np.int64)
     # the passages with one run stand together now: pair each with the next, the one after ...
     for step in range(1, len(rows)):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from atlas_search.core.domain import CheckedPassage, Highlight, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
-from atlas_search.language.text import TextSpan, sentences, words
+from atlas_search.language.text import TextSpan, places_of, sentences
 from atlas_search.search.query import Query
 
 WINDOW = 3  # sentences that one highlight may hold
@@ -146,10 +146,9 @@ def term_hits(text: str, query: Query) -> list[Hit]:
         for spelling in (term, *query.spellings.get(term, ())):
             asked.setdefault(spelling, []).append(term)
     return [
-        Hit(word.start, term)
-        for word in words(text, query.language)
-        for form in (word.term, *word.parts)
-        for term in asked.get(form, ())
+        Hit(start, term)
+        for start, form in places_of(asked, text, query.language)
+        for term in asked[form]
     ]
 
 
