@@ -8,7 +8,7 @@ import pytest
 from atlas_search.search.query import parse_query
 from atlas_search.search.signals.measure import measure
 from atlas_search.search.signals.occurrences import weigh
-from atlas_search.stores.tokens import TokenWriter
+from atlas_search.stores.token_writer import TokenWriter
 from tests.three_passages import idf, signals_of, table_of
 
 

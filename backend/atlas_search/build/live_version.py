@@ -1,6 +1,6 @@
 """What a version is made of: documents kept from the live version, and staged ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -17,9 +17,9 @@ from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.records import Records
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.tokens import IntArray, TokenTable, TokenWriter
+from atlas_search.stores.token_writer import TokenWriter
+from atlas_search.stores.tokens import IntArray, TokenTable
 from atlas_search.stores.versions import EMBEDDINGS, RECORDS, TOKENS, WORDS
-from atlas_search.stores.word_writer import WordWriter
 from atlas_search.stores.words import WordTable, no_words
 
 
@@ -124,6 +124,23 @@ class Cut:
     number: int
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Documents of one corpus that follow each other in the live version as in the coming one.
+
+    They and their passages, the `rows`, are taken over as they stand there, with their words.
+    """
+
+    places: Sequence[Placed]
+    documents: range
+    rows: range
+
+    @property
+    def corpus(self) -> str:
+        """Of all of them."""
+        return self.places[0].found.corpus
+
+
 _ContextIds = Callable[[str, str, str], IntArray]
 
 
@@ -170,10 +187,57 @@ class Materials:
             for cut in cuts
         ]
 
+    def parts(self, documents: Sequence[Placed]) -> Iterator[Kept | Placed]:
+        """All documents in order: runs of those that stay as they are, and each other by itself."""
+        if not self._keeps_words:
+            yield from documents
+            return
+        ids = self.live.records.document_ids()
+
+        def stays(place: Placed) -> bool:
+            found = place.found
+            known = self.live.manifest.languages.get(found.corpus)
+            return found.kept and ids[found.number] == place.id and known == found.language
+
+        run: list[Placed] = []
+        for place in documents:
+            if run and not (stays(place) and _follows(run[-1], place)):
+                yield self._kept(run)
+                run = []
+            if stays(place):
+                run.append(place)
+            else:
+                yield place
+        if run:
+            yield self._kept(run)
+
+    def _kept(self, run: Sequence[Placed]) -> Kept:
+        documents = range(run[0].found.number, run[-1].found.number + 1)
+        first, end = self.live.first_rows[[documents.start, documents.stop]].tolist()
+        return Kept(run, documents, range(first, end))
+
+    @cached_property
+    def passage_ids(self) -> list[str]:
+        """Of the live version, by row."""
+        return self.live.records.passage_ids()
+
+    @cached_property
+    def words_of_live(self) -> tuple[TokenTable, WordTable]:
+        """The words of its passages and of its documents. Raises DamagedStore."""
+        return self.live.tokens, self.live.words
+
+    @property
+    def _keeps_words(self) -> bool:
+        """Whether the words of the live version can be taken over, or must be found anew."""
+        if not self._is_analysed:
+            return False
+        try:
+            return bool(self.words_of_live)
+        except DamagedStore:
+            return False
+
     def reader(self, writer: TokenWriter) -> Callable[[Placed], Ready]:
         """A function that brings a document into the form in which it is written."""
-        table = self._words()
-        translate = writer.translator(table) if table else None
 
         @lru_cache(maxsize=4096)  # most passages of a document have the same
         def context_ids(section: str, speaker: str, language: str) -> IntArray:
@@ -184,12 +248,7 @@ class Materials:
                 return self._read_staged(place, writer, context_ids)
             language = place.found.language
             document, passages = self.live.records.stored_document(place.found.number)
-            term_ids = [
-                (translate(table.words.row(p.row)), translate(table.parts.row(p.row)))
-                if table and translate and p.language == language
-                else _analyse(p.text, language, writer)
-                for p in passages
-            ]
+            term_ids = [_analyse(p.text, language, writer) for p in passages]
             return Ready(
                 replace(document, id=place.id),
                 language,
@@ -201,39 +260,6 @@ class Materials:
             )
 
         return ready
-
-    def word_filler(self, writer: WordWriter) -> Callable[[Placed, Ready], None]:
-        """What adds all words of a document to `writer`, from the live version where it can."""
-        table = self._word_table()
-        keep = writer.keeper(table) if table else None
-        languages = self._live.manifest.languages if self._live else {}
-
-        def fill(place: Placed, ready: Ready) -> None:
-            spans = [passage.span for passage in ready.passages]
-            found, corpus = place.found, ready.document.corpus
-            if keep and found.kept and languages[corpus] == ready.language:
-                keep(found.number, spans)
-            else:
-                writer.add(ready.document.text, ready.language, spans)
-
-        return fill
-
-    def _word_table(self) -> WordTable | None:
-        if not self._is_analysed:
-            return None
-        try:
-            return self.live.words
-        except DamagedStore:
-            return None
-
-    def _words(self) -> TokenTable | None:
-        """The words of the live version, or None if they must be found anew."""
-        if not self._is_analysed:
-            return None
-        try:
-            return self.live.tokens
-        except DamagedStore:
-            return None
 
     @property
     def _is_analysed(self) -> bool:
@@ -259,6 +285,12 @@ class Materials:
                 for p in staged.passages
             ],
         )
+
+
+def _follows(before: Placed, place: Placed) -> bool:
+    """Whether a document that stays follows another in the live version, in the same corpus."""
+    same = before.found.corpus == place.found.corpus
+    return same and place.found.number == before.found.number + 1
 
 
 def _rename(passage: Passage, document_id: str) -> PassageRow:

@@ -4,11 +4,12 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from atlas_search.build.corpora import label_of
-from atlas_search.build.live_version import Ready
+from atlas_search.build.document_ids import FoundDocument
 from atlas_search.core.domain import Metadata
 from atlas_search.readers.metadata import FieldCounter
 from atlas_search.stores.manifest import CorpusStatistics, Field
@@ -27,6 +28,16 @@ class _Corpus:
     digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
 
+class Counted(NamedTuple):
+    """What is counted of a document: its characters, words and passages, and its metadata."""
+
+    found: FoundDocument
+    characters: int
+    words: int
+    passages: int
+    metadata: Metadata
+
+
 class Counter:
     """Counts documents as they pass, in order of corpus."""
 
@@ -36,20 +47,20 @@ class Counter:
         self._fields = FieldCounter()
         self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
-    def add(self, ready: Ready, words: int) -> None:
-        """Count one document of so many words, and its passages."""
-        document = ready.document
-        corpus = self._corpora.setdefault(document.corpus, _Corpus(ready.language))
+    def add(self, counted: Counted) -> None:
+        """Count one document and its passages."""
+        found = counted.found
+        corpus = self._corpora.setdefault(found.corpus, _Corpus(found.language))
         corpus.documents += 1
-        corpus.passages += len(ready.passages)
-        corpus.characters += len(document.text)
-        corpus.words += words
-        corpus.digest.update(ready.provenance.digest)
-        of_source = self._characters[ready.provenance.origin, document.source]
-        of_source[document.corpus] = of_source.get(document.corpus, 0) + len(document.text)
-        self._fields.add(document.metadata)
-        self.origins[ready.provenance.origin][0] += 1
-        self.origins[ready.provenance.origin][1] += len(ready.passages)
+        corpus.passages += counted.passages
+        corpus.characters += counted.characters
+        corpus.words += counted.words
+        corpus.digest.update(found.provenance.digest)
+        of_source = self._characters[found.provenance.origin, found.source]
+        of_source[found.corpus] = of_source.get(found.corpus, 0) + counted.characters
+        self._fields.add(counted.metadata)
+        self.origins[found.provenance.origin][0] += 1
+        self.origins[found.provenance.origin][1] += counted.passages
 
     def passages(self) -> dict[str, int]:
         """Passages by corpus, in order."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from atlas_search.build.document_ids import Placed
-from atlas_search.build.live_version import Live, Materials, Ready
-from atlas_search.build.statistics import Counter
+from atlas_search.build.live_version import Kept, Live, Materials, Ready
+from atlas_search.build.statistics import Counted, Counter
 from atlas_search.build.vectorise import Known
 from atlas_search.core.errors import SourceError
 from atlas_search.core.web_address import UNLINKED, URL
@@ -20,7 +20,8 @@ from atlas_search.stores.digests import check_files
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.keywords import Entry, write_keywords
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
-from atlas_search.stores.tokens import TokenTable, TokenWriter
+from atlas_search.stores.token_writer import TokenWriter
+from atlas_search.stores.tokens import TokenTable
 from atlas_search.stores.vectors import (
     CorpusVectors,
     change_vectors,
@@ -41,38 +42,72 @@ def write_records(
     folder: Path, documents: Sequence[Placed], sources: Iterable[SourceRow], materials: Materials
 ) -> tuple[Counter, list[str]]:
     """Write documents, words and keyword index; gives the statistics and all passage ids."""
-    tokens, all_words = TokenWriter(), WordWriter()
-    records = RecordWriter(folder / RECORDS)
-    counter = Counter()
+    parts = list(materials.parts(documents))
+    kept = any(isinstance(part, Kept) for part in parts)
+    tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
+    records = RecordWriter(folder / RECORDS, materials.live.folder / RECORDS if kept else None)
     ids: list[str] = []
     seen: set[str] = set()
     ready_from = materials.reader(tokens)
-    fill_words = materials.word_filler(all_words)
     for source in sources:
         records.source(source)
-    for place in documents:
-        ready = ready_from(place)
-        _require_new(seen, ready)
-        records.document(ready.document, ready.provenance, ready.passages)
-        tokens.document(
-            ready.document.corpus,
-            tokens.ids(w.term for w in words(ready.document.context_title, ready.language)),
-            [
-                (field, tokens.ids(_match_terms(field, value, ready.language)))
-                for field, value in metadata_values(ready.document)
-            ],
-        )
-        for each in zip(ready.words, ready.parts, ready.contexts, strict=True):
-            tokens.passage(*each)
-        fill_words(place, ready)
-        counter.add(ready, all_words.words_of_last)
-        ids += [passage.id for passage in ready.passages]
+    for part in parts:
+        if isinstance(part, Kept):
+            records.keep(part.documents, part.rows)
+            counted = _keep_words(part, materials, tokens, all_words)
+            added = materials.passage_ids[part.rows.start : part.rows.stop]
+        else:
+            ready = ready_from(part)
+            records.document(ready.document, ready.provenance, ready.passages)
+            counted = [_add_words(part, ready, tokens, all_words)]
+            added = [passage.id for passage in ready.passages]
+            _require_new(seen, ready)
+        for each in counted:
+            counter.add(each)
+        seen.update(added)
+        ids += added
     records.close()
     table = tokens.table()
     table.write(folder / TOKENS)
     all_words.table().write(folder / WORDS)
     write_keywords(folder / KEYWORDS, _entries(table, counter))
     return counter, ids
+
+
+def _keep_words(
+    kept: Kept, materials: Materials, tokens: TokenWriter, all_words: WordWriter
+) -> list[Counted]:
+    """Take over the words of documents that stay as they are."""
+    table, words_of_documents = materials.words_of_live
+    described = materials.live.records.described(kept.documents)
+    fields = [field for _, metadata in described for field, _ in metadata_values(metadata)]
+    tokens.keep(table, kept.documents, kept.rows, kept.corpus, fields)
+    sizes = all_words.keep(words_of_documents, kept.documents, kept.rows)
+    first_rows = materials.live.first_rows[kept.documents.start : kept.documents.stop + 1]
+    passages = np.diff(first_rows).tolist()
+    return [
+        Counted(place.found, characters, size, count, metadata)
+        for place, (characters, metadata), size, count in zip(
+            kept.places, described, sizes, passages, strict=True
+        )
+    ]
+
+
+def _add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordWriter) -> Counted:
+    """Add the words of a document that is new, or has changed."""
+    document, language = ready.document, ready.language
+    tokens.document(
+        document.corpus,
+        tokens.ids(word.term for word in words(document.context_title, language)),
+        [
+            (field, tokens.ids(_match_terms(field, value, language)))
+            for field, value in metadata_values(document.metadata)
+        ],
+    )
+    for each in zip(ready.words, ready.parts, ready.contexts, strict=True):
+        tokens.passage(*each)
+    size = all_words.add(document.text, language, [passage.span for passage in ready.passages])
+    return Counted(place.found, len(document.text), size, len(ready.passages), document.metadata)
 
 
 def _require_new(seen: set[str], ready: Ready) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from atlas_search.core.domain import Document, Located
+from atlas_search.core.domain import Document, Located, Metadata
 from atlas_search.language.dates import bounds
 from atlas_search.language.text import TextSpan
 
@@ -122,13 +122,19 @@ class PassageRow:
 
 
 class RecordWriter:
-    """Fills a new SQLite file in order of documents and passages; `close` commits it."""
+    """Fills a new SQLite file in order of documents and passages; `close` commits it.
 
-    def __init__(self, path: Path):
-        self._connection = sqlite3.connect(path)
+    What it keeps comes from another such file, `kept`.
+    """
+
+    def __init__(self, path: Path, kept: Path | None = None):
+        self._connection = sqlite3.connect(path.absolute().as_uri(), uri=True)
         self._connection.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _SCHEMA
         )
+        if kept:
+            address = f"{kept.absolute().as_uri()}?mode=ro&immutable=1"
+            self._connection.execute("ATTACH DATABASE ? AS kept", (address,))
         self._connection.execute("BEGIN")
         self._documents = 0
         self._passages = 0
@@ -182,7 +188,7 @@ class RecordWriter:
             "INSERT INTO metadata VALUES (?, ?, ?, ?, ?)",
             (
                 (number, field, value, *(bounds(str(value)) or (None, None)))
-                for field, value in metadata_values(document)
+                for field, value in metadata_values(document.metadata)
             ),
         )
         rows = [
@@ -195,6 +201,34 @@ class RecordWriter:
         self._connection.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 11)})", rows)
         self._passages += len(rows)
 
+    def keep(self, documents: range, rows: range) -> None:
+        """Add consecutive documents of the other file, and their passages, the `rows`.
+
+        They get the numbers that follow here; all else stays as it is.
+        """
+        moved = {
+            "document": self._documents - documents.start,
+            "row": self._passages - rows.start,
+        }
+        of_documents, of_rows = (
+            f"{name} >= {found.start} AND {name} < {found.stop}"
+            for name, found in (("document", documents), ("row", rows))
+        )
+        for table, condition, order in (
+            ("documents", of_documents, "document"),
+            ("texts", of_documents, "document, block"),
+            ("metadata", of_documents, "rowid"),
+            ("passages", of_rows, "row"),
+        ):
+            columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
+            values = [f"{c} + {moved[c]}" if c in moved else c for c in columns]
+            self._connection.execute(
+                f"INSERT INTO main.{table} ({', '.join(columns)}) SELECT {', '.join(values)} "
+                f"FROM kept.{table} WHERE {condition} ORDER BY {order}"
+            )
+        self._documents += len(documents)
+        self._passages += len(rows)
+
     def close(self) -> None:
         """Commit and close."""
         self._connection.commit()
@@ -202,11 +236,11 @@ class RecordWriter:
         self._connection.close()
 
 
-def metadata_values(document: Document) -> list[tuple[str, str | float]]:
+def metadata_values(metadata: Metadata) -> list[tuple[str, str | float]]:
     """Every value of every field: a list gives one pair for each of its items."""
     return [
         (field, item)
-        for field, value in document.metadata.items()
+        for field, value in metadata.items()
         for item in (value if isinstance(value, tuple) else (value,))
     ]
 

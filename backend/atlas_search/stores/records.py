@@ -341,6 +341,19 @@ class Records:
         query = "SELECT corpus, source, origin, key, stem, digest FROM documents ORDER BY document"
         return [(r["corpus"], r["source"], _provenance(r)) for r in self._rows(query)]
 
+    def document_ids(self) -> list[str]:
+        """The id of every document, by its index."""
+        return [id_ for (id_,) in self._rows("SELECT id FROM documents ORDER BY document")]
+
+    def described(self, documents: range) -> list[tuple[int, Metadata]]:
+        """How many characters each of some documents has, and its metadata as it was written."""
+        query = (
+            "SELECT characters, metadata FROM documents "
+            "WHERE document >= ? AND document < ? ORDER BY document"
+        )
+        found = self._rows(query, (documents.start, documents.stop))
+        return [(row["characters"], _written(row["metadata"])) for row in found]
+
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
         """A document and its passages by the document's index."""
         (record,) = self._rows("SELECT * FROM documents WHERE document = ?", (index,))
@@ -436,10 +449,11 @@ def _provenance(record: sqlite3.Row) -> Provenance:
 
 def _metadata(text: str) -> Metadata:
     """Without an address that is no link: stores of earlier versions hold what the sources said."""
+    return with_link(_written(text)).metadata
+
+
+def _written(text: str) -> Metadata:
     loaded: dict[str, str | float | list[str]] = json.loads(text)
-    return with_link(
-        {
-            field: tuple(value) if isinstance(value, list) else value
-            for field, value in loaded.items()
-        }
-    ).metadata
+    return {
+        field: tuple(value) if isinstance(value, list) else value for field, value in loaded.items()
+    }

@@ -1,7 +1,7 @@
 """The words of every passage as integer arrays: what the ranking signals read."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -15,7 +15,6 @@ from atlas_search.stores.arrays import map_array
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
 VOCABULARY = "vocabulary.json"
-BLOCK = 20_000  # passages whose words are counted at once
 
 
 def sorted_unique(values: IntArray) -> IntArray:
@@ -48,11 +47,18 @@ class Ragged:
     offsets: IntArray
 
     @classmethod
-    def of(cls, rows: list[IntArray]) -> "Ragged":
-        """Rows of int32 values, concatenated."""
-        lengths = np.fromiter((len(row) for row in rows), dtype=np.int64, count=len(rows))
-        flat = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
-        return cls(flat.astype(np.int32, copy=False), np.concatenate(([0], np.cumsum(lengths))))
+    def of(cls, rows: Sequence["IntArray | Ragged"]) -> "Ragged":
+        """Rows of int32 values, and those of others, one after the other."""
+        lengths = [np.diff(row.offsets) if isinstance(row, Ragged) else [len(row)] for row in rows]
+        flats = [row.flat if isinstance(row, Ragged) else row for row in rows]
+        flat = np.concatenate(flats) if rows else np.empty(0, dtype=np.int32)
+        ends = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *lengths]))
+        return cls(flat.astype(np.int32, copy=False), ends)
+
+    def part(self, first: int, end: int) -> "Ragged":
+        """The rows from `first` to `end`, excluded."""
+        offsets = self.offsets[first : end + 1]
+        return Ragged(self.flat[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def row(self, index: int) -> IntArray:
         """One row."""
@@ -189,135 +195,3 @@ class TokenTable:
                 f"The words in {folder} cannot be read ({error}). Run `atlas store repair`."
             ) from error
         return cls(vocabulary={term: id_ for id_, term in enumerate(terms)}, **arrays)
-
-
-class TokenWriter:
-    """Collects the words of passages and documents in order and makes a table of them.
-
-    Terms are numbered by first occurrence, whatever was read before: the same passages give the
-    same table.
-    """
-
-    def __init__(self) -> None:
-        self._vocabulary: dict[str, int] = {}
-        self._rows: dict[str, list[IntArray]] = {
-            n: [] for n in ("words", "parts", "titles", "contexts", "values")
-        }
-        self._contexts: dict[bytes, int] = {}
-        self._context_of: list[int] = []
-        self._value_counts: list[int] = []
-        self._value_field: list[str] = []
-        self._document_of: list[int] = []
-        self._corpora: dict[str, int] = {}
-        self._passages_of: list[int] = []
-
-    def ids(self, terms: Iterable[str]) -> IntArray:
-        """The ids of `terms`, new ones for terms not seen before."""
-        known = self._vocabulary
-        return np.array([known.setdefault(term, len(known)) for term in terms], dtype=np.int32)
-
-    def translator(self, table: TokenTable) -> Callable[[IntArray], IntArray]:
-        """What turns term ids of `table` into ids of this one."""
-        terms = list(table.vocabulary)
-        number = np.full(len(terms), -1, dtype=np.int32)
-
-        def translate(ids: IntArray) -> IntArray:
-            for id_ in ids[number[ids] < 0]:
-                number[id_] = self._vocabulary.setdefault(terms[id_], len(self._vocabulary))
-            return number[ids]
-
-        return translate
-
-    def document(self, corpus: str, title: IntArray, values: list[tuple[str, IntArray]]) -> None:
-        """Add a document: the words of its title, and of its (field, value) pairs.
-
-        The documents of a corpus follow each other.
-        """
-        if corpus not in self._corpora:
-            self._corpora[corpus] = len(self._corpora)
-            self._passages_of.append(0)
-        self._rows["titles"].append(title)
-        self._rows["values"] += [terms for _, terms in values]
-        self._value_field += [field for field, _ in values]
-        self._value_counts.append(len(values))
-
-    def passage(self, words: IntArray, parts: IntArray, context: IntArray) -> None:
-        """Add a passage of the document added last; many share a `context`, which is kept once."""
-        number = self._contexts.setdefault(context.tobytes(), len(self._contexts))
-        if number == len(self._rows["contexts"]):
-            self._rows["contexts"].append(context)
-        self._context_of.append(number)
-        self._rows["words"].append(words)
-        self._rows["parts"].append(parts)
-        self._document_of.append(len(self._value_counts) - 1)
-        self._passages_of[-1] += 1
-
-    def table(self) -> TokenTable:
-        """The table of all that was added."""
-        ragged = {name: Ragged.of(rows) for name, rows in self._rows.items()}
-        terms, number = self._renumber(list(ragged.values()))
-        renumbered = {
-            name: Ragged(number[rows.flat].astype(np.int32), rows.offsets)
-            for name, rows in ragged.items()
-        }
-        document_of = np.array(self._document_of, dtype=np.int32)
-        context_of = np.array(self._context_of, dtype=np.int32)
-        every: IntArray = np.arange(len(document_of))
-        owned: list[tuple[Ragged, IntArray]] = [
-            (renumbered["words"], every),
-            (renumbered["parts"], every),
-            (renumbered["titles"], document_of),
-            (renumbered["contexts"], context_of),
-        ]
-        counts = _passage_frequencies(owned, len(terms), self._passages_of)
-        terms_of: list[IntArray] = [np.flatnonzero(of) for of in counts]
-        names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
-        return TokenTable(
-            vocabulary={term: id_ for id_, term in enumerate(terms)},
-            words=renumbered["words"],
-            parts=renumbered["parts"],
-            titles=renumbered["titles"],
-            contexts=renumbered["contexts"],
-            context_of=context_of,
-            values=renumbered["values"],
-            values_of=Ragged(
-                np.arange(len(self._value_field), dtype=np.int32),
-                np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),
-            ),
-            value_field=np.array([names[field] for field in self._value_field], dtype=np.int16),
-            document_of=document_of,
-            passage_frequency=np.sum([np.zeros(len(terms)), *counts], axis=0).astype(np.int32),
-            terms_of=Ragged.of(terms_of),
-            counts_of=Ragged.of([of[ids] for of, ids in zip(counts, terms_of, strict=True)]),
-            passages_of=np.array(self._passages_of, dtype=np.int32),
-        )
-
-    def _renumber(self, used: list[Ragged]) -> tuple[list[str], IntArray]:
-        """The terms that occur, in order of first occurrence, and the new id of each old one."""
-        every = np.concatenate([rows.flat for rows in used])
-        ids, first = np.unique(every, return_index=True)
-        ids = ids[np.argsort(first)]
-        number = np.zeros(len(self._vocabulary), dtype=np.int32)
-        number[ids] = np.arange(len(ids))
-        terms = list(self._vocabulary)
-        return [terms[id_] for id_ in ids], number
-
-
-def _passage_frequencies(
-    owned: Sequence[tuple[Ragged, IntArray]], terms: int, passages_of: Sequence[int]
-) -> list[IntArray]:
-    """For each corpus: in how many of its passages each term occurs, in whatever is `owned`.
-
-    Each is a kind of terms, and which row of it belongs to every passage.
-    """
-    found: list[IntArray] = []
-    ends = np.cumsum(passages_of)
-    for end, count in zip(ends.tolist(), passages_of, strict=True):
-        frequency = np.zeros(terms, dtype=np.int32)
-        for start in range(end - count, end, BLOCK):
-            block = np.arange(start, min(start + BLOCK, end))
-            taken = [of.take(at[block]) for of, at in owned]
-            pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
-            frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
-        found.append(frequency)
-    return found

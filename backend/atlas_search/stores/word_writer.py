@@ -1,6 +1,6 @@
 """Collecting the words of documents for a `WordTable`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,15 @@ class WordWriter:
     def __init__(self) -> None:
         self._forms: dict[_Form, int] = {}
         self._known: dict[str, dict[str, int]] = {}
-        self._documents: list[tuple[IntArray, IntArray, IntArray]] = []
+        self._texts: list[tuple[IntArray, IntArray, IntArray]] = []
+        self._sizes: list[int] = []
         self._bounds: list[tuple[IntArray, IntArray]] = []
         self._places = 0
+        self._kept: WordTable | None = None
+        self._number: IntArray = np.empty(0, dtype=np.int32)
 
-    def add(self, text: str, language: str, passages: Sequence[TextSpan]) -> None:
-        """Add a document and the places of its passages."""
+    def add(self, text: str, language: str, passages: Sequence[TextSpan]) -> int:
+        """Add a document and the places of its passages; gives how many words it has."""
         known = self._known.setdefault(language, {})
         spans = word_spans(text, language)
         tokens = np.empty(len(spans), dtype=np.int32)
@@ -39,35 +42,47 @@ class WordWriter:
                 number = known[surface] = self._forms.setdefault(form, len(self._forms))
             tokens[at] = number
         places = np.array(spans, dtype=np.int32).reshape(-1, 2)
-        self._append(tokens, places[:, 0], places[:, 1] - places[:, 0], passages)
+        starts, ends = places[:, 0], places[:, 1]
+        # as many words as begin in time may end too late
+        first = np.searchsorted(starts, [span.start for span in passages])
+        last = np.searchsorted(ends, [span.end for span in passages], side="right")
+        bounds = [first + self._places, np.maximum(first, last) + self._places]
+        self._append(tokens, starts, ends - starts, bounds)
+        self._sizes.append(len(tokens))
+        return len(tokens)
 
-    @property
-    def words_of_last(self) -> int:
-        """How many words the document has that was added last."""
-        return len(self._documents[-1][0])
+    def keep(self, table: WordTable, documents: range, rows: range) -> list[int]:
+        """Add consecutive documents of `table` and their passages, the `rows`, as they stand there.
 
-    def keeper(self, table: WordTable) -> Callable[[int, Sequence[TextSpan]], None]:
-        """What adds a document of `table`, by its index there, as `add` would add its text."""
-        number = np.full(len(table.forms), -1, dtype=np.int32)
+        Gives how many words each document has.
+        """
+        first, end = int(table.ends[documents.start]), int(table.ends[documents.stop])
+        tokens = table.tokens[first:end]
+        number = self._numbers_in(table, tokens)
+        sizes: list[int] = np.diff(table.ends[documents.start : documents.stop + 1]).tolist()
+        moved = self._places - first
+        bounds = [side[rows.start : rows.stop] + moved for side in (table.firsts, table.lasts)]
+        self._append(number[tokens], table.starts[first:end], table.lengths[first:end], bounds)
+        self._sizes += sizes
+        return sizes
 
-        def keep(document: int, passages: Sequence[TextSpan]) -> None:
-            own = slice(int(table.ends[document]), int(table.ends[document + 1]))
-            tokens = table.tokens[own]
-            for form in np.unique(tokens[number[tokens] < 0]).tolist():
-                written = (table.forms[form], table.terms[table.term_of[form]])
-                number[form] = self._forms.setdefault(written, len(self._forms))
-            self._append(number[tokens], table.starts[own], table.lengths[own], passages)
-
-        return keep
+    def _numbers_in(self, table: WordTable, tokens: IntArray) -> IntArray:
+        """The number here of every form of `table`; of those among `tokens` at least."""
+        if self._kept is not table:
+            self._kept = table
+            self._number = np.full(len(table.forms), -1, dtype=np.int32)
+        number = self._number
+        used = np.bincount(tokens, minlength=len(number)) > 0
+        for form in np.flatnonzero(used & (number < 0)).tolist():
+            written = (table.forms[form], table.terms[table.term_of[form]])
+            number[form] = self._forms.setdefault(written, len(self._forms))
+        return number
 
     def _append(
-        self, tokens: IntArray, starts: IntArray, lengths: IntArray, passages: Sequence[TextSpan]
+        self, tokens: IntArray, starts: IntArray, lengths: IntArray, bounds: Sequence[IntArray]
     ) -> None:
-        # as many words as begin in time may end too late
-        begin = np.searchsorted(starts, [span.start for span in passages])
-        end = np.searchsorted(starts + lengths, [span.end for span in passages], side="right")
-        self._documents.append((tokens, starts, lengths))
-        self._bounds.append((begin + self._places, np.maximum(begin, end) + self._places))
+        self._texts.append((tokens, starts, lengths))
+        self._bounds.append((bounds[0], bounds[1]))
         self._places += len(tokens)
 
     def table(self) -> WordTable:
@@ -83,7 +98,6 @@ class WordWriter:
         firsts, lasts = (
             np.concatenate([_EMPTY, *(bounds[side] for bounds in self._bounds)]) for side in (0, 1)
         )
-        sizes = [len(of_document[0]) for of_document in self._documents]
         return WordTable(
             forms=[form for form, _ in used],
             folded=folded,
@@ -93,9 +107,9 @@ class WordWriter:
             tokens=tokens.astype(np.int32),
             starts=starts.astype(np.int32),
             lengths=lengths.astype(np.min_scalar_type(int(lengths.max(initial=0)))),
-            ends=np.cumsum([0, *sizes], dtype=np.int64),
+            ends=np.cumsum([0, *self._sizes], dtype=np.int64),
             places=Ragged(
-                np.argsort(tokens, kind="stable").astype(_place_type(len(tokens))),
+                _places_by(tokens, len(used)).astype(_place_type(len(tokens))),
                 np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             ),
             firsts=firsts.astype(np.int64),
@@ -103,7 +117,7 @@ class WordWriter:
         )
 
     def _joined(self, column: int) -> IntArray:
-        parts = [np.asarray(of_document[column]) for of_document in self._documents]
+        parts = [np.asarray(of_document[column]) for of_document in self._texts]
         return np.concatenate([_EMPTY.astype(np.int32), *parts])
 
 
@@ -115,6 +129,18 @@ def _numbered(words: Sequence[str]) -> tuple[list[str], IntArray]:
     distinct = sorted(set(words))
     number = {word: at for at, word in enumerate(distinct)}
     return distinct, np.array([number[word] for word in words], dtype=np.int32)
+
+
+def _places_by(tokens: IntArray, forms: int) -> IntArray:
+    """The places of each form, ascending, form after form.
+
+    By the lower half of a form's number, then by the upper: numbers of 16 bits are counted into
+    their order, which takes two thirds of the time that comparing takes.
+    """
+    order: IntArray = np.argsort((tokens & 0xFFFF).astype(np.uint16), kind="stable")
+    if forms > 0xFFFF:
+        order = order[np.argsort((tokens[order] >> 16).astype(np.uint16), kind="stable")]
+    return order
 
 
 def _place_type(count: int) -> type[np.signedinteger[Any]]:

@@ -26,7 +26,8 @@ from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.search.query import parse_query
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.signals.measure import SignalTable, measure
-from atlas_search.stores.tokens import FloatArray, TokenTable, TokenWriter
+from atlas_search.stores.token_writer import TokenWriter
+from atlas_search.stores.tokens import FloatArray, TokenTable
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
 from tests.benchmarks.quality.tune import CUT, Asked, mean_ndcg
 

@@ -1,0 +1,184 @@
+"""Collecting the words of passages and documents for a `TokenTable`."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from atlas_search.stores.tokens import IntArray, Ragged, TokenTable, sorted_unique
+
+BLOCK = 20_000  # passages whose words are counted at once
+
+
+class TokenWriter:
+    """Collects the words of passages and documents in order and makes a table of them.
+
+    Terms are numbered by first occurrence, whatever was read before: the same passages give the
+    same table.
+    """
+
+    def __init__(self) -> None:
+        self._vocabulary: dict[str, int] = {}
+        self._rows: dict[str, list[IntArray | Ragged]] = {
+            n: [] for n in ("words", "parts", "titles", "contexts", "values")
+        }
+        self._contexts: dict[bytes, int] = {}
+        self._context_of: list[int] = []
+        self._value_counts: list[int] = []
+        self._value_field: list[str] = []
+        self._document_of: list[int] = []
+        self._corpora: dict[str, int] = {}
+        self._passages_of: list[int] = []
+        self._kept: TokenTable | None = None
+        self._number: IntArray = np.empty(0, dtype=np.int32)
+
+    def ids(self, terms: Iterable[str]) -> IntArray:
+        """The ids of `terms`, new ones for terms not seen before."""
+        known = self._vocabulary
+        return np.array([known.setdefault(term, len(known)) for term in terms], dtype=np.int32)
+
+    def document(self, corpus: str, title: IntArray, values: list[tuple[str, IntArray]]) -> None:
+        """Add a document: the words of its title, and of its (field, value) pairs.
+
+        The documents of a corpus follow each other.
+        """
+        self._begin(corpus)
+        self._rows["titles"].append(title)
+        self._rows["values"] += [terms for _, terms in values]
+        self._value_field += [field for field, _ in values]
+        self._value_counts.append(len(values))
+
+    def passage(self, words: IntArray, parts: IntArray, context: IntArray) -> None:
+        """Add a passage of the document added last; many share a `context`, which is kept once."""
+        self._context_of.append(self._context(context))
+        self._rows["words"].append(words)
+        self._rows["parts"].append(parts)
+        self._document_of.append(len(self._value_counts) - 1)
+        self._passages_of[-1] += 1
+
+    def keep(
+        self,
+        table: TokenTable,
+        documents: range,
+        rows: range,
+        corpus: str,
+        fields: Sequence[str],
+    ) -> None:
+        """Add consecutive documents of one corpus of `table`, and their passages, the `rows`.
+
+        `fields` are those of the documents' values, in order.
+        """
+        self._begin(corpus)
+        number = self._numbers_in(table)
+
+        def taken(of: Ragged, first: int, end: int) -> Ragged:
+            part = of.part(first, end)
+            return Ragged(number[part.flat], part.offsets)
+
+        self._rows["words"].append(taken(table.words, rows.start, rows.stop))
+        self._rows["parts"].append(taken(table.parts, rows.start, rows.stop))
+        self._rows["titles"].append(taken(table.titles, documents.start, documents.stop))
+        values = table.values_of.offsets[documents.start : documents.stop + 1]
+        self._rows["values"].append(taken(table.values, int(values[0]), int(values[-1])))
+        first = len(self._value_counts) - documents.start
+        self._document_of += (table.document_of[rows.start : rows.stop] + first).tolist()
+        self._value_counts += np.diff(values).tolist()
+        self._value_field += fields
+        context_of = table.context_of[rows.start : rows.stop]
+        own = np.zeros(len(table.contexts.offsets), dtype=np.int64)
+        for context in _by_first(context_of, len(own)).tolist():
+            own[context] = self._context(number[table.contexts.row(context)])
+        self._context_of += own[context_of].tolist()
+        self._passages_of[-1] += len(rows)
+
+    def _begin(self, corpus: str) -> None:
+        if corpus not in self._corpora:
+            self._corpora[corpus] = len(self._corpora)
+            self._passages_of.append(0)
+
+    def _context(self, terms: IntArray) -> int:
+        number = self._contexts.setdefault(terms.tobytes(), len(self._contexts))
+        if number == len(self._rows["contexts"]):
+            self._rows["contexts"].append(terms)
+        return number
+
+    def _numbers_in(self, table: TokenTable) -> IntArray:
+        """The id here of every term of `table`."""
+        if self._kept is not table:
+            self._kept, self._number = table, self.ids(table.vocabulary)
+        return self._number
+
+    def table(self) -> TokenTable:
+        """The table of all that was added."""
+        ragged = {name: Ragged.of(rows) for name, rows in self._rows.items()}
+        terms, number = self._renumber(list(ragged.values()))
+        renumbered = {
+            name: Ragged(number[rows.flat].astype(np.int32), rows.offsets)
+            for name, rows in ragged.items()
+        }
+        document_of = np.array(self._document_of, dtype=np.int32)
+        context_of = np.array(self._context_of, dtype=np.int32)
+        every: IntArray = np.arange(len(document_of))
+        owned: list[tuple[Ragged, IntArray]] = [
+            (renumbered["words"], every),
+            (renumbered["parts"], every),
+            (renumbered["titles"], document_of),
+            (renumbered["contexts"], context_of),
+        ]
+        counts = _passage_frequencies(owned, len(terms), self._passages_of)
+        terms_of: list[IntArray] = [np.flatnonzero(of) for of in counts]
+        names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
+        return TokenTable(
+            vocabulary={term: id_ for id_, term in enumerate(terms)},
+            words=renumbered["words"],
+            parts=renumbered["parts"],
+            titles=renumbered["titles"],
+            contexts=renumbered["contexts"],
+            context_of=context_of,
+            values=renumbered["values"],
+            values_of=Ragged(
+                np.arange(len(self._value_field), dtype=np.int32),
+                np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),
+            ),
+            value_field=np.array([names[field] for field in self._value_field], dtype=np.int16),
+            document_of=document_of,
+            passage_frequency=np.sum([np.zeros(len(terms)), *counts], axis=0).astype(np.int32),
+            terms_of=Ragged.of(terms_of),
+            counts_of=Ragged.of([of[ids] for of, ids in zip(counts, terms_of, strict=True)]),
+            passages_of=np.array(self._passages_of, dtype=np.int32),
+        )
+
+    def _renumber(self, used: list[Ragged]) -> tuple[list[str], IntArray]:
+        """The terms that occur, in order of first occurrence, and the new id of each old one."""
+        ids = _by_first(np.concatenate([rows.flat for rows in used]), len(self._vocabulary))
+        number = np.zeros(len(self._vocabulary), dtype=np.int32)
+        number[ids] = np.arange(len(ids))
+        terms = list(self._vocabulary)
+        return [terms[id_] for id_ in ids], number
+
+
+def _by_first(values: IntArray, most: int) -> IntArray:
+    """The distinct values, all below `most`, in order of first occurrence."""
+    first = np.full(most, len(values))
+    np.minimum.at(first, values, np.arange(len(values)))
+    found: IntArray = np.flatnonzero(first < len(values))
+    return found[np.argsort(first[found])]
+
+
+def _passage_frequencies(
+    owned: Sequence[tuple[Ragged, IntArray]], terms: int, passages_of: Sequence[int]
+) -> list[IntArray]:
+    """For each corpus: in how many of its passages each term occurs, in whatever is `owned`.
+
+    Each is a kind of terms, and which row of it belongs to every passage.
+    """
+    found: list[IntArray] = []
+    ends = np.cumsum(passages_of)
+    for end, count in zip(ends.tolist(), passages_of, strict=True):
+        frequency = np.zeros(terms, dtype=np.int32)
+        for start in range(end - count, end, BLOCK):
+            block = np.arange(start, min(start + BLOCK, end))
+            taken = [of.take(at[block]) for of, at in owned]
+            pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
+            frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
+        found.append(frequency)
+    return found
