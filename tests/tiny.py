@@ -108,7 +108,7 @@ def contents(folder: Path) -> dict[str, Any]:
     """All that the live version holds but its vectors, so that equal stores give equal values.
 
     Words are compared by the digests of their files, so byte for byte; the keyword index by the
-    scores of every stem; Chroma by its ids.
+    passages of every stem, for its scores count removed ones for a while; Chroma by its ids.
     """
     manifest = Manifest.read(folder)
     said = manifest.model_dump(mode="json", include={"content_digest", "fields", "truncated_share"})
@@ -130,7 +130,7 @@ def contents(folder: Path) -> dict[str, Any]:
             for row in rows(folder, "SELECT content FROM texts ORDER BY document, block")
         ],
         "keywords": {
-            (corpus.id, term): sorted(zip(*keywords.matching(corpus.id, [term], 1000), strict=True))
+            (corpus.id, term): sorted(keywords.matching(corpus.id, [term], 1000).rows)
             for corpus in manifest.corpora
             for term in terms
         },

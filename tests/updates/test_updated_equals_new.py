@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from atlas_search.atlas import Atlas
 from atlas_search.build.document_ids import Changes
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import all_vectors, build_tiny, contents, document_ids, index, rows, write_sources
@@ -94,3 +95,14 @@ def test_a_store_that_was_updated_equals_one_built_at_once(seed: int, tmp_path: 
             build_tiny(root, at_once, HashEmbedder(), kind=kind, size=size, overlap=0)
         assert contents(folder) == contents(at_once)
         assert np.array_equal(all_vectors(folder), all_vectors(at_once))
+        assert found(folder) == found(at_once)
+
+
+def found(folder: Path) -> list[list[tuple[str, float, dict[str, float]]]]:
+    """What searches show, with every score and signal."""
+    with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
+        return [
+            [(p.passage.id, p.ranked.score, dict(p.ranked.signals)) for p in result.passages]
+            for question in ("sheep wool trade", "the king at court", "law of ports", "42 USC")
+            for result in [atlas.search(question, k=20)]
+        ]

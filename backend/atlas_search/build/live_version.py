@@ -19,7 +19,7 @@ from atlas_search.stores.records import Records
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.token_writer import TokenWriter
 from atlas_search.stores.tokens import IntArray, TokenTable
-from atlas_search.stores.versions import EMBEDDINGS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.versions import EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, WORDS
 from atlas_search.stores.words import WordTable, no_words
 
 
@@ -80,6 +80,11 @@ class Live:
             raise DamagedStore(no_words(self.manifest.collection))
         self._check(WORDS)
         return WordTable.read(self.folder / WORDS)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many passages and documents it has."""
+        return self.manifest.passages, self.manifest.documents
 
     @cached_property
     def first_rows(self) -> IntArray:
@@ -225,6 +230,15 @@ class Materials:
     def words_of_live(self) -> tuple[TokenTable, WordTable]:
         """The words of its passages and of its documents. Raises DamagedStore."""
         return self.live.tokens, self.live.words
+
+    @cached_property
+    def keywords(self) -> Path | None:
+        """The folder of the live version's keyword index; None if it is damaged."""
+        try:
+            check_files(self.live.folder, self.live.manifest, KEYWORDS)
+        except DamagedStore:
+            return None
+        return self.live.folder / KEYWORDS
 
     @property
     def _keeps_words(self) -> bool:

@@ -18,10 +18,10 @@ from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES
 from atlas_search.stores.digests import check_files
 from atlas_search.stores.embeddings import Embeddings
-from atlas_search.stores.keywords import Entry, write_keywords
+from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
 from atlas_search.stores.token_writer import TokenWriter
-from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.tokens import IntArray, TokenTable
 from atlas_search.stores.vectors import (
     CorpusVectors,
     change_vectors,
@@ -70,8 +70,48 @@ def write_records(
     table = tokens.table()
     table.write(folder / TOKENS)
     all_words.table().write(folder / WORDS)
-    write_keywords(folder / KEYWORDS, _entries(table, counter))
+    _write_keywords(folder / KEYWORDS, table, counter, parts, materials if kept else None)
     return counter, ids
+
+
+def _write_keywords(
+    folder: Path,
+    table: TokenTable,
+    counter: Counter,
+    parts: Sequence[Kept | Placed],
+    materials: Materials | None,
+) -> None:
+    """Write the keyword index, from that of the live version where little has changed."""
+    plain = Keys.plain(table.passages, len(table.titles.offsets) - 1)
+    if materials and (source := materials.keywords):
+        before = Keys.read(source) or Keys.plain(*materials.live.size)
+        stood_rows, stood_documents = _stood(table, parts)
+        keys = before.after(stood_rows, stood_documents)
+        if keys.tombstones <= REBUILD_SHARE * table.passages:
+            gone = np.setdiff1d(before.documents, keys.documents).tolist()
+            new = np.flatnonzero(stood_rows < 0)
+            change_keywords(source, folder, keys, gone, _entries(table, counter, new, keys))
+            return
+    write_keywords(folder, _entries(table, counter, plain.rows, plain))
+
+
+def _stood(table: TokenTable, parts: Sequence[Kept | Placed]) -> tuple[IntArray, IntArray]:
+    """Where each passage and document of `table` stood in the live version; -1 for a new one."""
+    documents = np.concatenate(
+        [
+            np.array(part.documents if isinstance(part, Kept) else [-1], dtype=np.int64)
+            for part in parts
+        ]
+    )
+    rows = np.full(table.passages, -1)
+    first_rows = np.searchsorted(table.document_of, np.arange(len(documents) + 1))
+    at = 0
+    for part in parts:
+        if isinstance(part, Kept):
+            start = int(first_rows[at])
+            rows[start : start + len(part.rows)] = part.rows
+        at += len(part.documents) if isinstance(part, Kept) else 1
+    return rows, documents
 
 
 def _keep_words(
@@ -233,13 +273,16 @@ def _by_corpus(
         start += count
 
 
-def _entries(table: TokenTable, counter: Counter) -> Iterator[Entry]:
+def _entries(table: TokenTable, counter: Counter, rows: IntArray, keys: Keys) -> Iterator[Entry]:
+    """What the keyword index is to hold of the passages `rows`."""
     terms = np.array(list(table.vocabulary), dtype=object)
-    indexed = table.indexed(np.arange(table.passages))
     corpora = np.repeat(list(counter.passages()), list(counter.passages().values()))
-    for row, (document, corpus) in enumerate(zip(table.document_of, corpora, strict=True)):
-        found = [term for of, at in indexed for term in terms[of.row(at[row])]]
-        yield Entry(row, int(document), str(corpus), found)
+    documents = table.document_of[rows]
+    indexed = table.indexed(rows)
+    for at, (row, document) in enumerate(zip(rows.tolist(), documents.tolist(), strict=True)):
+        found = [term for of, own in indexed for term in terms[of.row(own[at])]]
+        key, of_document = int(keys.rows[row]), int(keys.documents[document])
+        yield Entry(key, of_document, str(corpora[row]), found)
 
 
 def _match_terms(field: str, value: str | float, language: str) -> list[str]:

@@ -1,25 +1,90 @@
-"""The keyword index in tantivy, fed with the stems of `atlas_search.language.text`."""
+"""The keyword index in tantivy, fed with the stems of `atlas_search.language.text`.
 
+An index that was changed shares the files of the one before: what is new is in files of its own,
+and what is gone is marked. So passages and documents keep the keys that they got when they were
+added; an index that was never changed has rows and indices for keys.
+"""
+
+import os
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from stat import S_IMODE
-from typing import NamedTuple, cast
+from typing import NamedTuple, Self, cast
 
+import numpy as np
 import tantivy
 
 from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.arrays import map_array
 from atlas_search.stores.links import Linked
+from atlas_search.stores.tokens import IntArray
 
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
+ROW_KEYS, DOCUMENT_KEYS, NEXT_KEYS = _KEY_FILES = ("rows.npy", "documents.npy", "next.npy")
 
 
 class Entry(NamedTuple):
-    """One passage for the index: its row, its document's index, its corpus and its stems."""
+    """One passage for the index: its key, its document's key, its corpus and its stems."""
 
-    row: int
+    key: int
     document: int
     corpus: str
     terms: Sequence[str]
+
+
+class Keys(NamedTuple):
+    """The key of every passage, by row, and of every document, by index.
+
+    `next_row` and `next_document` are the first that were never given.
+    """
+
+    rows: IntArray
+    documents: IntArray
+    next_row: int
+    next_document: int
+
+    @classmethod
+    def plain(cls, passages: int, documents: int) -> Self:
+        """Those of an index that was never changed."""
+        return cls(np.arange(passages), np.arange(documents), passages, documents)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self | None:
+        """Those of the index in `folder`; None if it was never changed."""
+        if not (folder / NEXT_KEYS).exists():
+            return None
+        rows, documents, following = (map_array(folder / name) for name in _KEY_FILES)
+        return cls(rows, documents, *following.tolist())
+
+    def write(self, folder: Path) -> None:
+        """Write them beside their index."""
+        found = (self.rows, self.documents, np.array([self.next_row, self.next_document]))
+        for name, array in zip(_KEY_FILES, found, strict=True):
+            np.save(folder / name, array)
+
+    def after(self, rows: IntArray, documents: IntArray) -> "Keys":
+        """Those of a coming version, of which each passage and document says where it stood.
+
+        That is -1 for a new one, which gets a key of its own.
+        """
+        rows, next_row = _keys_after(self.rows, rows, self.next_row)
+        documents, next_document = _keys_after(self.documents, documents, self.next_document)
+        return Keys(rows, documents, next_row, next_document)
+
+    @property
+    def tombstones(self) -> int:
+        """How many passages were removed from the index since it was made."""
+        return self.next_row - len(self.rows)
+
+
+def _keys_after(keys: IntArray, stood: IntArray, following: int) -> tuple[IntArray, int]:
+    found = np.full(len(stood), -1)
+    kept = stood >= 0
+    found[kept] = keys[stood[kept]]
+    new = np.flatnonzero(~kept)
+    found[new] = following + np.arange(len(new))
+    return found, following + len(new)
 
 
 class KeywordHits(NamedTuple):
@@ -41,15 +106,48 @@ def _schema() -> tantivy.Schema:
 def write_keywords(folder: Path, entries: Iterable[Entry]) -> None:
     """Index `entries` in a new folder; one thread, so the same input gives the same index."""
     folder.mkdir(parents=True)
-    writer = tantivy.Index(_schema(), path=str(folder)).writer(heap_size=64_000_000, num_threads=1)
+    _add(tantivy.Index(_schema(), path=str(folder)), entries, ())
+    _give_one_mode(folder)
+
+
+def change_keywords(
+    source: Path, folder: Path, keys: Keys, gone: Sequence[int], entries: Iterable[Entry]
+) -> None:
+    """Make the index in `source` another in a new `folder`, with these `keys`.
+
+    Documents whose key is `gone` are not found any more; `entries` are added. The files that both
+    have are links to one.
+    """
+    folder.mkdir(parents=True)
+    for path in source.iterdir():
+        if path.suffix == ".json":
+            shutil.copyfile(path, folder / path.name)
+        elif path.suffix not in (".npy", ".lock"):
+            _link(path, folder / path.name)
+    keys.write(folder)
+    _add(tantivy.Index.open(str(folder)), entries, gone)
+    _give_one_mode(folder)
+
+
+def _link(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target)
+    except OSError:  # not every disk knows links
+        shutil.copyfile(path, target)
+
+
+def _add(index: tantivy.Index, entries: Iterable[Entry], gone: Sequence[int]) -> None:
+    writer = index.writer(heap_size=64_000_000, num_threads=1)
+    if gone:  # by a query: deleting by a term finds no number
+        query = tantivy.Query.term_set_query(index.schema, "document", list(gone))
+        writer.delete_documents_by_query(query)
     for entry in entries:
         document = tantivy.Document(corpus=entry.corpus, body=" ".join(entry.terms))
-        document.add_unsigned("row", entry.row)
+        document.add_unsigned("row", entry.key)
         document.add_unsigned("document", entry.document)
         writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
-    _give_one_mode(folder)
 
 
 def _give_one_mode(folder: Path) -> None:
@@ -74,6 +172,10 @@ class Keywords:
             ) from error
         self._schema = self._index.schema
         self._searcher = self._index.searcher()
+        self._keys = Keys.read(folder)
+        if self._keys:
+            self._row_of = np.full(self._keys.next_row, -1)
+            self._row_of[self._keys.rows] = np.arange(len(self._keys.rows))
 
     @property
     def count(self) -> int:
@@ -94,7 +196,8 @@ class Keywords:
         # a constant score of 0: a filter must not change the order
         filters = [tantivy.Query.term_query(self._schema, "corpus", corpus, "basic")]
         if within is not None:
-            filters.append(tantivy.Query.term_set_query(self._schema, "document", list(within)))
+            allowed = self._keys.documents[list(within)].tolist() if self._keys else list(within)
+            filters.append(tantivy.Query.term_set_query(self._schema, "document", allowed))
         clauses = [(must, tantivy.Query.const_score_query(query, 0.0)) for query in filters]
         query = tantivy.Query.boolean_query([(must, tantivy.Query.boolean_query(words)), *clauses])
         return self._search(query, depth + OVERFETCH)
@@ -114,5 +217,7 @@ class Keywords:
 
     def _search(self, query: tantivy.Query, limit: int) -> KeywordHits:
         hits = self._searcher.search(query, limit=limit, count=False).hits
-        rows = self._searcher.fast_field_values("row", [address for _, address in hits])
-        return KeywordHits(cast("list[int]", rows), [float(score) for score, _ in hits])
+        found = self._searcher.fast_field_values("row", [address for _, address in hits])
+        keys = cast("list[int]", found)
+        rows = self._row_of[keys].tolist() if self._keys else keys
+        return KeywordHits(rows, [float(score) for score, _ in hits])
