@@ -86,6 +86,11 @@ class Live:
         """How many passages and documents it has."""
         return self.manifest.passages, self.manifest.documents
 
+    @property
+    def passages_by_corpus(self) -> dict[str, int]:
+        """How many passages each corpus has, in order."""
+        return {corpus.id: corpus.passages for corpus in self.manifest.corpora}
+
     @cached_property
     def first_rows(self) -> IntArray:
         """The first passage row of each document, and the number of rows last."""

@@ -1,12 +1,14 @@
 """The vectors of a coming version: taken from earlier ones, from the staging area, or embedded."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from atlas_search.build.document_ids import Placed
-from atlas_search.build.live_version import Cut, Live, Materials
+from atlas_search.build.live_version import Cut, Kept, Live, Materials
 from atlas_search.core.errors import DamagedStore
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.digests import check_files
@@ -20,78 +22,107 @@ COMMIT_EVERY = 256  # passages embedded between two commits
 Progress = Callable[[int, int], None]
 
 
+class Embedded(NamedTuple):
+    """A text that a version on disk has the vector of: its row there."""
+
+    version: Embeddings
+    row: int
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Where the vectors of a version come from: of each part in order, the rows of the live
+    version, or the digests of its texts, which are `known` or staged.
+
+    `embedded` counts the texts that had to be embedded.
+    """
+
+    parts: Sequence[range | Sequence[bytes]]
+    known: Mapping[bytes, Embedded]
+    embedded: int
+
+    @property
+    def passages(self) -> int:
+        """How many there are."""
+        return sum(map(len, self.parts))
+
+
 class Known:
-    """Vectors of the versions on disk that the same model made, and of the staging area."""
+    """Vectors of the versions on disk that the same model made."""
 
-    def __init__(self, folder: Path, fingerprint: str, staging: Staging, live: Live | None):
-        self._fingerprint = fingerprint
-        self._staging = staging
-        self._versions: list[Embeddings] = []
-        self._rows: dict[bytes, tuple[int, int]] = {}
-        for manifest in versions(folder):
-            if manifest.embedding.fingerprint == fingerprint:
-                self._take(folder / manifest.version, manifest, live)
+    def __init__(self, folder: Path, fingerprint: str, live: Live | None):
+        self._versions = [
+            (folder / manifest.version, manifest)
+            for manifest in versions(folder)
+            if manifest.embedding.fingerprint == fingerprint
+        ]
+        self._live = live
 
-    def _take(self, version: Path, manifest: Manifest, live: Live | None) -> None:
+    @property
+    def live(self) -> Embeddings | None:
+        """Those of the live version, if the same model made them and they are whole."""
+        live = self._live
+        if live is None or all(path != live.folder for path, _ in self._versions):
+            return None
+        return self._open(live.folder, live.manifest)
+
+    def find(self, digests: Collection[bytes]) -> dict[bytes, Embedded]:
+        """The texts among these that need not be embedded."""
+        wanted = set(digests)
+        found: dict[bytes, Embedded] = {}
+        for path, manifest in self._versions:
+            if len(found) == len(wanted):
+                break
+            if version := self._open(path, manifest):
+                for digest, row in version.rows_of(wanted).items():
+                    found.setdefault(digest, Embedded(version, row))
+        return found
+
+    def _open(self, path: Path, manifest: Manifest) -> Embeddings | None:
         try:
-            if live and live.folder == version:
-                found = live.embeddings  # their files are not read twice
-            else:
-                check_files(version, manifest, EMBEDDINGS)
-                found = Embeddings.read(version / EMBEDDINGS)
+            if self._live and self._live.folder == path:
+                return self._live.embeddings  # their files are not read twice
+            check_files(path, manifest, EMBEDDINGS)
+            return Embeddings.read(path / EMBEDDINGS)
         except DamagedStore:
-            return
-        number = len(self._versions)
-        self._versions.append(found)
-        for digest, row in found.rows_by_digest().items():
-            self._rows.setdefault(digest, (number, row))
-
-    def has(self, digest: bytes) -> bool:
-        """Whether this text need not be embedded."""
-        return digest in self._rows or self._staging.has_vector(self._fingerprint, digest)
-
-    def fill(self, target: Embeddings, digests: Sequence[bytes]) -> None:
-        """Write vector, digest and token count of every text into `target`, row by row."""
-        target.digests[:] = np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 32)
-        groups: dict[int, tuple[list[int], list[int]]] = {}
-        for row, digest in enumerate(digests):
-            if digest in self._rows:
-                number, found = self._rows[digest]
-                into, rows = groups.setdefault(number, ([], []))
-                into.append(row)
-                rows.append(found)
-            else:
-                target.tokens[row], target.vectors[row] = self._staging.vector(
-                    self._fingerprint, digest
-                )
-        for number, (into, rows) in groups.items():
-            target.vectors[into] = self._versions[number].vectors[rows]
-            target.tokens[into] = self._versions[number].tokens[rows]
-        target.flush()
+            return None
 
 
 def embed_missing(
-    documents: Iterable[Placed],
+    parts: Sequence[Kept | Placed],
     materials: Materials,
     known: Known,
     embedder: Embedder,
     staging: Staging,
     progress: Progress,
-) -> tuple[list[bytes], int]:
-    """The text digest of every passage in order, and how many texts had to be embedded.
+) -> Vectors:
+    """Embed the texts of a version that have no vector yet.
 
     Equal texts share a vector. The order of the work depends on the texts alone, so a build that
     was interrupted forms the same batches as one that was not.
     """
-    digests: list[bytes] = []
-    missing: dict[bytes, Cut] = {}
-    for document in documents:
-        for cut in materials.cuts(document):
-            digests.append(cut.digest)
-            if cut.digest not in missing and not known.has(cut.digest):
-                missing[cut.digest] = cut
+    of_parts: list[range | list[bytes]] = []
+    cuts: dict[bytes, Cut] = {}
+    for part in parts:
+        if isinstance(part, Kept) and known.live is not None:
+            of_parts.append(part.rows)
+            continue
+        of_part = [
+            cut
+            for place in (part.places if isinstance(part, Kept) else [part])
+            for cut in materials.cuts(place)
+        ]
+        of_parts.append([cut.digest for cut in of_part])
+        for cut in of_part:
+            cuts.setdefault(cut.digest, cut)
+    found = known.find(cuts)
+    missing = [
+        cut
+        for digest, cut in cuts.items()
+        if digest not in found and not staging.has_vector(embedder.fingerprint, digest)
+    ]
     # texts of like length in one batch need little padding
-    queue = sorted(missing.values(), key=lambda cut: (cut.length, cut.digest))
+    queue = sorted(missing, key=lambda cut: (cut.length, cut.digest))
     progress(0, len(queue))
     for start in range(0, len(queue), COMMIT_EVERY):
         batch = queue[start : start + COMMIT_EVERY]
@@ -103,4 +134,34 @@ def embed_missing(
             embedder.embed(texts),
         )
         progress(start + len(batch), len(queue))
-    return digests, len(queue)
+    return Vectors(of_parts, found, len(queue))
+
+
+def fill(
+    target: Embeddings, vectors: Vectors, live: Embeddings | None, staging: Staging, model: str
+) -> None:
+    """Write vector, digest and token count of every passage into `target`, row by row.
+
+    `live` are those of the live version, `model` is the fingerprint of what was staged.
+    """
+    start = 0
+    for part in vectors.parts:
+        if isinstance(part, range):
+            assert live is not None
+            into, rows = slice(start, start + len(part)), slice(part.start, part.stop)
+            target.vectors[into] = live.vectors[rows]
+            target.digests[into] = live.digests[rows]
+            target.tokens[into] = live.tokens[rows]
+        else:
+            for row, digest in enumerate(part, start):
+                target.digests[row] = np.frombuffer(digest, dtype=np.uint8)
+                if digest in vectors.known:
+                    version, at = vectors.known[digest]
+                    target.tokens[row], target.vectors[row] = (
+                        version.tokens[at],
+                        version.vectors[at],
+                    )
+                else:
+                    target.tokens[row], target.vectors[row] = staging.vector(model, digest)
+        start += len(part)
+    target.flush()

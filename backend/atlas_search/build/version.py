@@ -17,12 +17,11 @@ from atlas_search.build.live_version import Live, Materials
 from atlas_search.build.prepare import VERSION as PREPARATION_VERSION
 from atlas_search.build.reading import Plan
 from atlas_search.build.statistics import Counter
-from atlas_search.build.vectorise import Known, embed_missing
+from atlas_search.build.vectorise import Known, embed_missing, fill
 from atlas_search.build.write import (
     REBUILD_SHARE,
     digests_of_files,
     sizes,
-    write_embeddings,
     write_index,
     write_records,
 )
@@ -43,7 +42,7 @@ from atlas_search.stores.manifest import (
 )
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import HNSW
-from atlas_search.stores.versions import go_live, new_name, remove_old, versions
+from atlas_search.stores.versions import EMBEDDINGS, go_live, new_name, remove_old, versions
 
 BYTES_BESIDE_VECTORS = 3900  # text, words, ids and links of a passage of 800 characters
 
@@ -101,9 +100,10 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     """Write a version and give its manifest, which nothing names yet, and the texts embedded."""
     started = time.monotonic()
     materials = Materials(site.live, site.staging, reanalyse=site.reanalyse)
-    known = Known(site.folder, site.embedder.fingerprint, site.staging, site.live)
-    digests, embedded = embed_missing(
-        contents.plan.documents,
+    parts = list(materials.parts(contents.plan.documents))
+    known = Known(site.folder, site.embedder.fingerprint, site.live)
+    vectors = embed_missing(
+        parts,
         materials,
         known,
         site.embedder,
@@ -113,28 +113,30 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     embed_seconds = time.monotonic() - started
     digest = contents.digest(site.embedder)
     name = new_name(digest)
-    with _partial_folder(site, name, len(digests)) as partial:
+    with _partial_folder(site, name, vectors.passages) as partial:
         site.progress("Writing documents", 0, 1)
-        counter, ids = write_records(
-            partial, contents.plan.documents, contents.plan.sources, materials
-        )
+        written = write_records(partial, parts, contents.plan.sources, materials)
         site.progress("Writing documents", 1, 1)
-        embeddings = write_embeddings(partial, digests, known, site.embedder.info.dimension)
+        embeddings = Embeddings.create(
+            partial / EMBEDDINGS, vectors.passages, site.embedder.info.dimension
+        )
+        fill(embeddings, vectors, known.live, site.staging, site.embedder.fingerprint)
         tombstones = write_index(
             partial,
-            ids,
+            written,
             embeddings,
-            counter.passages(),
             None if site.fresh or not _same_model(site) else site.live,
             _stage(site.progress, "Writing the vector index"),
         )
-        manifest = _manifest(site, contents, name, digest, partial, counter, embeddings, tombstones)
+        manifest = _manifest(
+            site, contents, name, digest, partial, written.counter, embeddings, tombstones
+        )
         total = time.monotonic() - started
         durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
         manifest = manifest.model_copy(update={"durations": durations})
         manifest.write(partial)
         _sync(partial)
-    return manifest, embedded
+    return manifest, vectors.embedded
 
 
 @contextmanager

@@ -3,15 +3,16 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from atlas_search.build.document_ids import Placed
 from atlas_search.build.live_version import Kept, Live, Materials, Ready
 from atlas_search.build.statistics import Counted, Counter
-from atlas_search.build.vectorise import Known
 from atlas_search.core.errors import SourceError
 from atlas_search.core.web_address import UNLINKED, URL
 from atlas_search.language.text import content_words, words
@@ -28,7 +29,7 @@ from atlas_search.stores.vectors import (
     count_vectors,
     write_vectors,
 )
-from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, PARTS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.versions import CHROMA, KEYWORDS, PARTS, RECORDS, TOKENS, WORDS
 from atlas_search.stores.word_writer import WordWriter
 
 REBUILD_SHARE = 0.2
@@ -38,11 +39,23 @@ and each makes a search a little longer."""
 Progress = Callable[[int, int], None]
 
 
+@dataclass(frozen=True)
+class Written:
+    """What was written of a version: its statistics, the ids of all passages, and where each
+    stood in the live version with all its document says; -1 for the others."""
+
+    counter: Counter
+    ids: Sequence[str]
+    stood: IntArray
+
+
 def write_records(
-    folder: Path, documents: Sequence[Placed], sources: Iterable[SourceRow], materials: Materials
-) -> tuple[Counter, list[str]]:
-    """Write documents, words and keyword index; gives the statistics and all passage ids."""
-    parts = list(materials.parts(documents))
+    folder: Path,
+    parts: Sequence[Kept | Placed],
+    sources: Iterable[SourceRow],
+    materials: Materials,
+) -> Written:
+    """Write documents, words and keyword index."""
     kept = any(isinstance(part, Kept) for part in parts)
     tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
     records = RecordWriter(folder / RECORDS, materials.live.folder / RECORDS if kept else None)
@@ -70,29 +83,34 @@ def write_records(
     table = tokens.table()
     table.write(folder / TOKENS)
     all_words.table().write(folder / WORDS)
-    _write_keywords(folder / KEYWORDS, table, counter, parts, materials if kept else None)
-    return counter, ids
+    stood, documents = _stood(table, parts)
+    target = folder / KEYWORDS
+    if not (kept and _change_keywords(target, table, counter, stood, documents, materials)):
+        keys = Keys.plain(table.passages, len(documents))
+        write_keywords(target, _entries(table, counter, keys.rows, keys))
+    return Written(counter, ids, stood)
 
 
-def _write_keywords(
+def _change_keywords(
     folder: Path,
     table: TokenTable,
     counter: Counter,
-    parts: Sequence[Kept | Placed],
-    materials: Materials | None,
-) -> None:
-    """Write the keyword index, from that of the live version where little has changed."""
-    plain = Keys.plain(table.passages, len(table.titles.offsets) - 1)
-    if materials and (source := materials.keywords):
-        before = Keys.read(source) or Keys.plain(*materials.live.size)
-        stood_rows, stood_documents = _stood(table, parts)
-        keys = before.after(stood_rows, stood_documents)
-        if keys.tombstones <= REBUILD_SHARE * table.passages:
-            gone = np.setdiff1d(before.documents, keys.documents).tolist()
-            new = np.flatnonzero(stood_rows < 0)
-            change_keywords(source, folder, keys, gone, _entries(table, counter, new, keys))
-            return
-    write_keywords(folder, _entries(table, counter, plain.rows, plain))
+    stood: IntArray,
+    stood_documents: IntArray,
+    materials: Materials,
+) -> bool:
+    """Write the keyword index from that of the live version; False if too much has changed."""
+    source = materials.keywords
+    if source is None:
+        return False
+    before = Keys.read(source) or Keys.plain(*materials.live.size)
+    keys = before.after(stood, stood_documents)
+    if keys.tombstones > REBUILD_SHARE * table.passages:
+        return False
+    gone = np.setdiff1d(before.documents, keys.documents).tolist()
+    entries = _entries(table, counter, np.flatnonzero(stood < 0), keys)
+    change_keywords(source, folder, keys, gone, entries)
+    return True
 
 
 def _stood(table: TokenTable, parts: Sequence[Kept | Placed]) -> tuple[IntArray, IntArray]:
@@ -161,40 +179,28 @@ def _require_new(seen: set[str], ready: Ready) -> None:
         seen.add(passage.id)
 
 
-def write_embeddings(
-    folder: Path, digests: Sequence[bytes], known: Known, dimension: int
-) -> Embeddings:
-    """Write the vectors of all passages, in order."""
-    target = Embeddings.create(folder / EMBEDDINGS, len(digests), dimension)
-    known.fill(target, digests)
-    return target
-
-
 def write_index(
     folder: Path,
-    ids: Sequence[str],
+    written: Written,
     embeddings: Embeddings,
-    passages: dict[str, int],
     live: Live | None,
     progress: Progress,
 ) -> int:
     """Write the vector index, from the `live` one where little has changed.
 
-    `passages` counts them by corpus, in order. Gives the number of vectors that the index still
-    holds but no longer finds.
+    Gives the number of vectors that the index still holds but no longer finds.
     """
-    done = 0
+    done, ids, passages = 0, written.ids, written.counter.passages()
 
     def advance(count: int) -> None:
         nonlocal done
         done += count
         progress(done, len(ids))
 
-    corpora = list(_by_corpus(ids, embeddings, passages))
     progress(0, len(ids))
     if live:
         try:
-            tombstones = _change(folder / CHROMA, corpora, embeddings, live, advance)
+            tombstones = _change(folder / CHROMA, written, embeddings, live, advance)
         except Exception:  # Chroma raises errors of many kinds for what it cannot read
             tombstones = None  # a live index that is damaged is no start for another
         if tombstones is not None:
@@ -202,38 +208,66 @@ def write_index(
             return tombstones
         shutil.rmtree(folder / CHROMA, ignore_errors=True)
     done = 0
-    write_vectors(folder / CHROMA, corpora, advance)
+    write_vectors(folder / CHROMA, _by_corpus(ids, embeddings, passages), advance)
     return 0
 
 
 def _change(
     target: Path,
-    corpora: Sequence[CorpusVectors],
+    written: Written,
     embeddings: Embeddings,
     live: Live,
     advance: Callable[[int], None],
 ) -> int | None:
     """Copy and change the live index; None if too much has changed, or the copy is not whole."""
     check_files(live.folder, live.manifest, CHROMA)
-    before = dict(zip(live.records.passage_ids(), _digests(live.embeddings), strict=True))
-    now = dict(zip((id_ for c in corpora for id_ in c.ids), _digests(embeddings), strict=True))
-    owner = {id_: corpus.corpus for corpus in corpora for id_ in corpus.ids}
+    before = _Vectors(live.records.passage_ids(), live.embeddings, live.passages_by_corpus)
+    now = _Vectors(written.ids, embeddings, written.counter.passages())
+    stays = np.zeros(len(before.ids), dtype=bool)
+    stays[written.stood[written.stood >= 0]] = True
+    were = before.of(np.flatnonzero(~stays))
+    are = now.of(np.flatnonzero(written.stood < 0))
     gone: dict[str, list[str]] = {}
-    for id_, corpus in zip(before, live.records.passage_corpora(), strict=True):
-        if owner.get(id_) != corpus:
+    for id_, (corpus, _, _) in were.items():
+        if id_ not in are or are[id_][0] != corpus:
             gone.setdefault(corpus, []).append(id_)
-            now.pop(id_, None)
-    replaced = sum(now.get(id_, digest) != digest for id_, digest in before.items())
+    new: dict[str, list[tuple[int, str]]] = {corpus: [] for corpus in now.passages}
+    replaced = 0
+    for id_, (corpus, row, digest) in are.items():
+        known = were.get(id_)
+        if known is None or known[0] != corpus:
+            new[corpus].append((row, id_))
+        elif known[2] != digest:
+            new[corpus].append((row, id_))
+            replaced += 1
     tombstones = live.manifest.vector_tombstones + sum(map(len, gone.values())) + replaced
-    if tombstones > REBUILD_SHARE * len(owner):
+    if tombstones > REBUILD_SHARE * len(now.ids):
         return None
-    new = []
-    for each in corpora:
-        rows = [row for row, id_ in enumerate(each.ids) if before.get(id_) != now.get(id_, b"")]
-        new.append(CorpusVectors(each.corpus, [each.ids[r] for r in rows], each.vectors[rows]))
-    change_vectors(live.folder / CHROMA, target, new, gone, advance)
-    whole = count_vectors(target) == {corpus.corpus: len(corpus.ids) for corpus in corpora}
+    corpora = [
+        CorpusVectors(c, [id_ for _, id_ in found], embeddings.vectors[[row for row, _ in found]])
+        for c, found in new.items()
+    ]
+    change_vectors(live.folder / CHROMA, target, corpora, gone, advance)
+    whole = count_vectors(target) == now.passages
     return tombstones if whole else None
+
+
+class _Vectors(NamedTuple):
+    """The passages of a version: their ids and vectors, and how many each corpus has, in order."""
+
+    ids: Sequence[str]
+    embeddings: Embeddings
+    passages: Mapping[str, int]
+
+    def of(self, rows: IntArray) -> dict[str, tuple[str, int, bytes]]:
+        """The corpus, row and text digest of some passages, by id."""
+        corpora, ends = list(self.passages), np.cumsum(list(self.passages.values()))
+        owners = np.searchsorted(ends, rows, side="right").tolist()
+        digests = self.embeddings.digests
+        return {
+            self.ids[row]: (corpora[owner], row, digests[row].tobytes())
+            for row, owner in zip(rows.tolist(), owners, strict=True)
+        }
 
 
 def digests_of_files(folder: Path) -> dict[str, str]:
@@ -256,11 +290,6 @@ def _files(part: Path) -> list[Path]:
     if part.is_file():
         return [part]
     return sorted(p for p in part.rglob("*") if p.is_file() and not p.name.startswith("."))
-
-
-def _digests(embeddings: Embeddings) -> list[bytes]:
-    blob = embeddings.digests.tobytes()
-    return [blob[at : at + 32] for at in range(0, len(blob), 32)]
 
 
 def _by_corpus(

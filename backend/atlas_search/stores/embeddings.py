@@ -5,6 +5,8 @@ build, of this or another text collection, take over what has been embedded.
 """
 
 import os
+import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Self
 
@@ -59,10 +61,19 @@ class Embeddings:
             if isinstance(array, np.memmap):
                 array.flush()
 
-    def rows_by_digest(self) -> dict[bytes, int]:
-        """A row for each text."""
-        blob = self.digests.tobytes()
-        return {blob[at : at + 32]: row for row, at in enumerate(range(0, len(blob), 32))}
+    def rows_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
+        """The first row of each of these texts that there is."""
+        if not digests or not len(self.digests):
+            return {}
+        # the first eight bytes tell nearly all apart
+        begin = np.ascontiguousarray(self.digests[:, :8]).view(np.uint64)[:, 0]
+        wanted = np.array([int.from_bytes(d[:8], sys.byteorder) for d in digests], dtype=np.uint64)
+        found: dict[bytes, int] = {}
+        for row in np.flatnonzero(np.isin(begin, wanted)).tolist():
+            digest = self.digests[row].tobytes()
+            if digest in digests:
+                found.setdefault(digest, row)
+        return found
 
 
 def _new_array(path: Path, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
