@@ -45,6 +45,10 @@ _BLANKS_OF_STOP = re.compile(r"(?<!\s)\s++(?=\.)")
 _WIDE_BLANK = re.compile(r"[^\S\x00-\x7f]")
 _BRACKETED = re.compile(r"\([^()]{1,200}\)")
 _CAPITALISED_NOUNS = frozenset({"de"})
+REMEMBERED = 512
+LONGEST_REMEMBERED = 4_000
+"""Texts of at most so many characters whose words and sentences are remembered: to answer a
+question each passage and its sentences are read five times on the mean."""
 _Reading = tuple[str, str, bool, tuple[str, ...]]
 """All of a `Word` but its place."""
 
@@ -71,15 +75,22 @@ class TextSpan(NamedTuple):
     end: int
 
 
-def words(text: str, language: str = DEFAULT_LANGUAGE) -> list[Word]:
+def words(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[Word]:
     """The words of `text` in order, with exact character offsets.
 
     A word that is hyphenated at the end of a line is one word, unless it goes on with a capital
     or a digit.
     """
+    return (_words_once if len(text) <= LONGEST_REMEMBERED else _words)(text, language)
+
+
+def _words(text: str, language: str) -> Sequence[Word]:
     read = _reader(language)
     found = _pattern_of(language).finditer(text)
     return [Word(m.start(), m.end(), *read(m.group())) for m in found]
+
+
+_words_once = lru_cache(REMEMBERED)(_words)
 
 
 def places_of(
@@ -191,14 +202,21 @@ def all_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
     return frozenset(term for word in found for term in (word.term, *word.parts))
 
 
-def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> list[TextSpan]:
+def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[TextSpan]:
     """The sentences of `text` as spans without surrounding blanks.
 
     A line's end ends a sentence too, for headings and list items stand on lines of their own, but
     not where it only breaks the line (`language.wraps`) or a word. `unwrap` shows such a sentence
     on one line, and the sentences of that line are itself.
     """
+    return (_sentences_once if len(text) <= LONGEST_REMEMBERED else _whole)(text, language)
+
+
+def _whole(text: str, language: str) -> Sequence[TextSpan]:
     return _settle(fill(text), language)
+
+
+_sentences_once = lru_cache(REMEMBERED)(_whole)
 
 
 def _settle(text: str, language: str) -> list[TextSpan]:

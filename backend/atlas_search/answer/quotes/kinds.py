@@ -7,6 +7,7 @@ coarse; a question that fits none of them asks for nothing in particular and any
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from atlas_search.language.english import MONTHS, NUMBERS, SCALES
@@ -60,13 +61,18 @@ def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
     role = _ROLE.search(question)
     if role:
         (wanted,) = words(next(filter(None, role.groups())))
-        if not any(word.term == wanted.term for word in words(evidence)):
+        if wanted.term not in _stems_of(evidence):
             return False
     return (
         holds_new_name(sentence, question)
         or (question[:3].lower() == "who" and _holds_new_agent(sentence, question))
         or (question[:5].lower() == "where" and _holds_new_place(sentence, question))
     )
+
+
+@lru_cache(4)  # the same evidence is asked for each sentence
+def _stems_of(evidence: str) -> frozenset[str]:
+    return frozenset(word.term for word in words(evidence))
 
 
 def _holds_new_agent(sentence: str, question: str) -> bool:

@@ -76,7 +76,7 @@ class EntailmentJudge:
         return window
 
 
-def _spans(passage: Passage) -> list[TextSpan]:
+def _spans(passage: Passage) -> Sequence[TextSpan]:
     spans = sentences(passage.text, passage.language)
     return spans or [TextSpan(0, len(passage.text))]
 
