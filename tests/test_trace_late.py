@@ -188,4 +188,4 @@ def test_of_what_nobody_sees_nothing_is_described(services: Services, wanted: st
         with silence(wanted=wanted == "silent"):
             Atlas(traced).ask("Can a local authority sue for libel?")
         tracer.close()
-    assert {"decision", "corpus_filter", "target", "score_is", "index_ef"} & {*told} == set()
+    assert {"decision", "corpus_filter", "target", "score_is", "index_kind"} & {*told} == set()

@@ -14,6 +14,7 @@ from atlas_search.core.domain import ChatTurn
 from atlas_search.core.tracing.gen_ai import SCHEMA
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
+from tests.spans.by_index import by_index
 from tests.spans.recorded import recording, trace_with
 from tests.spans.test_lists import TWO_PARTS, with_stage
 from tests.test_docs import SPAN, table, text_of
@@ -40,6 +41,8 @@ def carried(services: Services) -> Carried:
         quoting.answer(replace(ask_request(traced, QUESTION), user_id="reading room"))
         quoting.search(TWO_PARTS)
         Atlas(with_stage(traced)).search(QUESTION)
+        with by_index(traced) as indexed:
+            Atlas(indexed).search(QUESTION)
         with answered_by("openai", traced) as (modelled, server):
             server.says(cited)
             asked(modelled, QUESTION, llm_price_input=1.0)
