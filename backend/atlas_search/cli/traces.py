@@ -31,6 +31,10 @@ from atlas_search.evaluation.traces.depth import SEARCHING, DepthCheck, check_de
 from atlas_search.evaluation.traces.pairs import REASONS, Pairs, pair_traces
 from atlas_search.evaluation.traces.phoenix import Phoenix, Wanted, open_phoenix
 
+UNEQUAL = 1
+UNCHECKED = 3
+"""The status of a check that found nothing it could check; 2 is that of a wrong command."""
+
 _AGO = re.compile(r"([1-9]\d{0,4})([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
@@ -82,7 +86,10 @@ def list_command(
 
 @traces_app.command("check")
 def check_command(since: Since = "7d", target: TargetChoice = "", as_json: AsJson = False) -> None:
-    """Check that requests over all corpora were equally deep in each; status 1 if one was not."""
+    """Check that requests over all corpora were equally deep in each.
+
+    Status 1 if one was not, 3 if none could be checked.
+    """
     wanted = Wanted(SEARCHING, target, since_when(since, datetime.now(UTC)))
     found = check_depth(open_phoenix(load_settings()).traces(wanted))
     if as_json:
@@ -90,7 +97,9 @@ def check_command(since: Since = "7d", target: TargetChoice = "", as_json: AsJso
     else:
         _print_check(Console(highlight=False), found)
     if found.unequal:
-        sys.exit(1)
+        sys.exit(UNEQUAL)
+    if not found.checked:
+        sys.exit(UNCHECKED)
 
 
 @traces_app.command("compare")
