@@ -37,7 +37,10 @@ class Arrived:
 
 
 class Collector:
-    """`spans` are those that were taken, `requests` the path and headers of each sending."""
+    """`spans` are those that were taken, `requests` the path and headers of each sending.
+
+    It answers `after` so many seconds.
+    """
 
     def __init__(self, port: int):
         self.address = f"http://127.0.0.1:{port}"
@@ -46,6 +49,7 @@ class Collector:
         self.next: deque[Told] = deque()
         self.always: Told = 200
         self.limit = 10_000
+        self.after = 0.0
         self.going_on = threading.Event()
         self.stopping = threading.Event()
 
@@ -92,6 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
         spans = list(_spans(sent))
         if len(spans) > collector.limit:
             told = 413
+        collector.stopping.wait(collector.after)
         if told == "hang":
             collector.going_on.wait()
             told = 200
