@@ -32,6 +32,7 @@ class Arrived:
     events: tuple[tuple[str, Mapping[str, Any]], ...]
     status: str
     resource: Mapping[str, Any]
+    dropped: int
     kept: str
     """All of it as text."""
 
@@ -143,6 +144,7 @@ def _spans(sent: ExportTraceServiceRequest) -> Iterator[Arrived]:
                     tuple((event.name, _values(event.attributes)) for event in span.events),
                     span.status.message,
                     resource,
+                    span.dropped_attributes_count,
                     f"{group.resource}{span}",
                 )
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from threading import Event
 
+import numpy as np
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -158,6 +159,54 @@ def test_half_a_character_takes_nothing_else_with_it() -> None:
     assert "1.document.id" not in told
     assert told["1.document.score"] == 0.5
     assert told["0.document.content"] == GIVEN[0].text
+
+
+def odd(tracer: Tracer) -> None:
+    """Two spans, of whose parts three each cannot be sent: a text, a number and a list."""
+    with tracer.root("late", "RETRIEVER") as span:
+        span.late.append(Late(lambda: 0, lambda: {"text": "half: \ud800", "a": "b"}))
+        span.late.append(Late(lambda: 0, lambda: {"number": np.float32(0.5), "c": True}))
+        span.late.append(Late(lambda: 0, lambda: {"none": 1 / 0}))
+    with tracer.root("plain", "RETRIEVER") as span:
+        span.input("half: \ud800")
+
+
+@pytest.mark.parametrize("redacted", [False, True])
+def test_what_cannot_be_sent_is_counted_as_dropped(redacted: bool) -> None:
+    with collecting() as collector:
+        masks = [str.upper] if redacted else []
+        tracer = Tracer(collector.address, "none", content=True, delay=0.05, redactions=masks)
+        odd(tracer)
+        found = {span.name: span for span in collector.wait(2)}
+        tracer.close()
+    assert (found["late"].dropped, found["plain"].dropped) == (3, 1)
+    assert found["late"].attributes["a"] == ("B" if redacted else "b")
+    assert found["late"].attributes["c"] is True
+    assert {"text", "number", "none"} & {*found["late"].attributes} == set()
+
+
+def test_what_cannot_be_sent_is_counted_in_memory_too() -> None:
+    exported = InMemorySpanExporter()
+    with recording(exported) as tracer:
+        odd(tracer)
+    late, _ = exported.get_finished_spans()
+    assert late.dropped_attributes == 3
+    assert {"text", "number", "none"} & {*(late.attributes or {})} == set()
+
+
+def test_what_a_span_is_too_small_for_is_counted_with_a_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("atlas_search.core.tracing.tracer.MAX_ATTRIBUTES", 3)
+    with collecting() as collector:
+        tracer = Tracer(collector.address, "none", content=True, delay=0.05)
+        with tracer.root("found", "RETRIEVER") as span:
+            span.list_hits(["a", "b"], [0.9, 0.1], list)
+            span.set(one=1, two=2, three=3, four=4)
+        (arrived,) = collector.wait(1)
+        tracer.close()
+    assert arrived.dropped == 2  # the kind of the span is the first of five
+    assert arrived.attributes["retrieval.documents.1.document.id"] == "b"
 
 
 def test_every_taker_gets_the_list() -> None:
