@@ -1,7 +1,7 @@
 """Whether all corpora were searched to the same depth, by what roots tell."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ from atlas_search.core.errors import Cancelled
 from atlas_search.core.stop import Stop
 from atlas_search.evaluation.traces.depth import DepthCheck, Verdict, check_depth, depths, verdict
 from atlas_search.evaluation.traces.phoenix import Wanted
-from atlas_search.evaluation.traces.trace import Trace, read_trace
+from atlas_search.evaluation.traces.trace import Told, Trace, read_trace
 from atlas_search.search.traced import depth_imbalance
 from atlas_search.services import Services
 from tests.spans.recorded import named
@@ -157,6 +157,9 @@ class Holding:
 
     def traces(self, _: Wanted) -> Iterator[Trace]:
         return iter(self._traces)
+
+    def tell(self, traces: Iterable[Trace]) -> Iterator[Told]:
+        return (Told(trace, trace.spent, {}) for trace in traces)
 
 
 OLD = trace_of(1, large_retrieval_size=200, candidates__uk=200)

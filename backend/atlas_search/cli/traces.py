@@ -21,6 +21,7 @@ from atlas_search.cli.traces_shown import (
     pair_table,
     side_document,
     side_table,
+    trace_csv,
     trace_document,
     trace_table,
 )
@@ -71,6 +72,9 @@ def list_command(
         list[str] | None, typer.Option("--kind", help="ask, search, create ...; repeatable")
     ] = None,
     questions: WithQuestions = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="A table to chart, the first begun first")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the last traces: what was asked of which target, what came of it, how evenly."""
@@ -80,6 +84,9 @@ def list_command(
     if as_json:
         found = [trace_document(each, with_question=questions) for each in told]
         print(printable_json({"traces": found}))
+        return
+    if as_csv:
+        print(trace_csv([each.trace for each in reversed(told)]), end="")
         return
     print_whole(Console(), trace_table(told, with_questions=questions))
 
