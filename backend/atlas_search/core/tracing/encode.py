@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as SentSpan
 from opentelemetry.sdk.trace import ReadableSpan
 
@@ -40,11 +42,24 @@ def _add(sent: SentSpan, made: Made) -> int:
         added = sent.attributes.add()
         added.key = name
         try:
-            setattr(added.value, _FIELDS[type(value)], value)
-        except (KeyError, ValueError):  # half a character; a type that OTLP does not have
+            _put(added.value, value)
+        except (TypeError, ValueError):  # a type that OTLP does not have; half a character
             sent.attributes.pop()
             lost += 1
     return lost
+
+
+def _put(place: AnyValue, value: Any) -> None:
+    field = _FIELDS.get(type(value))
+    if field:
+        setattr(place, field, value)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _put(place.array_value.values.add(), each)
+    elif kinds := [of for of in _FIELDS if isinstance(value, of)]:  # such as a float of NumPy's
+        _put(place, kinds[0](value))
+    else:
+        raise TypeError
 
 
 def _id(span: ReadableSpan) -> bytes:

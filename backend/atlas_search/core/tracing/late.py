@@ -43,7 +43,11 @@ class LateSpan(ReadableSpan):
     @property
     def attributes(self) -> dict[str, Any]:
         """All that can be sent."""
-        made = {name: value for name, value in self.made().attributes.items() if can_send(value)}
+        made = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in self.made().attributes.items()
+            if can_send(value)
+        }
         return {**(self.plain.attributes or {}), **made}
 
     def made(self) -> Made:
@@ -52,7 +56,7 @@ class LateSpan(ReadableSpan):
         failed = 0
         for late in self._late:
             try:
-                made |= late.make()
+                made.update(late.make())
             except Exception as error:  # an error's text may repeat a text
                 failed += 1
                 log.warning("A part of `%s` is not traced (%s).", self.name, type(error).__name__)
@@ -149,8 +153,10 @@ class _Held:
 
 def can_send(value: object) -> bool:
     """Whether OTLP has a place for it: not for half a character, nor for a number of NumPy's."""
-    if type(value) is not str:
-        return type(value) in (float, bool, int)
+    if isinstance(value, list | tuple):
+        return all(map(can_send, value))
+    if not isinstance(value, str):
+        return isinstance(value, float | bool | int)
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -164,6 +170,11 @@ def size_of(span: ReadableSpan) -> int:
         return span.size
     size = 0
     for attributes in (span.attributes, *(event.attributes for event in span.events)):
-        for value in (attributes or {}).values():
-            size += ATTRIBUTE_BYTES + (len(value) if isinstance(value, str) else 0)
+        size += size_of_attributes(attributes or {})
     return size
+
+
+def size_of_attributes(attributes: Mapping[str, Any]) -> int:
+    """Likewise of attributes alone."""
+    texts = sum(len(value) for value in attributes.values() if isinstance(value, str))
+    return len(attributes) * ATTRIBUTE_BYTES + texts
