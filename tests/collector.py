@@ -32,12 +32,16 @@ class Arrived:
     events: tuple[tuple[str, Mapping[str, Any]], ...]
     status: str
     resource: Mapping[str, Any]
+    dropped: int
     kept: str
     """All of it as text."""
 
 
 class Collector:
-    """`spans` are those that were taken, `requests` the path and headers of each sending."""
+    """`spans` are those that were taken, `requests` the path and headers of each sending.
+
+    It answers `after` so many seconds.
+    """
 
     def __init__(self, port: int):
         self.address = f"http://127.0.0.1:{port}"
@@ -46,6 +50,7 @@ class Collector:
         self.next: deque[Told] = deque()
         self.always: Told = 200
         self.limit = 10_000
+        self.after = 0.0
         self.going_on = threading.Event()
         self.stopping = threading.Event()
 
@@ -92,6 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         spans = list(_spans(sent))
         if len(spans) > collector.limit:
             told = 413
+        collector.stopping.wait(collector.after)
         if told == "hang":
             collector.going_on.wait()
             told = 200
@@ -138,6 +144,7 @@ def _spans(sent: ExportTraceServiceRequest) -> Iterator[Arrived]:
                     tuple((event.name, _values(event.attributes)) for event in span.events),
                     span.status.message,
                     resource,
+                    span.dropped_attributes_count,
                     f"{group.resource}{span}",
                 )
 

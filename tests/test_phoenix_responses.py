@@ -9,8 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.stores.manifest import Manifest
-from tests.chat_server import KEY, Hang, Says
+from tests.chat_server import KEY, Hang, Request, Says
 from tests.openai_server import openai_server
 from tests.phoenix_readback import (
     PROJECT,
@@ -208,24 +209,36 @@ def test_refused(traced: Traced) -> None:
 
 
 def test_cancelled(traced: Traced) -> None:
-    traced.model.then(Says("Sheep ", "give ", "wool, ", Hang()))
+    traced.model.says(lambda request: Says(begun(request), Hang()))
     body = {"question": WOOL, "qa_id": "cancelled-1"}
     with traced.client.stream("POST", "/api/ask/stream", json=body) as response:
         for line in response.iter_lines():
-            if line == "event: references":
-                traced.model.arrived.get(timeout=20)
+            if line == "event: token":  # the model has written
                 traced.client.delete("/api/ask/cancelled-1")
                 break
+        else:
+            pytest.fail("It ended before a token came.")
+    request = traced.model.requests[-1]
+    *read, written = count_tokens(
+        [*(message["content"] for message in request.body["messages"]), begun(request)]
+    )
+    assert min(*read, written) > 0
     spans = traced.trace("ask", qa_id="cancelled-1")
     said = spans[0]["attributes"]
     assert (said["cancelled"], said["cancelled_because"]) == (True, "The answer was stopped.")
     assert "decision" not in said
     assert spans[0]["status_code"] == "OK"
-    calls = [span["attributes"] for span in spans if span["name"] == "generate"]
-    spent = sum(call.get("llm.token_count.total", 0) for call in calls)
-    assert said["prompt_tokens"] + said["completion_tokens"] == spent
-    price = said["prompt_tokens"] * 1000 + said["completion_tokens"] * 2000
-    assert said["cost"] == pytest.approx(price / 1e6)
+    assert (said["prompt_tokens"], said["completion_tokens"]) == (sum(read), written)
+    assert said["estimated"] is True
+    (call,) = [span["attributes"] for span in spans if span["name"] == "generate"]
+    assert call["llm.token_count.prompt"] == sum(read)
+    assert call["llm.token_count.completion"] == written
+    assert said["cost"] == pytest.approx((sum(read) * 1000 + written * 2000) / 1e6)
+
+
+def begun(request: Request) -> str:
+    """An answer whose first sentence is whole, so that it is sent on."""
+    return f"Sheep give wool {first_token(request)}. Cows "
 
 
 def test_three_turns_are_one_session(traced: Traced) -> None:

@@ -1,7 +1,11 @@
 """No key, token or password is in a span, a log or an answer, however a request fails."""
 
+import json
 import logging
 import traceback
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +14,10 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.errors import AtlasError, ConfigurationError
 from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.settings import Settings, load_settings
+from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.server.app import create_app
 from atlas_search.stores.api_keys import add_key
 from tests.chat_server import KEY, ChatServer, Reply
@@ -20,7 +25,7 @@ from tests.collector import collecting
 from tests.conftest import free_port
 from tests.openai_server import openai_server, refusal
 from tests.orchard import ASKED, Orchard, build_orchard, orchard
-from tests.servers import ATLAS, running
+from tests.servers import ATLAS, running, served
 from tests.without_model import settings_without_model
 
 MARK = "zvsecret"
@@ -84,7 +89,16 @@ def ask_badly(found: Orchard) -> list[str]:
 
 def test_every_secret_setting_is_tried() -> None:
     assert {"otel_exporter_otlp_headers", "openai_api_key", "atlas_admin_token"} <= {*SECRETS}
-    assert {"phoenix_collector_endpoint", "otel_exporter_otlp_endpoint"} <= {*ADDRESSES}
+    assert {*ADDRESSES} == {
+        "mistral_server_url",
+        "openai_base_url",
+        "cohere_server_url",
+        "phoenix_collector_endpoint",
+        "phoenix_public_url",
+        "otel_exporter_otlp_endpoint",
+        "otel_exporter_otlp_traces_endpoint",
+        "otel_exporter_otlp_metrics_endpoint",
+    }
 
 
 def test_no_span_log_or_answer_holds_a_secret(
@@ -125,6 +139,86 @@ def test_a_password_in_a_providers_address_is_told_to_nobody(
         assert MARK not in found.said()
     assert not [text for text in texts if MARK in text]
     assert MARK not in caplog.text
+
+
+class Refusing:
+    """Stands for every server that has an address: it answers with a status, and repeats the login
+    of what sends spans or metrics. `asked` are the first parts of the paths."""
+
+    def __init__(self, status: int):
+        self._status = f"{status} Said"
+        self.asked: set[str] = set()
+
+    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+        """Answer, as a WSGI application."""
+        start(self._status, [("Content-Type", "application/json")])
+        self.asked.add(environ["PATH_INFO"].split("/")[1])
+        said = "Wrong."
+        if environ.get("CONTENT_TYPE") == "application/x-protobuf":
+            login = environ.get("HTTP_AUTHORIZATION", "").removeprefix("Basic ")
+            said = f"{environ} {b64decode(login)!r}"
+        return [json.dumps({"message": said}).encode()]
+
+
+@contextmanager
+def standing(server: Refusing, status: int) -> Iterator[str]:
+    """The address of the server; of none if the status is 0."""
+    if not status:
+        yield f"http://127.0.0.1:{free_port()}"
+        return
+    with served(server) as address:
+        yield address
+
+
+def use_every_address(found: Orchard, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ask what needs each provider, and let all be sent; what was said of it."""
+    texts = [found.post("/api/ask", ASKED | {"target": name}).text for name in ("model", "mistral")]
+    texts.append(found.post("/api/search", ASKED | {"target": "cohere"}).text)
+    texts += [found.client.get(path).text for path in ("/api/health", "/api/config")]
+    monkeypatch.setattr("atlas_search.providers.embedding.mistral.QUERY_PATIENCE", 0.1)
+    settings = found.atlas.services.settings
+    embedder = open_embedder(settings.model_copy(update={"embedding_provider": "mistral"}))
+    with pytest.raises(AtlasError) as failed:
+        embedder.embed_query("What do sheep give?")
+    texts.append("".join(traceback.format_exception(failed.value)))
+    texts.append(phoenix_problem(settings.phoenix_collector_endpoint))
+    return texts
+
+
+@pytest.mark.parametrize("status", [0, 401, 500])
+@pytest.mark.parametrize("traces", ["otel_exporter_otlp_endpoint", "phoenix_collector_endpoint"])
+def test_the_password_of_no_address_is_told(
+    built: Path,
+    tmp_path: Path,
+    status: int,
+    traces: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of each address that is set; `traces` takes the spans, all others are away, or refuse."""
+    caplog.set_level(logging.DEBUG)
+    for name in ("httpx", "httpx2", "urllib3", "opentelemetry"):
+        caplog.set_level(logging.DEBUG, name)
+    targets = {"quotes": "", "model": "LLM_PROVIDER=openai", "mistral": "LLM_PROVIDER=mistral"}
+    for name, line in (targets | {"cohere": "RERANKER=cohere"}).items():
+        text = f"ANSWER_THRESHOLD=0\nLLM_SECONDS=2\n{line}\n"
+        (tmp_path / f"{name}.txt").write_text(text)
+    server = Refusing(status)
+    with collecting() as collector, standing(server, status) as address:
+        given = {name: f"{with_password(address)}/{name}" for name in ADDRESSES}
+        given[traces] = with_password(collector.address)
+        if traces == "otel_exporter_otlp_endpoint":
+            del given["otel_exporter_otlp_traces_endpoint"]  # which would be preferred
+        with orchard(built, **marked_settings(), **given, targets_directory=tmp_path) as found:
+            texts = use_every_address(found, monkeypatch)
+        assert collector.spans
+        (_, sent), *_ = collector.requests
+        assert sent["authorization"].startswith(("Basic ", "Bearer "))
+        unasked = {traces, "phoenix_public_url", "otel_exporter_otlp_endpoint"}
+        assert server.asked == ({*given} - unasked if status else set())
+    assert not [span for span in collector.spans if MARK in span.kept]
+    assert not [record.name for record in caplog.records if MARK in logged(record)]
+    assert not [text for text in texts if MARK in text]
 
 
 def test_a_login_that_a_provider_is_sent_is_in_no_log(

@@ -5,6 +5,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from threading import Event
 
+import numpy as np
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -160,6 +161,53 @@ def test_half_a_character_takes_nothing_else_with_it() -> None:
     assert told["0.document.content"] == GIVEN[0].text
 
 
+def odd(tracer: Tracer) -> None:
+    """Two spans, of whose parts three each cannot be sent: a text, a number and a list."""
+    with tracer.root("late", "RETRIEVER") as span:
+        span.late.append(Late(lambda: 0, lambda: {"text": "half: \ud800", "a": "b"}))
+        span.late.append(Late(lambda: 0, lambda: {"number": np.int64(5), "c": True}))
+        span.late.append(Late(lambda: 0, lambda: {"none": 1 / 0}))
+    with tracer.root("plain", "RETRIEVER") as span:
+        span.input("half: \ud800")
+
+
+@pytest.mark.parametrize("redacted", [False, True])
+def test_what_cannot_be_sent_is_counted_as_dropped(redacted: bool) -> None:
+    with collecting() as collector:
+        masks = [str.upper] if redacted else []
+        tracer = Tracer(collector.address, "none", content=True, delay=0.05, redactions=masks)
+        odd(tracer)
+        found = {span.name: span for span in collector.wait(2)}
+        tracer.close()
+    assert (found["late"].dropped, found["plain"].dropped) == (3, 1)
+    assert found["late"].attributes["a"] == ("B" if redacted else "b")
+    assert found["late"].attributes["c"] is True
+    assert {"text", "number", "none"} & {*found["late"].attributes} == set()
+
+
+def test_what_cannot_be_sent_is_counted_in_memory_too() -> None:
+    exported = InMemorySpanExporter()
+    with recording(exported) as tracer:
+        odd(tracer)
+    late, _ = exported.get_finished_spans()
+    assert late.dropped_attributes == 3
+    assert {"text", "number", "none"} & {*(late.attributes or {})} == set()
+
+
+def test_no_span_is_too_small_for_what_is_said_of_it() -> None:
+    many = {f"name {number}": number for number in range(5000)}
+    with collecting() as collector:
+        tracer = Tracer(collector.address, "none", content=True, delay=0.05)
+        with tracer.root("found", "RETRIEVER") as span:
+            span.set(**many)
+            span.set(several=["a", "b"], exact=np.float64(0.5))
+        (arrived,) = collector.wait(1)
+        tracer.close()
+    assert arrived.dropped == 0
+    assert many.items() <= arrived.attributes.items()
+    assert arrived.attributes["exact"] == 0.5
+
+
 def test_every_taker_gets_the_list() -> None:
     first, second = InMemorySpanExporter(), InMemorySpanExporter()
     with recording(first) as tracer:
@@ -188,4 +236,4 @@ def test_of_what_nobody_sees_nothing_is_described(services: Services, wanted: st
         with silence(wanted=wanted == "silent"):
             Atlas(traced).ask("Can a local authority sue for libel?")
         tracer.close()
-    assert {"decision", "corpus_filter", "target", "score_is", "index_ef"} & {*told} == set()
+    assert {"decision", "corpus_filter", "target", "score_is", "index_kind"} & {*told} == set()

@@ -1,8 +1,9 @@
 """What tracing costs a search: `python -m tests.benchmarks.tracing`.
 
 Over the configured collection (the bundled demo, unless the settings say otherwise), or the one in
-the folder `--store`. Five processes search side by side: without tracing, twice, with a server of
-traces that takes them, with none at its address, and with one that hangs. Each question is put to
+the folder `--store`. Six processes search side by side: without tracing, twice, with a server of
+traces that takes them, with none at its address, with one that hangs, and with one that answers
+500. Each question is put to
 all of them, one after another, in another order each time, so that what else the machine does slows
 all of them alike; what the two without tracing differ by is chance. Printed are the times of a
 search, the difference and the ratio to those without tracing, the median ratio to the same question
@@ -13,7 +14,7 @@ import multiprocessing
 import random
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median, quantiles
@@ -65,9 +66,11 @@ class Taken(NamedTuple):
 @contextmanager
 def servers() -> Iterator[dict[str, str]]:
     """The addresses that traces are sent to; the servers are processes of their own."""
-    with _process(serve, 200) as taking, _process(serve, "hang") as hanging:
-        away = f"http://127.0.0.1:{free_port()}"
-        yield {OFF: "", "again": "", "on": taking.recv(), "away": away, "hanging": hanging.recv()}
+    told = {"on": 200, "hanging": "hang", "failing": 500}
+    with ExitStack() as stack:
+        started = {name: stack.enter_context(_process(serve, of)) for name, of in told.items()}
+        away = {OFF: "", "again": "", "away": f"http://127.0.0.1:{free_port()}"}
+        yield away | {name: connection.recv() for name, connection in started.items()}
 
 
 @contextmanager

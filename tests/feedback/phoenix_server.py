@@ -13,7 +13,10 @@ PROJECT = "/v1/projects/atlas"
 
 
 class PhoenixServer:
-    """Takes annotations of the spans it knows; `status` answers in its place, `hold` hangs."""
+    """Takes annotations of the spans it knows; `status` answers in its place, `hold` hangs.
+
+    Of a span in `broken` every request is answered with that status.
+    """
 
     def __init__(self) -> None:
         self.address = ""
@@ -23,6 +26,7 @@ class PhoenixServer:
         self.requests: list[str] = []
         self.keys: set[str] = set()
         self.status = 0
+        self.broken: dict[str, int] = {}
         self.hold = threading.Event()
         self.hold.set()
 
@@ -54,6 +58,9 @@ class PhoenixServer:
     def _answer(self, method: str, path: str, query: dict, body: Any) -> tuple[int, object]:
         if self.status:
             return self.status, {"detail": "told to"}
+        for span_id, status in self.broken.items():
+            if span_id in json.dumps(body):
+                return status, {"detail": "told to"}
         if path == "/v1/span_annotations":
             return self._annotate(body["data"])
         if path == "/v1/document_annotations":

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from atlas_search import Atlas
 from atlas_search.answer.answer import Answer
 from atlas_search.core.settings import Settings
-from atlas_search.server.feedback import delivery
+from atlas_search.server.feedback import delivery, outbox
 from atlas_search.server.feedback.feedback import Feedback
 from atlas_search.server.feedback.store import DAY
 from atlas_search.server.feedback.votes import Vote
@@ -198,6 +198,54 @@ def test_a_vote_on_a_span_that_never_comes_holds_up_no_other(
         feedback.change("", "q2", "anna", lambda *_: Vote(thumb="down"))
         wait_for(lambda: feedback.rating("", "q2", "anna").sent or None, 30, "the second vote")
         assert not feedback.rating("", "q1", "anna").sent
+
+
+@pytest.mark.parametrize("status", [500, 501, 503, 504])
+def test_a_vote_on_which_phoenix_always_fails_holds_up_no_other_and_is_sent_in_the_end(
+    phoenix: PhoenixServer,
+    traced: Answer,
+    state: Path,
+    status: int,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outbox, "SOONEST", 0.05)
+    other = replace(traced, span_id="1" * 16, request=replace(traced.request, qa_id="q2"))
+    phoenix.know(SPAN)
+    phoenix.know("1" * 16)
+    phoenix.broken[SPAN] = status
+    with sending(state, phoenix.address) as feedback:
+        feedback.note(traced, "")
+        feedback.note(other, "")
+        vote(feedback, thumb="up")
+        phoenix.wait_for_requests(1)
+        feedback.change("", "q2", "anna", lambda *_: Vote(thumb="down"))
+        wait_for(lambda: feedback.rating("", "q2", "anna").sent or None, 30, "the second vote")
+        assert not feedback.rating("", "q1", "anna").sent
+        phoenix.wait_for_requests(4)
+        phoenix.broken.clear()
+        wait_until_sent(feedback)
+    warned = [r for r in caplog.records if r.levelno >= logging.WARNING]
+    assert [str(status) in record.getMessage() for record in warned] == [True]
+
+
+@pytest.mark.parametrize("longest", [outbox.LONGEST_PATIENCE, outbox.LONGEST_WITHOUT])
+def test_a_vote_that_fails_waits_longer_each_time_and_never_for_ever(
+    traced: Answer, state: Path, longest: float
+) -> None:
+    feedback = Feedback(settings_of(state, "http://127.0.0.1:1"))
+    feedback.note(traced, "")
+    vote(feedback, thumb="up")
+    now = time.time()
+    feedback.outbox._clock = lambda: now
+    pauses: list[float] = []
+    for _ in range(15):
+        parcel = feedback.outbox.take(lambda _: ())
+        assert parcel
+        feedback.outbox.later(parcel, longest)
+        pauses.append(round(feedback.outbox.seconds() or 0))
+        now += pauses[-1] + 0.1
+    assert pauses == [min(longest, 2**n) for n in range(15)]
 
 
 @pytest.mark.parametrize("status", [500, 503, 429, 401, 302])

@@ -1,11 +1,15 @@
 """Ratings in a real Phoenix: on the root span, and on the documents of a span."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
 
-from tests.servers import wait_for
+from atlas_search.build.build import BuildReport
+from tests.conftest import free_port, require
+from tests.servers import ATLAS, PHOENIX, START_SECONDS, Server, answers, running, wait_for
 
 pytestmark = pytest.mark.phoenix
 
@@ -33,12 +37,18 @@ def rate(server: str, answer: dict, user: str, **said: object) -> dict:
     return response.json()
 
 
-def wait_until_sent(server: str, answer: dict, user: str) -> None:
-    def sent() -> bool | None:
-        found = httpx2.get(f"{server}/api/feedback/{answer['qa_id']}", params={"user_id": user})
-        return found.json()["sent"] or None
+def is_sent(server: str, answer: dict, user: str) -> bool:
+    found = httpx2.get(f"{server}/api/feedback/{answer['qa_id']}", params={"user_id": user})
+    return bool(found.json()["sent"])
 
-    wait_for(sent, 60, "the vote in Phoenix")
+
+def wait_until_sent(server: str, answer: dict, user: str, seconds: float = 60) -> None:
+    wait_for(lambda: is_sent(server, answer, user) or None, seconds, "the vote in Phoenix")
+
+
+def withdraw(server: str, answer: dict, user: str) -> None:
+    path = f"{server}/api/feedback/{answer['qa_id']}"
+    assert httpx2.delete(path, params={"user_id": user}).is_success
 
 
 def annotations(phoenix: str, answer: dict) -> dict[tuple[str, str], dict]:
@@ -60,7 +70,7 @@ def wait_for_annotations(
         found = annotations(phoenix, answer)
         return found if expected(found) else None
 
-    return wait_for(arrived, 60, "the annotations")
+    return wait_for(arrived, 120, "the annotations")
 
 
 def test_a_vote_appears_on_the_root_span_is_changed_and_withdrawn(
@@ -91,8 +101,7 @@ def test_a_vote_appears_on_the_root_span_is_changed_and_withdrawn(
     assert ("anna", "comment") not in changed
     assert len(changed) == 5
 
-    path = f"{server}/api/feedback/{answer['qa_id']}"
-    assert httpx2.delete(path, params={"user_id": "anna"}).is_success
+    withdraw(server, answer, "anna")
     wait_for_annotations(phoenix, answer, lambda found: {user for user, _ in found} == {"bert"})
 
 
@@ -139,3 +148,74 @@ def test_votes_on_passages_and_citations_are_on_their_documents(
     rate(server, answer, "cleo", passages={last: None}, thumb="up")
     wait_until_sent(server, answer, "cleo")
     assert documents(phoenix, answer)["relevance", last] == ("withdrawn", None)
+
+
+@contextmanager
+def phoenix_on(port: int, folder: Path) -> Iterator[Server]:
+    """A Phoenix of the test's own, which keeps what it has in the folder."""
+    environment = {"PHOENIX_PORT": str(port), "PHOENIX_WORKING_DIR": str(folder)}
+    command = (*ATLAS, "phoenix", "--phoenix-executable", PHOENIX)
+    with running(*command, environment=environment, folder=folder) as started:
+        address = started.address("Phoenix")
+        wait_for(lambda: answers(f"{address}/healthz"), START_SECONDS, "Phoenix")
+        yield started
+
+
+@contextmanager
+def atlas_before(address: str, demo: BuildReport, stores: Path, folder: Path) -> Iterator[str]:
+    """A server of the bundled collection with that Phoenix; its address."""
+    environment = {
+        "CHROMA_PERSIST_DIRECTORY": str(stores),
+        "CHROMA_COLLECTION_NAME": demo.manifest.collection,
+        "ATLAS_PORT": "0",
+        "PHOENIX_COLLECTOR_ENDPOINT": address,
+        "PHOENIX_PROJECT_NAME": "atlas-test",
+        "QUERY_CACHE_ENABLED": "0",
+        "OTEL_BSP_SCHEDULE_DELAY": "200",
+    }
+    with running(*ATLAS, "serve", environment=environment, folder=folder) as started:
+        yield started.address("Atlas")
+
+
+def ask(server: str) -> dict:
+    body = {"question": QUESTION}
+    found: dict = httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
+    return found
+
+
+def test_what_is_said_while_phoenix_is_down_arrives_when_it_is_back(
+    demo: BuildReport, stores: Path, tmp_path: Path
+) -> None:
+    require("phoenix", present=PHOENIX.exists(), remedy="`make phoenix-venv` has not run")
+    port, kept, own = free_port(), tmp_path / "phoenix", tmp_path / "atlas"
+    kept.mkdir()
+    own.mkdir()
+    address = f"http://127.0.0.1:{port}"
+    with atlas_before(address, demo, stores, own) as server:
+        with phoenix_on(port, kept) as process:
+            before = ask(server)
+            for user in ("anna", "bert", "cleo"):
+                rate(server, before, user, thumb="up", comment="Good.")
+                wait_until_sent(server, before, user)
+            process.stop()
+        assert answers(f"{address}/healthz") is None
+        rate(server, before, "anna", thumb="down", comment=None, scores={"clarity": 2})
+        withdraw(server, before, "bert")
+        rate(server, before, "dora", thumb="up")
+        meanwhile = ask(server)  # its span waits likewise
+        rate(server, meanwhile, "anna", thumb="up")
+        assert not any(is_sent(server, before, user) for user in ("anna", "dora"))
+        assert not is_sent(server, meanwhile, "anna")
+        with phoenix_on(port, kept):
+            for answer, user in ((before, "anna"), (before, "dora"), (meanwhile, "anna")):
+                wait_until_sent(server, answer, user, 240)
+            assert annotations(address, before) == {
+                ("anna", "thumbs"): {"label": "down", "score": 0.0},
+                ("anna", "clarity"): {"score": 2.0},
+                ("cleo", "thumbs"): {"label": "up", "score": 1.0},
+                ("cleo", "comment"): {"explanation": "Good."},
+                ("dora", "thumbs"): {"label": "up", "score": 1.0},
+            }
+            assert annotations(address, meanwhile) == {
+                ("anna", "thumbs"): {"label": "up", "score": 1.0}
+            }

@@ -7,7 +7,7 @@ import numpy as np
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.tracing.late import size_of
+from atlas_search.core.tracing.late import size_of, size_of_attributes
 from atlas_search.core.tracing.span import DOCUMENT_BYTES
 from atlas_search.search.rerankers.second_stage import Relevance
 from atlas_search.search.traced import TEXTS_OF_LEG
@@ -71,7 +71,12 @@ def test_the_texts_that_a_leg_shows_count_and_no_others_are_held(
             listed = documents(span.attributes or {}, "retrieval.documents")
             texts = sum(len(each.get("content", "")) for each in listed)
             assert texts
-            lists = size_of(span) - size_of(span.plain)
+            others = {
+                name: value
+                for name, value in (span.attributes or {}).items()
+                if not name.startswith("retrieval.documents.")
+            }
+            lists = size_of(span) - size_of_attributes(others)
             assert lists == texts + len(listed) * DOCUMENT_BYTES
 
 

@@ -12,8 +12,16 @@ from atlas_search.asking import ask_request
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.tracing.gen_ai import SCHEMA
+from atlas_search.core.tracing.labels import label_traces
+from atlas_search.evaluation.judge.judge import MEASURES, judge_questions
+from atlas_search.evaluation.scored import score
+from atlas_search.evaluation.trace import CATEGORY, RUN
+from atlas_search.evaluation.trace import LABEL as EVALUATED
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
+from tests.evaluation.judging import ANSWERED, GOOD, LABEL, TOOLS, Script, judge_of
+from tests.openai_server import openai_server
+from tests.spans.by_index import by_index
 from tests.spans.recorded import recording, trace_with
 from tests.spans.test_lists import TWO_PARTS, with_stage
 from tests.test_docs import SPAN, table, text_of
@@ -32,7 +40,8 @@ class Carried(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def carried(services: Services) -> Carried:
+def carried(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Carried:
+    folder = tmp_path_factory.mktemp("judge")
     exported = InMemorySpanExporter()
     with recording(exported) as tracer:
         traced = trace_with(services, tracer)
@@ -40,12 +49,19 @@ def carried(services: Services) -> Carried:
         quoting.answer(replace(ask_request(traced, QUESTION), user_id="reading room"))
         quoting.search(TWO_PARTS)
         Atlas(with_stage(traced)).search(QUESTION)
+        with by_index(traced) as indexed:
+            Atlas(indexed).search(QUESTION)
         with answered_by("openai", traced) as (modelled, server):
             server.says(cited)
             asked(modelled, QUESTION, llm_price_input=1.0)
             asked(modelled, QUESTION, history=HISTORY, condense_followups=True)
             asked(modelled, QUESTION, mode="compare")
             asked(modelled, QUESTION, verify="model")
+            with label_traces(**dict.fromkeys((RUN, EVALUATED, CATEGORY), "x")):
+                asked(modelled, QUESTION)
+        with openai_server() as judge, judge_of(judge, folder, tracer=tracer) as panel:
+            Script(judge, **GOOD)
+            judge_questions(panel, TOOLS, "r1", [score(LABEL, ANSWERED, TOOLS)])
     corpora = "|".join(corpus.id for corpus in services.store.corpora)
     kinds: dict[str, str] = {}
     attributes: dict[str, set[str]] = defaultdict(set)
@@ -59,6 +75,8 @@ def carried(services: Services) -> Carried:
 
 def _listed_as(attribute: str, corpora: str) -> str:
     """How the page names an attribute: a list by its name alone."""
+    if attribute.removeprefix("eval.") in MEASURES:
+        return "eval.<figure>"
     return re.sub(rf"\.({corpora})$", ".<corpus>", re.sub(r"\.\d+\..*", "", attribute))
 
 

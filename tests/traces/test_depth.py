@@ -1,16 +1,22 @@
 """Whether all corpora were searched to the same depth, by what roots tell."""
 
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.atlas import Atlas
+from atlas_search.cli import traces as commands
+from atlas_search.cli.main import main
 from atlas_search.cli.traces import depth_sentences
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.stop import Stop
 from atlas_search.evaluation.traces.depth import DepthCheck, Verdict, check_depth, depths, verdict
-from atlas_search.evaluation.traces.trace import Trace, read_trace
+from atlas_search.evaluation.traces.phoenix import Wanted
+from atlas_search.evaluation.traces.trace import Told, Trace, read_trace
 from atlas_search.search.traced import depth_imbalance
 from atlas_search.services import Services
 from tests.spans.recorded import named
@@ -141,6 +147,55 @@ def test_a_request_that_was_stopped_is_counted_apart(
         Atlas(traced).search(QUESTION, stop=stop)
     (trace,) = roots(exported)
     assert (trace.outcome, trace.kind) == ("cancelled", "search")
+
+
+class Holding:
+    """Stands in the place of Phoenix' project, and holds these traces."""
+
+    def __init__(self, *traces: Trace):
+        self._traces = traces
+
+    def traces(self, _: Wanted) -> Iterator[Trace]:
+        return iter(self._traces)
+
+    def tell(self, traces: Iterable[Trace]) -> Iterator[Told]:
+        return (Told(trace, trace.spent, {}) for trace in traces)
+
+
+OLD = trace_of(1, large_retrieval_size=200, candidates__uk=200)
+ONE_CORPUS = replace(told(200, uk=(900, 200, 9)), corpus_filter="uk")
+EVEN, UNEVEN = told(200, uk=(900, 200, 9)), told(200, uk=(900, 10, 9))
+
+
+@pytest.mark.parametrize(
+    ("held", "status", "said"),
+    [
+        ((), 3, "No request over all corpora was found that could be checked."),
+        ((ONE_CORPUS,), 3, "No request over all corpora was found that could be checked."),
+        ((OLD, OLD), 3, "2 more cannot be checked: an earlier version traced them."),
+        ((trace_of(1, cancelled=True),), 3, "1 more failed or was cancelled."),
+        ((OLD, EVEN), 0, "1 request over all corpora was checked"),
+        ((OLD, UNEVEN), 1, "1 unequal."),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_only_a_check_that_checked_something_succeeds(
+    held: tuple[Trace, ...],
+    status: int,
+    said: str,
+    as_json: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(commands, "open_phoenix", lambda _: Holding(*held))
+    with pytest.raises(SystemExit) as ended:
+        main(["traces", "check", *(["--json"] if as_json else [])])
+    assert (ended.value.code or 0) == status
+    printed = capsys.readouterr().out
+    if as_json:
+        assert (json.loads(printed)["checked"] == 0) is (status == 3)
+    else:
+        assert said in printed
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from atlas_search.evaluation.traces.trace import Trace, read_trace
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import Reply, Says
+from tests.spans.by_index import by_index
 from tests.spans.recorded import trace_with
 from tests.test_docs import SPAN, table
 from tests.test_generate import cited
@@ -43,6 +44,7 @@ query ($project: String!, $condition: String!) {
 
 FOUND = {
     "not equally deep in every corpus": {"shallow", "shallow search"},
+    "searched by the index, which may miss some": {"by the index"},
     "over one corpus": {"one corpus", "slow"},
     "of one target": {"quota", "quota search"},
     "declined": {"declined", "declined by a filter"},
@@ -118,6 +120,8 @@ def held(phoenix: str, services: Services) -> Held:
         with case(name):
             Atlas(own).ask(QUESTION)
     ask_model(own)
+    with case("by the index"), by_index(own) as indexed:
+        Atlas(indexed).ask(QUESTION)
     with case("cancelled"), suppress(Cancelled):
         stop = Stop()
         stop.set()
@@ -125,7 +129,7 @@ def held(phoenix: str, services: Services) -> Held:
     with case("evaluation"), label_traces(**{"eval.run": "20260131T120000-0123abcd"}):
         Atlas(own).ask(QUESTION)
     take_long(tracer)
-    end(tracer, phoenix, PROJECT, len(CASES) + len(RATED) + 10)
+    end(tracer, phoenix, PROJECT, len(CASES) + len(RATED) + 11)
     held = Held(read_roots(phoenix), version_of(own.answerer.rules["system"]))
     for name, marks in RATED.items():
         rate(phoenix, held.traces[name].span_id, marks)

@@ -208,6 +208,13 @@ def test_the_check_is_content_where_all_are(
     assert "none unequal." in said
 
 
+def test_a_check_of_nothing_is_no_success(
+    configured: Ready, traced: Traced, capsys: Printed
+) -> None:
+    said = run(capsys, "check", "--target", "nobodys", code=3)
+    assert "No request over all corpora was found that could be checked." in said
+
+
 def test_two_targets_are_compared_over_their_common_questions(
     configured: Ready, traced: Traced, capsys: Printed
 ) -> None:

@@ -6,7 +6,7 @@ from atlas_search.answer.run import AnswerRun, describe_writer
 from atlas_search.core.tracing import gen_ai
 from atlas_search.core.tracing.ids import Ids
 from atlas_search.core.tracing.span import Span, TracedDocument
-from atlas_search.search.traced import describe_collection, describe_counts
+from atlas_search.search.traced import describe_collection, describe_counts, describe_index
 from atlas_search.search.traced_ranking import score_name
 
 
@@ -64,6 +64,7 @@ def describe_answer(span: Span, run: AnswerRun, answer: Answer, writer: Writer) 
         passages_searched=answer.scope.passages,
     )
     describe_writer(span, writer)
+    describe_index(span, run.answerer.searcher.store, run.request.search, answer.result)
     per_corpus = answer.result.retrieval(answer.citations)["per_corpus"]
     describe_counts(span, answer.result, {c: of["cited"] for c, of in per_corpus.items()})
     span.metadata({**_metadata(run), "per_corpus": per_corpus})

@@ -21,6 +21,7 @@ from atlas_search.cli.traces_shown import (
     pair_table,
     side_document,
     side_table,
+    trace_csv,
     trace_document,
     trace_table,
 )
@@ -30,6 +31,10 @@ from atlas_search.evaluation.traces.comparison import compare_sides
 from atlas_search.evaluation.traces.depth import SEARCHING, DepthCheck, check_depth
 from atlas_search.evaluation.traces.pairs import REASONS, Pairs, pair_traces
 from atlas_search.evaluation.traces.phoenix import Phoenix, Wanted, open_phoenix
+
+UNEQUAL = 1
+UNCHECKED = 3
+"""The status of a check that found nothing it could check; 2 is that of a wrong command."""
 
 _AGO = re.compile(r"([1-9]\d{0,4})([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -67,6 +72,9 @@ def list_command(
         list[str] | None, typer.Option("--kind", help="ask, search, create ...; repeatable")
     ] = None,
     questions: WithQuestions = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="A table to chart, the first begun first")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the last traces: what was asked of which target, what came of it, how evenly."""
@@ -77,12 +85,18 @@ def list_command(
         found = [trace_document(each, with_question=questions) for each in told]
         print(printable_json({"traces": found}))
         return
+    if as_csv:
+        print(trace_csv([each.trace for each in reversed(told)]), end="")
+        return
     print_whole(Console(), trace_table(told, with_questions=questions))
 
 
 @traces_app.command("check")
 def check_command(since: Since = "7d", target: TargetChoice = "", as_json: AsJson = False) -> None:
-    """Check that requests over all corpora were equally deep in each; status 1 if one was not."""
+    """Check that requests over all corpora were equally deep in each.
+
+    Status 1 if one was not, 3 if none could be checked.
+    """
     wanted = Wanted(SEARCHING, target, since_when(since, datetime.now(UTC)))
     found = check_depth(open_phoenix(load_settings()).traces(wanted))
     if as_json:
@@ -90,7 +104,9 @@ def check_command(since: Since = "7d", target: TargetChoice = "", as_json: AsJso
     else:
         _print_check(Console(highlight=False), found)
     if found.unequal:
-        sys.exit(1)
+        sys.exit(UNEQUAL)
+    if not found.checked:
+        sys.exit(UNCHECKED)
 
 
 @traces_app.command("compare")

@@ -14,6 +14,7 @@ from atlas_search.evaluation.traces.comparison import Side
 from atlas_search.evaluation.traces.depth import CorpusDepth, DepthCheck, Unequal
 from atlas_search.evaluation.traces.pairs import LeftOut, Pair
 from atlas_search.evaluation.traces.trace import Marks, Spent, Told, Trace
+from atlas_search.output.table import csv_text
 
 _HEADS = (
     "Time (UTC)",
@@ -29,6 +30,19 @@ _HEADS = (
 )
 
 _STAGES = ("depth", "candidates", "kept", "cited")
+
+_COLUMNS = (
+    "started",
+    "kind",
+    "target",
+    "composite_target",
+    "corpus_filter",
+    "outcome",
+    "seconds",
+    *(f"imbalance.{stage}" for stage in _STAGES),
+    "trace_id",
+)
+"""Of a table to chart; counts by corpus come after them."""
 
 _FIGURES: Mapping[str, Callable[[Side], str]] = {
     "answers": lambda side: str(side.answers),
@@ -70,6 +84,16 @@ def trace_document(told: Told, *, with_question: bool) -> dict[str, Any]:
         "feedback": _plain_marks(told.marks),
     }
     return document | ({"question": trace.question} if with_question else {})
+
+
+def trace_csv(traces: Sequence[Trace]) -> str:
+    """A row for each trace, in their order: how even it was at each stage, and by what counts.
+
+    A cell is empty where nothing was told.
+    """
+    rows = [_row(trace) for trace in traces]
+    counts = dict.fromkeys(sorted({name for row in rows for name in row}.difference(_COLUMNS)))
+    return csv_text([*_COLUMNS, *counts], rows)
 
 
 def depth_table(unequal: Sequence[Unequal]) -> Table:
@@ -180,6 +204,22 @@ def _cells(told: Told) -> tuple[str, ...]:
         _feedback(told.marks),
         trace.trace_id,
     )
+
+
+def _row(trace: Trace) -> dict[str, object]:
+    counts = {
+        f"{stage}.{corpus}": count
+        for stage in ("candidates", "kept", "cited")
+        for corpus, count in getattr(trace.counts, stage).items()
+    }
+    return {
+        **_named(trace),
+        "corpus_filter": trace.corpus_filter,
+        "outcome": trace.outcome,
+        "seconds": round(trace.seconds, 3),
+        **{f"imbalance.{stage}": trace.imbalance.get(stage) for stage in _STAGES},
+        **counts,
+    }
 
 
 def _named(trace: Trace) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from atlas_search.core.tracing import gen_ai
 from atlas_search.core.tracing.span import Span, TracedDocument
 from atlas_search.search.candidates import CorpusHits
 from atlas_search.search.query import Query
+from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.traced_ranking import find_legs, score_name
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import Hits
+from atlas_search.stores.store import Hits, Store
 
 TEXTS_OF_LEG = 3
 """All are read at once, when there is a ranking: read for each leg in each corpus, they were most
@@ -81,6 +82,7 @@ def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
         balance=target.balance,
     )
     describe_collection(span, run.store.manifest)
+    describe_index(span, run.store, request, result)
     describe_counts(span, result)
     if run.target_name:
         span.set(target=run.target_name)
@@ -92,7 +94,7 @@ def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
 
 
 def describe_collection(span: Span, manifest: Manifest) -> None:
-    """Which collection, how its documents were cut, and how its vectors are indexed.
+    """Which collection, and how its documents were cut.
 
     One of several kinds of source has several sizes: they are joined by commas.
     """
@@ -103,10 +105,22 @@ def describe_collection(span: Span, manifest: Manifest) -> None:
         chunk_size=",".join(dict.fromkeys(str(origin.size) for origin in origins)),
         chunk_overlap=",".join(dict.fromkeys(str(origin.overlap) for origin in origins)),
         chunk_unit=",".join(dict.fromkeys(origin.unit for origin in origins)),
-        index_kind=manifest.index.algorithm,
-        index_ef=manifest.index.ef_search,
-        index_ef_construction=manifest.index.ef_construction,
         embedding_model=manifest.embedding.name,
+    )
+
+
+def describe_index(span: Span, store: Store, request: SearchRequest, result: SearchResult) -> None:
+    """How the nearest passages were found: by the index, with its numbers, or without it."""
+    scope, index = result.scope, store.manifest.index
+    narrowed = bool(scope.filters or scope.required or scope.excluded or request.exact)
+    compared = [narrowed or store.compares_all(corpus) for corpus in result.per_corpus]
+    if all(compared):
+        span.set(index_kind="exact")
+        return
+    span.set(
+        index_kind="mixed" if any(compared) else index.algorithm,
+        index_ef=index.ef_search,
+        index_ef_construction=index.ef_construction,
     )
 
 

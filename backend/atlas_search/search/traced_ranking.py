@@ -1,6 +1,6 @@
 """What the span of a reranker says: the candidates before and after, with both scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from atlas_search.core.domain import Leg, Passage
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.span import FULL_TEXTS, Span, TracedDocument
+from atlas_search.core.tracing.span import FULL_TEXTS, LateDocuments, Span, TracedDocument
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import SCORERS, Ranking
 from atlas_search.search.run import SearchRun
@@ -63,12 +63,23 @@ def describe_ranking(
     kept = ranking.order[:limit].tolist()
     found = _find(run, candidates, ranking, reordered.given)
     texts = _read(run, ranking.rows[: min(limit, FULL_TEXTS)]) if span.content else []
-    given = [_before(found[at], reordered.before[at]) for at in reordered.given]
-    ranked = [
-        _after(found[at], reordered.before[at], reordered.after[at], ranking.signals(place), text)
-        for place, (at, text) in enumerate(zip_longest(kept, texts))
-    ]
-    span.list_reranked(run.query.text, stage.name if stage else target.reranker, given, ranked)
+    before, after = reordered.before, reordered.after
+    # now: the table of all candidates is not to wait with the span
+    signals = [ranking.signals(place) for place in range(len(kept))]
+
+    def given() -> Iterable[TracedDocument]:
+        return (_before(found[at], before[at]) for at in reordered.given)
+
+    def ranked() -> Iterable[TracedDocument]:
+        for at, own, text in zip_longest(kept, signals, texts):
+            yield _after(found[at], before[at], after[at], own, text)
+
+    span.list_reranked(
+        run.query.text,
+        stage.name if stage else target.reranker,
+        LateDocuments(len(reordered.given), given),
+        LateDocuments(len(kept), ranked, texts),
+    )
 
 
 def _read(run: SearchRun, best: IntArray) -> list[Passage]:

@@ -24,6 +24,13 @@ class Late(NamedTuple):
     make: Callable[[], Mapping[str, Any]]
 
 
+class Made(NamedTuple):
+    """Attributes that were made, and how many parts of the span `failed`."""
+
+    attributes: Mapping[str, Any]
+    failed: int
+
+
 class LateSpan(ReadableSpan):
     """An ended span whose late attributes are made anew whenever they are read; `plain` is
     without them."""
@@ -35,23 +42,33 @@ class LateSpan(ReadableSpan):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """All of them."""
-        return {**(self.plain.attributes or {}), **self.made()}
+        """All that can be sent."""
+        made = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in self.made().attributes.items()
+            if can_send(value)
+        }
+        return {**(self.plain.attributes or {}), **made}
 
-    def made(self) -> dict[str, Any]:
+    def made(self) -> Made:
         """The late ones alone. Of those that cannot be made the log has a line."""
         made: dict[str, Any] = {}
+        failed = 0
         for late in self._late:
             try:
-                made |= late.make()
+                made.update(late.make())
             except Exception as error:  # an error's text may repeat a text
+                failed += 1
                 log.warning("A part of `%s` is not traced (%s).", self.name, type(error).__name__)
-        return made
+        return Made(made, failed)
 
     @property
     def dropped_attributes(self) -> int:
-        """See ReadableSpan."""
-        return self.plain.dropped_attributes
+        """Those that the span was too small for, late ones that cannot be sent, and what could not
+        be made, each list as one."""
+        made = self.made()
+        unsent = sum(not can_send(value) for value in made.attributes.values())
+        return self.plain.dropped_attributes + unsent + made.failed
 
     @property
     def size(self) -> int:
@@ -134,12 +151,30 @@ class _Held:
             return spans
 
 
+def can_send(value: object) -> bool:
+    """Whether OTLP has a place for it: not for half a character, nor for a number of NumPy's."""
+    if isinstance(value, list | tuple):
+        return all(map(can_send, value))
+    if not isinstance(value, str):
+        return isinstance(value, float | bool | int)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def size_of(span: ReadableSpan) -> int:
     """About how many bytes a span takes: the characters of its texts, and its attributes."""
     if isinstance(span, LateSpan):
         return span.size
     size = 0
     for attributes in (span.attributes, *(event.attributes for event in span.events)):
-        for value in (attributes or {}).values():
-            size += ATTRIBUTE_BYTES + (len(value) if isinstance(value, str) else 0)
+        size += size_of_attributes(attributes or {})
     return size
+
+
+def size_of_attributes(attributes: Mapping[str, Any]) -> int:
+    """Likewise of attributes alone."""
+    texts = sum(len(value) for value in attributes.values() if isinstance(value, str))
+    return len(attributes) * ATTRIBUTE_BYTES + texts

@@ -56,6 +56,17 @@ def open_redactions(settings: Settings) -> tuple[Redaction, ...]:
     )
 
 
+class _Masked(ReadableSpan):
+    """A copy with other texts, of which as many attributes were dropped."""
+
+    dropped = 0
+
+    @property
+    def dropped_attributes(self) -> int:
+        """See ReadableSpan."""
+        return self.dropped
+
+
 class SpanMask:
     """Applies redactions, one after another, to every text of a span and of its events.
 
@@ -74,7 +85,7 @@ class SpanMask:
         """A copy of the span; the span itself if there is nothing to apply."""
         if not self._redactions:
             return span
-        return ReadableSpan(
+        masked = _Masked(
             name=span.name,
             context=span.context,
             parent=span.parent,
@@ -91,6 +102,8 @@ class SpanMask:
             end_time=span.end_time,
             instrumentation_scope=span.instrumentation_scope,
         )
+        masked.dropped = span.dropped_attributes
+        return masked
 
     def _attributes(
         self, attributes: Mapping[str, AttributeValue] | None

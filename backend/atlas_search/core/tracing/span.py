@@ -16,12 +16,14 @@ from openinference.semconv.trace import (
 from opentelemetry import trace
 
 from atlas_search.core.domain import Passage
-from atlas_search.core.tracing.late import Late
+from atlas_search.core.tracing.late import Late, size_of_attributes
 
 AttributeValue = str | int | float | bool | Sequence[str]
 
 FULL_TEXTS = 20  # documents of a list with their text; the rest have id, score and facts
 DOCUMENT_BYTES = 200  # of a document in a list besides its text
+
+_as_json = json.JSONEncoder(default=float).encode  # `dumps` makes an encoder for every document
 
 
 class TracedDocument(NamedTuple):
@@ -34,6 +36,14 @@ class TracedDocument(NamedTuple):
     score: float
     passage: Passage | None = None
     facts: Mapping[str, object] | None = None
+
+
+class LateDocuments(NamedTuple):
+    """So many documents, made when the span is sent; `shown` are the passages of the first."""
+
+    length: int
+    make: Callable[[], Iterable[TracedDocument]]
+    shown: Sequence[Passage | None] = ()
 
 
 def digest(id_: str) -> str:
@@ -52,7 +62,14 @@ class Span:
         self._span = span
         self.content = content
         self.recorded = recorded
+        self._told: dict[str, AttributeValue] = {}
         self.late: list[Late] = []
+
+    def parts(self) -> list[Late]:
+        """All it says. Attributes wait here too: the SDK checks, copies and locks for each."""
+        told = self._told
+        plain = [Late(lambda: size_of_attributes(told), lambda: told)] if told else []
+        return [*plain, *self.late]
 
     @property
     def trace_id(self) -> str:
@@ -68,7 +85,7 @@ class Span:
     def set(self, **attributes: AttributeValue) -> None:
         """Set plain attributes."""
         if self.recorded:
-            self._span.set_attributes(attributes)
+            self._told.update(attributes)
 
     def text(self, **attributes: str) -> None:
         """Set attributes that hold content."""
@@ -78,7 +95,7 @@ class Span:
     def metadata(self, values: Mapping[str, object]) -> None:
         """Set what Phoenix shows as the span's metadata."""
         if self.recorded:
-            self._span.set_attribute(SpanAttributes.METADATA, json.dumps(values, default=str))
+            self._told[SpanAttributes.METADATA] = json.dumps(values, default=str)
 
     def input(self, value: object) -> None:
         """Set what went in: text, or anything JSON can hold."""
@@ -90,7 +107,7 @@ class Span:
 
     def list_retrieved(self, documents: Sequence[TracedDocument]) -> None:
         """List what a retriever returned, best first."""
-        self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, documents)
+        self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, _late(documents))
 
     def list_hits(
         self,
@@ -112,16 +129,16 @@ class Span:
         self,
         query: str,
         model: str,
-        given: Sequence[TracedDocument],
-        ranked: Sequence[TracedDocument],
+        given: Sequence[TracedDocument] | LateDocuments,
+        ranked: Sequence[TracedDocument] | LateDocuments,
     ) -> None:
         """List what a reranker was `given` and what it made of it, both best first."""
-        self._span.set_attribute(RerankerAttributes.RERANKER_MODEL_NAME, model)
-        self._span.set_attribute(RerankerAttributes.RERANKER_TOP_K, len(ranked))
-        if self.content:
-            self._span.set_attribute(RerankerAttributes.RERANKER_QUERY, query)
-        self._documents(RerankerAttributes.RERANKER_INPUT_DOCUMENTS, given)
-        self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, ranked)
+        before, after = _late(given), _late(ranked)
+        self.set(**{RerankerAttributes.RERANKER_MODEL_NAME: model})
+        self.set(**{RerankerAttributes.RERANKER_TOP_K: after.length})
+        self.text(**{RerankerAttributes.RERANKER_QUERY: query})
+        self._documents(RerankerAttributes.RERANKER_INPUT_DOCUMENTS, before)
+        self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, after)
 
     def warn(self, message: str) -> None:
         """Record something that is not an error but should be seen."""
@@ -134,12 +151,10 @@ class Span:
         plain = isinstance(value, str)
         kind = OpenInferenceMimeTypeValues.TEXT if plain else OpenInferenceMimeTypeValues.JSON
         text = value if isinstance(value, str) else json.dumps(value, default=str)
-        self._span.set_attribute(name, text)
-        self._span.set_attribute(mime_name, kind.value)
+        self.set(**{name: text, mime_name: kind.value})
 
-    def _documents(self, prefix: str, documents: Sequence[TracedDocument]) -> None:
-        shown = [each.passage for each in documents[:FULL_TEXTS]]
-        self._list(prefix, lambda: documents, len(documents), lambda: shown)
+    def _documents(self, prefix: str, documents: LateDocuments) -> None:
+        self._list(prefix, documents.make, documents.length, lambda: documents.shown)
 
     def _list(
         self,
@@ -158,6 +173,13 @@ class Span:
             self.late.append(Late(size, partial(_list_of, prefix, documents, self.content)))
 
 
+def _late(documents: Sequence[TracedDocument] | LateDocuments) -> LateDocuments:
+    if isinstance(documents, LateDocuments):
+        return documents
+    shown = [each.passage for each in documents[:FULL_TEXTS]]
+    return LateDocuments(len(documents), lambda: documents, shown)
+
+
 def _list_of(
     prefix: str, documents: Callable[[], Iterable[TracedDocument]], content: bool
 ) -> dict[str, AttributeValue]:
@@ -173,6 +195,6 @@ def _list_of(
             about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
             facts = {**about, **facts}
         if facts:
-            metadata = json.dumps(facts, default=float)
+            metadata = _as_json(facts)
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_METADATA}"] = metadata
     return attributes

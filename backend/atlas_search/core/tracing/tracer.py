@@ -155,8 +155,8 @@ class Tracer:
                 raise
             finally:
                 self._count(-1)
-                if own.late:
-                    self._ends.keep(span.get_span_context().span_id, own.late)
+                if parts := own.parts():
+                    self._ends.keep(span.get_span_context().span_id, parts)
             span.set_status(Status(StatusCode.OK))
 
     def _count(self, change: int) -> None:

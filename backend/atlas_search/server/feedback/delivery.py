@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Iterable
 
 from atlas_search.core.errors import ConfigurationError
@@ -15,13 +16,20 @@ from atlas_search.server.feedback.annotations import (
     results,
     span_annotations,
 )
-from atlas_search.server.feedback.outbox import DocumentMark, Outbox, Parcel
-from atlas_search.server.feedback.phoenix import Phoenix, PhoenixAway, Refused, SpanUnknown
+from atlas_search.server.feedback.outbox import LONGEST_WITHOUT, DocumentMark, Outbox, Parcel
+from atlas_search.server.feedback.phoenix import (
+    Failed,
+    Phoenix,
+    PhoenixAway,
+    Refused,
+    SpanUnknown,
+)
 from atlas_search.server.feedback.votes import Vote
 
 SHORTEST_PAUSE = 1.0  # seconds without Phoenix; each one after it is twice as long
 LONGEST_PAUSE = 60.0
 CLOSING_SECONDS = 2.0
+LOG_SECONDS = 60.0  # between two lines that feedback waits
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +47,7 @@ class Delivery:
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._pause = 0.0
+        self._told_at: float | None = None
         self._thread = threading.Thread(target=self._run, name="feedback", daemon=True)
 
     def start(self) -> None:
@@ -72,11 +81,17 @@ class Delivery:
                 self._stopped.wait(LONGEST_PAUSE)
 
     def _wait(self, message: str, error: Exception) -> None:
-        """Say it once, and wait, longer each time."""
-        if not self._pause:
-            log.warning(message, error)
+        """Say why, and wait, longer each time."""
+        self._tell(message, error)
         self._pause = min(LONGEST_PAUSE, self._pause * 2 or SHORTEST_PAUSE)
         self._stopped.wait(self._pause)
+
+    def _tell(self, message: str, *details: object) -> None:
+        """A line of the log, at most one in LOG_SECONDS."""
+        now = time.monotonic()
+        if self._told_at is None or now - self._told_at >= LOG_SECONDS:
+            self._told_at = now
+            log.warning(message, *details)
 
     def _send_due(self) -> None:
         while not self._stopped.is_set() and (parcel := self._outbox.take(self._names)):
@@ -88,7 +103,13 @@ class Delivery:
                 if not parcel.tries:
                     log.warning("Phoenix takes no feedback on %s: %s", parcel.answer.qa_id, error)
                 self._outbox.later(parcel)
-            except (PhoenixAway, ConfigurationError):
+            except Failed as error:
+                self._tell("Phoenix fails on feedback on %s: %s", parcel.answer.qa_id, error)
+                self._outbox.later(parcel)
+            except PhoenixAway:
+                self._outbox.later(parcel, LONGEST_WITHOUT)  # it may be this one that it hangs on
+                raise
+            except ConfigurationError:
                 raise
             except Exception:  # the next one may do better
                 log.exception("Feedback on %s could not be sent.", parcel.answer.qa_id)

@@ -12,6 +12,7 @@ from atlas_search.server.feedback.store import DAY
 from atlas_search.server.feedback.votes import Vote
 
 LONGEST_PATIENCE = 3600.0  # seconds between two attempts for one answer
+LONGEST_WITHOUT = 60.0  # likewise, of an attempt without Phoenix
 SOONEST = 1.0
 
 _WAITING = "changed > sent AND span_id <> '' AND voted > ?"
@@ -115,13 +116,15 @@ class Outbox:
                 (parcel.id, parcel.version),
             )
 
-    def later(self, parcel: Parcel) -> None:
-        """Try again, each time after twice as long, unless a new vote comes before."""
-        patience = min(LONGEST_PATIENCE, SOONEST * 2.0 ** min(parcel.tries, 30))
+    def later(self, parcel: Parcel, longest: float = LONGEST_PATIENCE) -> None:
+        """Try again after what else is due, each time after twice as long and at most `longest`
+        seconds, unless a new vote comes before."""
+        patience = SOONEST * 2.0**parcel.tries
+        tries = parcel.tries + (patience < longest)  # no more: another fault begins from there
         with self._file.open() as connection:
             connection.execute(
-                "UPDATE answers SET due = ?, tries = tries + 1 WHERE id = ? AND changed = ?",
-                (self._clock() + patience, parcel.id, parcel.version),
+                "UPDATE answers SET due = ?, tries = ? WHERE id = ? AND changed = ?",
+                (self._clock() + min(longest, patience), tries, parcel.id, parcel.version),
             )
 
     def _oldest(self, now: float) -> float:

@@ -10,12 +10,16 @@ from atlas_search.server.feedback.annotations import Annotation
 
 SECONDS = 10.0  # for each step of a request
 MOST_SPANS = 1000
-_BUSY = frozenset({401, 403, 408, 429})
+_BUSY = frozenset({401, 403, 408, 429, 502, 503, 504})
 _SHOWN = 200  # characters of what Phoenix says
 
 
 class PhoenixAway(Unavailable):
-    """Phoenix cannot be reached, is broken, or lets nobody in: nothing can be sent now."""
+    """Phoenix cannot be reached, or lets nobody in: nothing can be sent now."""
+
+
+class Failed(Unavailable):
+    """Phoenix broke on this one request; it may take others, and this one later."""
 
 
 class SpanUnknown(Unavailable):
@@ -29,7 +33,7 @@ class Refused(Unavailable):
 class Phoenix:
     """Phoenix at its destination for traces.
 
-    Every call raises PhoenixAway, SpanUnknown or Refused.
+    Every call raises PhoenixAway, Failed, SpanUnknown or Refused.
     """
 
     def __init__(self, destination: Destination, project: str):
@@ -78,6 +82,8 @@ class Phoenix:
         status, said = response.status_code, response.text[:_SHOWN]
         if status == 404:
             raise SpanUnknown(said)
-        if status in _BUSY or status >= 500 or status < 400:
+        if status in _BUSY or status < 400:
             raise PhoenixAway(f"it answers {status}")
+        if status >= 500:
+            raise Failed(f"it answers {status}")
         raise Refused(f"it answers {status}: {said}")
