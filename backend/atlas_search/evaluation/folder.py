@@ -106,9 +106,10 @@ class RunFolder:
             self._write(JUDGEMENTS, said)
             self._write(JUDGE, [report.model_dump_json(indent=2)])
 
-    def audited(self, index_recall: Mapping[str, Figure]) -> RunSpec:
+    def audited(self, index_recall: Mapping[str, Figure], asked: Iterable[str]) -> RunSpec:
         """Add what an audit of the index found to what is said of the run."""
-        spec = self.spec().model_copy(update={"index_recall": dict(index_recall)})
+        found = {"index_recall": dict(index_recall), "index_asked": tuple(asked)}
+        spec = self.spec().model_copy(update=found)
         with writing(self.path):
             self._write(RUN, [spec.model_dump_json(indent=2)])
         return spec

@@ -1,7 +1,7 @@
 """What `atlas eval` and `atlas calibrate` print."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from rich.table import Column, Table
 from rich.text import Text
@@ -51,15 +51,27 @@ def evaluation_table(title: str, scored: Sequence[Scored]) -> Table:
     return table
 
 
-def index_table(recall: Mapping[str, Figure]) -> Table:
-    """What an audit of the index found: a row for all corpora, and one for each."""
+def index_table(recall: Mapping[str, Figure], asked: Collection[str]) -> Table:
+    """What an audit of the index found: a row for all corpora, and one for each.
+
+    Searches of the corpora that are `asked` use it.
+    """
     heads = [Column(head, justify="right") for head in ("n", "index recall", "95% interval")]
-    table = Table("corpus", *heads, title="index of vectors", box=None, padding=(0, 1, 0, 0))
+    table = Table("corpus", *heads, "searches", title="index of vectors", box=None, padding=(0, 1))
     for name, figure in recall.items():
         corpus = name.partition(".")[2] or "all"
         interval = f"{figure.low:.3f} to {figure.high:.3f}"
-        table.add_row(corpus, str(figure.questions), f"{figure.mean:.3f}", interval)
+        by = searched_by(name, asked)
+        table.add_row(corpus, str(figure.questions), f"{figure.mean:.3f}", interval, by)
     return table
+
+
+def searched_by(figure: str, asked: Collection[str]) -> str:
+    """How searches find what is nearest in the corpus of a figure of `index_recall`."""
+    corpus = figure.partition(".")[2]
+    if not corpus:
+        return ""
+    return "ask the index" if corpus in asked else "compare every vector"
 
 
 def calibration_text(collection: str, found: Calibration, before: float, *, kept: bool) -> str:

@@ -92,6 +92,9 @@ class RunSpec(BaseModel):
     index_recall: dict[str, Figure] = Field(
         default_factory=dict, description="By `index_audit`; empty: the index was not audited"
     )
+    index_asked: tuple[str, ...] = Field(
+        (), description="Audited corpora whose searches ask the index; others compare every vector"
+    )
 
 
 @dataclass(frozen=True)

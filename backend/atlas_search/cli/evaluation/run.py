@@ -187,7 +187,8 @@ def _print_figures(run: EvalRun, *, as_json: bool) -> None:
     elif run.scored:
         split = f", {run.spec.labels.split} split" if run.spec.labels.split else ""
         table = evaluation_table(f"{run.spec.target}{split}", run.scored)
-        audited = [index_table(run.spec.index_recall)] if run.spec.index_recall else []
+        recall, asked = run.spec.index_recall, run.spec.index_asked
+        audited = [index_table(recall, asked)] if recall else []
         Console(width=WIDTH).print(table, *audited)
 
 

@@ -30,7 +30,8 @@ def with_index_audit(folder: RunFolder, subject: Subject, outcome: Outcome) -> O
     _, target = subject.atlas.services.target(subject.target)
     questions = [label.question for label in folder.labels()]
     depth = target.large_retrieval_size_all_corpus
-    spec = folder.audited(index_audit(subject.atlas, questions, depth))
+    found = index_audit(subject.atlas, questions, depth)
+    spec = folder.audited(found.recall, found.asked)
     return replace(outcome, run=replace(outcome.run, spec=spec))
 
 
