@@ -5,7 +5,7 @@ import json
 import platform
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,12 +19,14 @@ from atlas_search.evaluation.ask_all import ask_all
 from atlas_search.evaluation.asker import ProcessAsker, without_kept_answers
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.patient_embedder import PatientEmbedder
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.scored import (
     MetricsSource,
     Scored,
     metrics_source,
     score,
+    score_so_far,
     summarise,
 )
 from atlas_search.evaluation.statistics.figure import Figure
@@ -128,15 +130,20 @@ def evaluate(
     with run_trace(services.tracer, id_) as trace:
         replies: list[Reply] = []
         ask_all(asker, labels, trace, replies.append, parallel=parallel)
-        scored = score_all(labels, replies, tools)
+        came = {reply.label_id: reply for reply in replies}
+        scored = [score(label, came[label.id], tools) for label in labels]
         trace.describe(services.composite_target(target), len(scored), means(scored))
     return scored
 
 
 def score_all(labels: Iterable[Label], replies: Iterable[Reply], tools: Tools) -> list[Scored]:
-    """The figures of every question that has a reply, in the order of the labels."""
+    """The figures of every question that has a reply, in the order of the labels.
+
+    What cannot be computed is `lacking`, and costs no other figure.
+    """
     came = {reply.label_id: reply for reply in replies}
-    return [score(label, came[label.id], tools) for label in labels if label.id in came]
+    able = replace(tools, embedder=PatientEmbedder(tools.embedder))
+    return [score_so_far(label, came[label.id], able) for label in labels if label.id in came]
 
 
 def means(scored: Sequence[Scored]) -> dict[str, float]:

@@ -137,6 +137,14 @@ def _lacks(run: Analysis) -> Iterator[str]:
             f"{run.of.unjudged} replies are not judged yet. `atlas eval --resume` with the folder "
             "of the run judges them."
         )
+    lacking = [one.lacking for one in run.of.scored if one.lacking]
+    if lacking:
+        yield (
+            f"{len(lacking)} of {asked} questions lack figures: {lacking[0]} `atlas eval --resume` "
+            "with the folder of the run computes them."
+        )
+    yield from run.of.troubles
+    yield from run.of.damage
     if run.took.fallbacks:
         yield f"{run.took.fallbacks} answers are not the language model's (fallback)."
     if run.took.cache_hits:
