@@ -188,6 +188,28 @@ def test_a_run_that_was_not_finished_is_an_error(tmp_path: Path) -> None:
         held(tmp_path, "[all]\nrecall={min=1}", half)
 
 
+def test_a_run_of_fewer_questions_than_its_baseline_fails(tmp_path: Path) -> None:
+    text = "[all]\nrecall = { max_drop = 0 }"
+    before = made_run(bad=IDS[10:])
+    easy = made_run(labels=LABELS[:10])  # what became worse could be what was left out
+    (check,) = held(tmp_path, text, easy, before).failed
+    assert (check.figure, check.value, check.questions) == ("questions", 10, 10)
+    assert check.needed.startswith("all 24 questions of the baseline")
+    allowed = gate(easy, rules(tmp_path, text), baseline_of(before), allow_fewer=True)
+    assert failed(allowed) == []
+    other = replace(LABELS[3], question="Who painted the pier?")
+    reworded = made_run(labels=[*LABELS[:3], other, *LABELS[4:]])
+    assert failed(held(tmp_path, text, reworded, before)) == [("all", "questions", "questions")]
+    assert failed(held(tmp_path, text, before, easy)) == []  # more questions are no fault
+
+
+def test_a_run_that_lacks_figures_is_an_error(tmp_path: Path) -> None:
+    first, *others = GOOD.scored
+    half = replace(GOOD, scored=(replace(first, lacking="The model is away."), *others))
+    with pytest.raises(SourceError, match=r"1 questions .* lack figures \(The model is away"):
+        held(tmp_path, "[all]\nrecall={min=1}", half)
+
+
 def test_a_baseline_is_one_small_file_with_the_figures_of_each_question(tmp_path: Path) -> None:
     run, path = made_run(bad=IDS[:2]), tmp_path / "baseline.json"
     write_baseline(run, path)

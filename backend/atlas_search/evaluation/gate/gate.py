@@ -36,6 +36,8 @@ from atlas_search.evaluation.statistics.correction import holm
 from atlas_search.evaluation.statistics.interval import SEED
 from atlas_search.evaluation.statistics.permutation import least_p_value
 
+Need = Literal["min", "max", "max_drop", "significant", "questions"]
+
 _ROUNDING = 1e-9  # a mean of 0.95 may be written 0.9499999999999999
 _IN_BOTH = ("max_drop", "significant")
 _NONE_FAILED = Rule(ALL, FAILED, Needs(max=0))
@@ -46,13 +48,14 @@ class Check:
     """A need of a rule and how it came out.
 
     `value` is the mean of `questions`, or what was added to it against the baseline; both 0 where
-    no question has the figure, which fails. `p` is corrected for the number of rules that need
-    one, and 1 for others.
+    no question has the figure, which fails. The need `questions` is of no rule: a run has to be of
+    all questions of its baseline, and the value is how many it has. `p` is corrected for the number
+    of rules that need one, and 1 for others.
     """
 
     slice: str
     figure: str
-    need: Literal["min", "max", "max_drop", "significant"]
+    need: Need
     value: float
     needed: str
     questions: int
@@ -91,10 +94,18 @@ class _Paired:
         return sum(self.changes) / len(self.changes) if self.changes else 0.0
 
 
-def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: int = SEED) -> Gate:
+def gate(
+    run: EvalRun,
+    rules: Rules,
+    baseline: Baseline | None = None,
+    *,
+    seed: int = SEED,
+    allow_fewer: bool = False,
+) -> Gate:
     """Hold a run to every need of every rule. Raises SourceError if they are not about such a run.
 
-    Where no rule is about `failed`, a reply to every question is needed.
+    Where no rule is about `failed`, a reply to every question is needed. A run of fewer questions
+    than the baseline fails unless `allow_fewer`: the others may be those that became worse.
     """
     figures = run_figures(run)
     parts = slices((one.label for one in run.scored), run.spec.corpora)
@@ -115,12 +126,25 @@ def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: 
     paired = _paired(against, figures, baseline.figures, parts, set(common.common))
     unlike = unlike_sources(baseline.figures, figures, common.common)
     return Gate(
-        checks=(*bounds, *_drops(paired), *_significances(paired, rules.alpha, seed)),
+        checks=(
+            *([] if allow_fewer else _all_questions(common, len(baseline.figures))),
+            *bounds,
+            *_drops(paired),
+            *_significances(paired, rules.alpha, seed),
+        ),
         pairs=common,
         gaps=tuple(source_gaps({k: n for k, n in unlike.items() if k in rules.compared})),
         basis=tuple(changed_basis(baseline, run)),
         options=tuple(changed_options(baseline.spec, run.spec)),
     )
+
+
+def _all_questions(common: Pairs, wanted: int) -> list[Check]:
+    """A check that fails, where questions of the baseline are left out or worded otherwise."""
+    found = len(common.common)
+    needed = f"all {wanted} questions of the baseline, in its words (--allow-fewer: those in both)"
+    missing = Check(ALL, "questions", "questions", found, needed, found, 1.0, passed=False)
+    return [missing] if found < wanted else []
 
 
 def _check_alone(against: Sequence[Rule]) -> None:
@@ -137,6 +161,12 @@ def _check_whole(run: EvalRun) -> None:
         raise SourceError(
             f"The run {run.spec.id} has figures of {asked} of its {wanted} questions: go on with "
             "it first."
+        )
+    lacking = [one.lacking for one in run.scored if one.lacking]
+    if lacking:
+        raise SourceError(
+            f"{len(lacking)} questions of the run {run.spec.id} lack figures ({lacking[0]}): go on "
+            "with it first."
         )
 
 
@@ -229,7 +259,7 @@ def _significances(paired: Sequence[_Paired], alpha: float, seed: int) -> list[C
 
 def _check(
     rule: Rule,
-    need: Literal["min", "max", "max_drop", "significant"],
+    need: Need,
     value: float,
     needed: str,
     questions: int,
