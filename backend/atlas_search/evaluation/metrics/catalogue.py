@@ -17,6 +17,7 @@ from atlas_search.evaluation.metrics import (
     retrieval,
     sources,
     spans,
+    tokens,
 )
 from atlas_search.evaluation.metrics.metric import Case, Measure, Metric
 
@@ -32,6 +33,7 @@ _KINDS: tuple[tuple[tuple[Metric, ...], Measure], ...] = (
     (citations.METRICS, citations.measure),
     (sources.METRICS, sources.measure),
     (overlap.METRICS, overlap.measure),
+    (tokens.METRICS, tokens.measure),
 )
 
 FAILED = Metric(
