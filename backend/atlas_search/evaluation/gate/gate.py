@@ -6,7 +6,7 @@ from typing import Literal
 
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.comparison.compare import source_gaps
-from atlas_search.evaluation.comparison.differences import is_worse, p_pairs
+from atlas_search.evaluation.comparison.differences import Test, is_worse, p_pairs
 from atlas_search.evaluation.comparison.figures import (
     FAILED,
     RunFigures,
@@ -25,6 +25,7 @@ from atlas_search.evaluation.comparison.pairs import (
     pairs,
     unlike_sources,
 )
+from atlas_search.evaluation.comparison.set_pairs import set_pairs
 from atlas_search.evaluation.comparison.slices import ALL, slices
 from atlas_search.evaluation.comparison.specs import Change, changed_basis, changed_options
 from atlas_search.evaluation.gate.baseline import Baseline
@@ -84,14 +85,12 @@ class Gate:
 
 @dataclass(frozen=True)
 class _Paired:
-    """Differences from the baseline, of questions with a figure in both; the mean of none is 0."""
+    """A figure against the baseline, of `questions` with it in both; the change of none is 0."""
 
     rule: Rule
-    changes: list[float]
-
-    @property
-    def mean(self) -> float:
-        return sum(self.changes) / len(self.changes) if self.changes else 0.0
+    test: Test
+    questions: int
+    change: float
 
 
 def gate(
@@ -178,15 +177,10 @@ def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence
         if not (rule.figure in own or is_known(rule.figure)):
             known = ", ".join(known_figures())
             raise SourceError(f"{rule.slice}: {rule.figure} is no figure. Known: {known}.")
-        if rule.needs.against and better(rule.figure) == "none":
+        if rule.needs.max_drop is not None and better(rule.figure) == "none":
             raise SourceError(
                 f"{rule.slice}: {rule.figure} is neither better high nor low, so it cannot drop: "
-                "give min or max."
-            )
-        if rule.needs.against and is_of_sets(rule.figure):
-            raise SourceError(
-                f"{rule.slice}: {rule.figure} is a figure of all questions together, so it cannot "
-                "be compared question by question: give min or max."
+                "give min, max or significant."
             )
 
 
@@ -221,9 +215,20 @@ def _paired(
     paired = []
     for rule in rules:
         ids = [id_ for id_ in parts[rule.slice] if id_ in common]
-        values = paired_values(baseline, figures, ids, rule.figure)
-        paired.append(_Paired(rule, paired_differences(values)))
+        paired.append(_pair(rule, figures, baseline, ids))
     return paired
+
+
+def _pair(rule: Rule, figures: RunFigures, baseline: RunFigures, ids: Sequence[str]) -> _Paired:
+    if not is_of_sets(rule.figure):
+        changes = paired_differences(paired_values(baseline, figures, ids, rule.figure))
+        mean = sum(changes) / len(changes) if changes else 0.0
+        return _Paired(rule, changes, len(changes), mean)
+    pairs_ = set_pairs(rule.figure, baseline, figures, ids)
+    if pairs_ is None:
+        return _Paired(rule, [], 0, 0.0)
+    before, after = pairs_.values
+    return _Paired(rule, pairs_, pairs_.questions, after - before)
 
 
 def _drops(paired: Sequence[_Paired]) -> list[Check]:
@@ -231,8 +236,7 @@ def _drops(paired: Sequence[_Paired]) -> list[Check]:
     for one in paired:
         allowed = one.rule.needs.max_drop
         if allowed is not None:
-            n = len(one.changes)
-            change = one.mean
+            n, change = one.questions, one.change
             worse = is_worse(one.rule.figure, change) and abs(change) > allowed + _ROUNDING
             needed = f"worse by {allowed:g} at most"
             checks.append(_check(one.rule, "max_drop", change, needed, n, bool(n) and not worse))
@@ -245,15 +249,17 @@ def _significances(paired: Sequence[_Paired], alpha: float, seed: int) -> list[C
     It would pass though every figure of every rule fell from 1 to 0.
     """
     tested = [one for one in paired if one.rule.needs.significant]
-    p_values = p_pairs([one.changes for one in tested], alpha, seed)
-    least = holm([least_p_value(len(one.changes)) for one in tested])
+    p_values = p_pairs([one.test for one in tested], alpha, seed)
+    least = holm([least_p_value(one.questions) for one in tested])
     checks = []
     for one, (_, p), least_p in zip(tested, p_values, least, strict=True):
-        n = len(one.changes)
+        n, figure = one.questions, one.rule.figure
         enough = least_p < alpha
-        worse = enough and is_worse(one.rule.figure, one.mean) and p < alpha
-        needed = f"not worse with p < {alpha:g}" if enough else "more questions for any p"
-        checks.append(_check(one.rule, "significant", one.mean, needed, n, enough and not worse, p))
+        bad = "other" if better(figure) == "none" else "worse"
+        fails = p < alpha and (bad == "other" or is_worse(figure, one.change))
+        needed = f"not {bad} with p < {alpha:g}" if enough else "more questions for any p"
+        passed = enough and not fails
+        checks.append(_check(one.rule, "significant", one.change, needed, n, passed, p))
     return checks
 
 

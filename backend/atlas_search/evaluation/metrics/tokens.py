@@ -35,6 +35,7 @@ METRICS = (
         "tokens",
         _CAME,
         "Share of the answer's tokens in the passages, without its stop words; without an answer 1",
+        "none",  # a target that declines everything has it at its best
     ),
     Metric(
         "token_answer_relevancy",
