@@ -34,19 +34,20 @@ WIDTH = 118
 _CAPTION = (
     "Of answerable questions: recall, MRR, EM, F1, contains, gold (cited) and answered; an "
     "unanswered one counts 0. Of those answered: Sem. Of unanswerable ones: rejected. Of all: "
-    "decided (answered or not, rightly) and valid. Of answers: SentG and Gnd."
+    "decided (answered or not, rightly) and valid. Of answers: SentG and Gnd. Below each figure is "
+    "its 95% interval, in hundredths."
 )
 
 
 def evaluation_table(title: str, scored: Sequence[Scored]) -> Table:
-    """A row for all questions, and one for each category."""
+    """A row for all questions, and one for each category: figures with their intervals."""
     heads = [Column(head, justify="right", no_wrap=True) for head in ("n", *COLUMNS)]
     table = Table("category", *heads, caption=_CAPTION, box=None, padding=(0, 1, 0, 0))
     table.title = Text(visible(title))  # no markup here and below: a category may be [legal]
     asked = Counter(f"{CATEGORY}.{one.label.category}" for one in scored)
     for group, summary in by_category(scored).items():
         name, questions = group.removeprefix(f"{CATEGORY}."), asked.get(group, len(scored))
-        figures = (_mean(summary.get(figure)) for figure in COLUMNS.values())
+        figures = (_with_interval(summary.get(figure)) for figure in COLUMNS.values())
         table.add_row(Text(visible(name)), str(questions), *figures)
     return table
 
@@ -90,5 +91,7 @@ def calibration_text(collection: str, found: Calibration, before: float, *, kept
     )
 
 
-def _mean(figure: Figure | None) -> str:
-    return "-" if figure is None else f"{figure.mean:.3f}"
+def _with_interval(figure: Figure | None) -> str:
+    if figure is None:
+        return "-"
+    return f"{figure.mean:.3f}\n{100 * figure.low:.0f}-{100 * figure.high:.0f}"

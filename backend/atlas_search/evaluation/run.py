@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,18 @@ from atlas_search.evaluation.trace import run_trace
 
 PROCESS = "process"
 """Where a run asks that has no address."""
+
+PACKAGES = (
+    "atlas-research-search",
+    "chromadb",
+    "ir-measures",
+    "numpy",
+    "onnxruntime",
+    "scipy",
+    "torch",
+    "transformers",
+)
+"""What a figure may depend on: what embeds and writes, what is searched with, what computes."""
 
 _LABEL = TypeAdapter(Label)
 
@@ -182,5 +194,14 @@ def run_id() -> str:
 
 def versions() -> dict[str, str]:
     """The versions of what a figure may depend on."""
-    packages = ("atlas-research-search", "chromadb", "numpy", "torch", "transformers")
-    return {"python": platform.python_version()} | {name: version(name) for name in packages}
+    return {"python": platform.python_version()} | {
+        name: found for name in PACKAGES if (found := _version(name))
+    }
+
+
+def _version(package: str) -> str:
+    """Empty for one that is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

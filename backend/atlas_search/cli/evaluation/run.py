@@ -12,6 +12,8 @@ from rich.console import Console
 from atlas_search.cli.asking_bar import asking_bar
 from atlas_search.cli.choices import AsJson, TargetChoice
 from atlas_search.cli.evaluation.judge import (
+    OF_THE_JUDGE,
+    Judge,
     JudgeModelName,
     JudgeProvider,
     JudgeTarget,
@@ -83,9 +85,6 @@ class _Ended:
     error: BaseException | None = None
 
 
-_OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "max_cost")
-
-
 def run_command(
     context: typer.Context,
     labels: LabelFile = LABELS,
@@ -115,9 +114,7 @@ def run_command(
     audit_index: AuditIndex = False,
     out: RunDirectory = None,
     resume: Resumed = None,
-    judge: Annotated[
-        bool, typer.Option("--judge", help="Let a language model judge the answers then")
-    ] = False,
+    judge: Judge = False,
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
@@ -133,7 +130,7 @@ def run_command(
         return
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
-    only_with(context, "judge", *_OF_THE_JUDGE)
+    only_with(context, "judge", *OF_THE_JUDGE)
     by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
     if judge:
         check_judge(by)
@@ -142,7 +139,7 @@ def run_command(
         only_options(
             context,
             *("resume", "parallel", "require_llm", "audit_index", "as_json"),
-            *("judge", *_OF_THE_JUDGE, "phoenix"),
+            *("judge", *OF_THE_JUDGE, "phoenix"),
         )
         folder = RunFolder(resume)
         ended = _go_on(folder, parallel, asked)

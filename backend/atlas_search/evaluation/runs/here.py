@@ -80,4 +80,5 @@ def model_settings(embedder: EmbedderInfo) -> dict[str, str]:
         "embedding_model": embedder.name,
         "embedding_digest": embedder.digest,
         "pooling": embedder.pooling,
+        "embedding_runtime": embedder.runtime,
     }
