@@ -28,7 +28,7 @@ COLUMNS = {
 }
 """The figures of a table by the heads of their columns."""
 
-WIDTH = 118
+WIDTH = 135
 """Characters of a line; the table of the bundled labels needs a few less."""
 
 _CAPTION = (

@@ -23,6 +23,8 @@ FIGURES = {
 }
 """Figures by the heads of their columns. Those of retrieval are at the depth of the row's k."""
 
+_NOTHING = (None, None)
+
 _OPTIONS = ("target", "reranker", "balance")
 """Columns that are shown where they differ."""
 
@@ -165,8 +167,8 @@ def _flat(row: Row) -> dict[str, object]:
         "split": row.split,
         **row.values,
         **figures,
-        **_with_ends("p50 s", seconds and seconds.p50, seconds and seconds.p50_interval),
-        **_with_ends("p95 s", seconds and seconds.p95, seconds and seconds.p95_interval),
+        **_with_ends("p50 s", *((seconds.p50, seconds.p50_interval) if seconds else _NOTHING)),
+        **_with_ends("p95 s", *((seconds.p95, seconds.p95_interval) if seconds else _NOTHING)),
         **took,
         "missing": row.missing,
         "run": row.folder,
