@@ -1,7 +1,7 @@
 """What fails of a run costs no more than it must: the rest is told, and what failed is named."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from atlas_search.evaluation.patient_embedder import PATIENCE
 from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.runs.carry_out import carry_out
 from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.scored import Scored
 from tests.evaluation.away import WHY, Away
 from tests.evaluation.commands import Command, command_runner
 from tests.evaluation.farm import (
@@ -180,3 +181,30 @@ def test_a_run_that_ends_early_is_told_as_far_as_it_came(
     monkeypatch.setattr(RunFolder, "finish", real)
     assert evaluation("--resume", out)[0] == 0
     assert told(out)["runs"][0]["troubles"] == []  # type: ignore[index]
+
+
+def test_a_run_of_a_grid_that_fails_costs_no_other(
+    evaluation: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = RunFolder.finish
+
+    def full(folder: RunFolder, scored: Iterable[Scored]) -> None:
+        if "k2" in folder.path.name:
+            raise UnwritableFolder("The disk is full.")
+        real(folder, scored)
+
+    monkeypatch.setattr(RunFolder, "finish", full)
+    out = tmp_path / "grid"
+    asked = ("--labels", write_labels(tmp_path / "labels.jsonl"), "--search-only", "--k", "2,3")
+    status, printed, said = evaluation("grid", *asked, "--out", out, "--json")
+    assert status == 1
+    assert [row["questions"] for row in json.loads(printed)] == [0, 4]
+    assert "It ended early: The disk is full." in said
+    assert [run["troubles"] for run in told(out)["runs"]] == [  # type: ignore[attr-defined]
+        ["The run ended early: The disk is full."],
+        [],
+    ]
+    monkeypatch.setattr(RunFolder, "finish", real)
+    status, printed, _ = evaluation("grid", "--resume", out, "--json")
+    assert status == 0
+    assert [row["questions"] for row in json.loads(printed)] == [4, 4]
