@@ -16,6 +16,7 @@ from atlas_search.evaluation.runs.subject import Subject
 from atlas_search.providers.embedding import Embedder
 from tests.conftest import TODAY
 from tests.hash_embedder import HashEmbedder
+from tests.replies import passage, reply
 from tests.tiny import build_tiny, write_sources
 
 GIVEN = {
@@ -59,6 +60,22 @@ def begun(
     questions = choose_questions(Path("labels.jsonl"), "", labels, wanted.limit, wanted.seed)
     begin_run(RunFolder(folder), subject, questions, wanted)
     return RunFolder(folder)
+
+
+def answer_all(folder: RunFolder) -> None:
+    """Give every question of a run a right answer, so that nothing is left to ask."""
+    for label in folder.labels():
+        (document,) = label.gold_document_ids
+        (what,) = label.answers
+        came = reply(
+            "ANSWER",
+            f"They give {what} [{document} p1].",
+            label_id=label.id,
+            passages=[passage(document, f"They give {what}."), passage("farm.other")],
+            question=label.question,
+            session_id=folder.spec().id,
+        )
+        folder.add(came)
 
 
 def figures(folder: RunFolder) -> dict[str, dict[str, float]]:

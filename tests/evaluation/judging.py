@@ -162,6 +162,11 @@ def notes(questions: Sequence[JudgedQuestion]) -> set[str]:
     return {each.note for one in questions for each in one.judgements if each.note}
 
 
+def is_of_judge(request: Request) -> bool:
+    """Whether a judge asks."""
+    return request.body["messages"][0]["content"] in map(rules, ALL_RULES)
+
+
 def _kind(request: Request) -> Rules:
     system = request.body["messages"][0]["content"]
     return next(name for name in ALL_RULES if rules(name) == system)

@@ -162,8 +162,9 @@ def made(values: Sequence[float], figure: str = "recall") -> dict[str, QuestionF
         ("recall", [1.0] * 10, [0.0] * 10, "worse"),
         ("recall", [0.0] * 10, [1.0] * 10, "better"),
         ("seconds", [1.0] * 10, [2.0] * 10, "worse"),
-        ("no metric", [0.0] * 10, [1.0] * 10, "not tested"),
-        ("kept_share.coast", [0.0] * 10, [1.0] * 10, "not tested"),
+        ("no metric", [0.0] * 10, [1.0] * 10, "differs"),
+        ("kept_share.coast", [0.0] * 10, [1.0] * 10, "differs"),
+        ("kept_share.coast", [0.0] * 10, [0.0] * 10, "no difference"),
         ("recall", [1.0] * 10, [1.0] * 5 + [0.0] * 5, "no difference"),
         ("recall", [1.0] * 10, [1.0 + 1e-7] * 10, "no difference"),
         ("recall", [1.0] * 5, [0.0] * 5, "too few"),
@@ -188,15 +189,16 @@ def test_one_figure_of_thousands_can_differ() -> None:
     assert {one.verdict for name, one in found.items() if name != "f1"} == {"no difference"}
 
 
-def test_what_is_not_tested_makes_no_other_figure_harder_to_tell() -> None:
-    shares = {f"kept_share.c{n}": float(n) for n in range(99)}
+def test_what_has_no_better_side_is_tested_and_corrected_with_the_rest() -> None:
+    shares = {f"kept_share.c{n}": float(n) for n in range(1, 3)}
     a = {f"q{n}": QuestionFigures("", {"f1": 1.0} | shares) for n in range(8)}
     b = {f"q{n}": QuestionFigures("", {"f1": 0.0} | dict.fromkeys(shares, 0.5)) for n in range(8)}
     found = {one.figure: one for one in differences(a, b, {"all": list(a)})}
-    assert found["f1"].corrected == found["f1"].p == pytest.approx(2 / 2**8)
-    share = found["kept_share.c3"]
-    assert (share.change, share.low, share.high) == (-2.5, -2.5, -2.5)
-    assert (share.p, share.corrected, share.verdict) == (1, 1, "not tested")
+    assert found["f1"].p == pytest.approx(2 / 2**8)
+    assert found["f1"].corrected == pytest.approx(3 * 2 / 2**8)  # of three figures
+    share = found["kept_share.c2"]
+    assert (share.change, share.low, share.high) == (-1.5, -1.5, -1.5)
+    assert (share.p, share.verdict) == (pytest.approx(2 / 2**8), "differs")
 
 
 def test_figures_of_other_sources_are_not_compared() -> None:

@@ -158,7 +158,7 @@ def test_without_a_rule_about_it_every_question_needs_a_reply(tmp_path: Path) ->
         ("alpha = 1\n[all]\nrecall = { min = 1 }", "`alpha`"),
         ("[all]\nrecal = { min = 1 }", "recal is no figure. Known: "),
         ("[corpus.sea]\nrecall={min=1}", "No question is in corpus.sea. Known: all, corpus.coast"),
-        ("[all]\ncalibration_error = { max_drop = 0 }", "all questions together"),
+        ("[all]\ncalibration_error = { max_drop = 0 }", "is held to another run: name it"),
         ("[all]\nrecall = { max_drop = 0 }", "recall is held to another run: name it, --against"),
     ],
 )
@@ -182,9 +182,60 @@ def test_a_figure_of_all_questions_together_is_held_to_its_bounds(tmp_path: Path
     assert {check.questions for check in found.checks} == {24}
 
 
+def test_a_figure_of_all_questions_together_is_held_to_the_run_before(tmp_path: Path) -> None:
+    text = "[all]\ncoverage_at_90 = { max_drop = 0.3, significant = true }"
+    before = made_run(bad=IDS[:2])  # 22 of 24 are answered, all rightly
+    assert failed(held(tmp_path, text, before, before)) == []
+    worse = made_run(bad=IDS[:10])
+    assert failed(held(tmp_path, text, worse, before)) == [
+        ("all", "coverage_at_90", "max_drop"),
+        ("all", "coverage_at_90", "significant"),
+    ]
+    assert failed(held(tmp_path, text, before, worse)) == []
+    path = tmp_path / "baseline.json"
+    write_baseline(before, path, only=["coverage_at_90"])
+    kept_ = gate(worse, rules(tmp_path, text), read_baseline(path))
+    assert kept_.checks == held(tmp_path, text, worse, before).checks
+
+
+def test_a_figure_without_a_better_side_fails_if_it_is_another(tmp_path: Path) -> None:
+    text = "[all]\nkept_entropy = { significant = true }"
+
+    def with_entropy(value: float) -> EvalRun:
+        scored = tuple(replace(one, figures={"kept_entropy": value}) for one in GOOD.scored)
+        return replace(GOOD, scored=scored)
+
+    even, uneven = with_entropy(1.0), with_entropy(0.2)
+    assert failed(held(tmp_path, text, even, even)) == []
+    for run, before in ((even, uneven), (uneven, even)):
+        assert failed(held(tmp_path, text, run, before)) == [("all", "kept_entropy", "significant")]
+
+
 def test_a_run_that_was_not_finished_is_an_error(tmp_path: Path) -> None:
     half = replace(made_run(labels=LABELS[:5]), spec=spec())
     with pytest.raises(SourceError, match="before has figures of 5 of its 24 questions"):
+        held(tmp_path, "[all]\nrecall={min=1}", half)
+
+
+def test_a_run_of_fewer_questions_than_its_baseline_fails(tmp_path: Path) -> None:
+    text = "[all]\nrecall = { max_drop = 0 }"
+    before = made_run(bad=IDS[10:])
+    easy = made_run(labels=LABELS[:10])  # what became worse could be what was left out
+    (check,) = held(tmp_path, text, easy, before).failed
+    assert (check.figure, check.value, check.questions) == ("questions", 10, 10)
+    assert check.needed.startswith("all 24 questions of the baseline")
+    allowed = gate(easy, rules(tmp_path, text), baseline_of(before), allow_fewer=True)
+    assert failed(allowed) == []
+    other = replace(LABELS[3], question="Who painted the pier?")
+    reworded = made_run(labels=[*LABELS[:3], other, *LABELS[4:]])
+    assert failed(held(tmp_path, text, reworded, before)) == [("all", "questions", "questions")]
+    assert failed(held(tmp_path, text, before, easy)) == []  # more questions are no fault
+
+
+def test_a_run_that_lacks_figures_is_an_error(tmp_path: Path) -> None:
+    first, *others = GOOD.scored
+    half = replace(GOOD, scored=(replace(first, lacking="The model is away."), *others))
+    with pytest.raises(SourceError, match=r"1 questions .* lack figures \(The model is away"):
         held(tmp_path, "[all]\nrecall={min=1}", half)
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from atlas_search.evaluation.calibration import keep
 from atlas_search.evaluation.folder import RUN, RunFolder
 from atlas_search.evaluation.runs.begin import check_same
 from atlas_search.evaluation.runs.carry_out import carry_out
-from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.runs.here import ProcessSubject, model_settings
 from atlas_search.evaluation.runs.subject import Facts
 from atlas_search.stores.manifest import Calibration
 from tests.evaluation.farm import begun, build_farm, opened_farm
@@ -96,6 +97,15 @@ def test_another_version_of_atlas_is_told(subject: ProcessSubject, run: RunFolde
     (run.path / RUN).write_text(json.dumps(said))
     with refused("version of Atlas was atlas-research-search=0.0.9 and is"):
         check_same(run, subject)
+
+
+def test_what_computes_its_figures_is_recorded(subject: ProcessSubject, run: RunFolder) -> None:
+    spec = run.spec()
+    for package in ("onnxruntime", "ir-measures", "scipy", "numpy", "torch", "chromadb"):
+        assert spec.versions[package] == version(package)
+    info = subject.atlas.services.searcher.embedder.info
+    assert "embedding_runtime" not in spec.settings  # hashes are computed by no library
+    assert model_settings(replace(info, runtime="torch 2.1"))["embedding_runtime"] == "torch"
 
 
 class Changing(Troubled):

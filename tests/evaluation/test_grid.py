@@ -18,9 +18,10 @@ from atlas_search.evaluation.run import EvalRun, score_all
 from atlas_search.evaluation.runs.carry_out import Outcome, missing
 from atlas_search.evaluation.runs.subject import Subject
 from atlas_search.providers.embedding.local import LocalEmbedder
-from tests.chat_server import KEY, Reply, Request
+from tests.chat_server import KEY, Reply, Request, Told, said
 from tests.evaluation.commands import Command, command_runner
 from tests.evaluation.farm import LABELS, build_farm, write_labels
+from tests.evaluation.judging import GOOD, Script, is_of_judge
 from tests.openai_server import OpenAIServer, openai_server
 
 SMALL, LARGE = "gpt-4o-mini", "gpt-4o"
@@ -83,7 +84,10 @@ def test_k_by_model_by_split_is_one_command_and_one_table(
     blocks = re.split(r"^ *(dev|test) *\n", printed, flags=re.MULTILINE)[1:]
     assert blocks[0::2] == ["dev", "test"]
     for split, block in zip(blocks[0::2], blocks[1::2], strict=True):
-        head, *rows = [line.split() for line in block.splitlines()]
+        head, *lines_ = [line.split() for line in block.splitlines()]
+        rows, below = lines_[0::2], lines_[1::2]  # figures, and below each its interval
+        assert all(re.fullmatch(r"[\d.]+-[\d.]+", cell) for row in below for cell in row)
+        assert {len(row) for row in below} == {10}  # all but k, model and n
         assert head[:9] == "k model n F1 Sem SentG Gnd Recall@k MRR".split()
         assert [row[:2] for row in rows] == [[k, m] for k in "358" for m in (LARGE, SMALL)]
         assert {row[2] for row in rows} == {{"dev": "2", "test": "4"}[split]}
@@ -94,14 +98,54 @@ def test_k_by_model_by_split_is_one_command_and_one_table(
         assert {row[-1] for row in rows} == {f"{100 * 7 * 1000 / 1e6:.2f}"}
     assert len(server.requests) == len(LABELS) * 3 * 2
     assert (out / "grid.md").read_text().count(f"| {LARGE} |") == 6
+    assert "| 1.00 [1.00, 1.00] |" in (out / "grid.md").read_text()
     with (out / "grid.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == 12
     assert {(line["split"], line["k"], line["model"]) for line in lines} == {
         (split, k, model) for split in ("dev", "test") for k in "358" for model in (LARGE, SMALL)
     }
-    assert all(float(line["F1 low"]) <= float(line["F1"]) for line in lines)
+    for name in ("F1", "p50 s", "p95 s", "tokens_per_second", "cost_per_100"):
+        for line in lines:
+            assert float(line[f"{name} low"]) <= float(line[name]) <= float(line[f"{name} high"])
     assert all((out / line["run"] / "scores.jsonl").is_file() for line in lines)
+
+
+def test_more_passages_are_brought_and_found_with_a_larger_k(
+    evaluation: Command, tmp_path: Path
+) -> None:
+    gold = frozenset(id_ for label in LABELS for id_ in label.gold_document_ids)
+    every = [replace(LABELS[0], question="What do animals give?", gold_document_ids=gold)]
+    labels, out = write_labels(tmp_path / "every.jsonl", every), tmp_path / "grid"
+    asked = ("--labels", labels, "--search-only", "--k", "3,5,8", "--out", out)
+    status, printed, said = evaluation("grid", *asked, "--json")
+    assert status == 0, said
+    assert [row["Recall@k"] for row in json.loads(printed)] == [3 / 6, 5 / 6, 6 / 6]
+    for k, brought in ((3, 3), (5, 5), (8, 6)):  # there are six
+        (one,) = RunFolder(out / f"mine_k{k}-test").load().scored
+        assert len(one.reply.passages) == brought
+
+
+def test_the_runs_of_a_grid_can_end_with_their_judge(
+    evaluation: Command, server: OpenAIServer, labels: Path, tmp_path: Path
+) -> None:
+    out, script = tmp_path / "grid", Script(server, **GOOD)
+    judged = script.answer
+
+    def both(request: Request) -> Told:
+        return judged(request) if is_of_judge(request) else said(written(request))
+
+    server.says(both)
+    axes = ("--k", "2", "--reranker", "fused,lexical")  # GOOD has verdicts on two passages
+    asked = ("--labels", labels, "--split", "dev", *axes, "--out", out)
+    status, _, told = evaluation("grid", *asked, "--judge", "--judge-provider", "openai")
+    assert status == 0, told
+    assert told.count("metrics_source: judge, by openai/") == 2
+    for reranker in ("fused", "lexical"):
+        assert RunFolder(out / f"mine_k2_{reranker}-dev").load().metrics_source == "judge"
+    assert "judge" in (out / "report.md").read_text()
+    refused = evaluation("grid", *asked[:-1], tmp_path / "other", "--judge-model", "m")
+    assert "Without --judge nothing heeds --judge-model" in refused[2]
 
 
 def interrupted(folder: RunFolder, subject: Subject, **_: object) -> Outcome:

@@ -20,12 +20,14 @@ from atlas_search.server.feedback.rated import RatedAnswer
 from atlas_search.server.feedback.store import Rating
 from atlas_search.server.feedback.votes import Vote
 from tests.chat_server import KEY
+from tests.evaluation.away import Away
 from tests.evaluation.commands import Command, command_runner
-from tests.evaluation.farm import LABELS, begun, build_farm, opened_farm
+from tests.evaluation.farm import LABELS, answer_all, begun, build_farm, opened_farm
 from tests.evaluation.judging import GOOD, Script, mark
+from tests.hash_embedder import HashEmbedder
 from tests.mistral_server import mistral_server
 from tests.openai_server import MODEL, OpenAIServer, openai_server
-from tests.replies import passage, reply
+from tests.replies import reply
 
 QUESTIONS = len(LABELS)
 OPENAI = ("--judge-provider", "openai")
@@ -54,18 +56,7 @@ def subject(stores: Path) -> Iterator[ProcessSubject]:
 def run(subject: ProcessSubject, tmp_path: Path) -> RunFolder:
     """A run that is finished, with estimates: every question has a right answer."""
     folder = begun(tmp_path / "evaluations" / "run", subject)
-    for label in LABELS:
-        (document,) = label.gold_document_ids
-        (what,) = label.answers
-        came = reply(
-            "ANSWER",
-            f"They give {what} [{document} p1].",
-            label_id=label.id,
-            passages=[passage(document, f"They give {what}."), passage("farm.other")],
-            question=label.question,
-            session_id=folder.spec().id,
-        )
-        folder.add(came)
+    answer_all(folder)
     assert carry_out(folder, subject).complete  # nothing is left to ask
     return folder
 
@@ -83,6 +74,18 @@ def command(
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
     typed = command_runner(stores, capsys, monkeypatch)
     return lambda *arguments: typed("judge", *arguments)
+
+
+@pytest.fixture
+def evaluation(
+    stores: Path,
+    command: Command,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Command:
+    """`atlas eval` in the same surroundings, with hashes for vectors."""
+    monkeypatch.setattr("atlas_search.services.open_embedder", lambda _: HashEmbedder())
+    return command_runner(stores, capsys, monkeypatch)
 
 
 @pytest.fixture
@@ -235,9 +238,44 @@ def test_a_run_that_goes_on_is_estimated_again(
     command: Command, run: RunFolder, openai: OpenAIServer, subject: ProcessSubject
 ) -> None:
     assert command("run", *OPENAI)[0] == 0
-    carry_out(run, subject)
+    label = LABELS[0]
+    run.add(Reply(label_id=label.id, seconds=1.0, error="The server is busy."))
+    assert carry_out(run, subject).complete  # the failed question is asked again
     assert run.load().metrics_source == "heuristic"
     assert not (run.path / JUDGE).exists()
+
+
+def test_a_judged_run_that_lacks_nothing_keeps_its_judge(
+    command: Command,
+    evaluation: Command,
+    run: RunFolder,
+    openai: OpenAIServer,
+    subject: ProcessSubject,
+) -> None:
+    assert command("run", *OPENAI)[0] == 0
+    kept = {name: (run.path / name).read_bytes() for name in (SCORES, JUDGE, JUDGEMENTS)}
+    judged = run.load()
+    assert carry_out(run, subject).run == judged
+    assert evaluation("--resume", run.path, "--audit-index")[0] == 0
+    assert {name: (run.path / name).read_bytes() for name in kept} == kept
+    assert run.load().metrics_source == "judge"
+    assert run.load().spec.index_recall
+
+
+def test_figures_that_need_an_embedding_model_that_is_away_stay_estimates(
+    command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atlas_search.cli.evaluation.judge.open_embedder", lambda _: Away())
+    before = run.load()
+    status, printed, said = command("run", *OPENAI, "--json")
+    assert status == 0, said
+    report = json.loads(printed)
+    assert report["metrics_source"] == "mixed"
+    assert report["sources"]["answer_relevancy"] == {"heuristic": QUESTIONS}
+    assert report["sources"]["faithfulness"] == {"judge": QUESTIONS}
+    assert "figures are estimates: The embedding model is away." in said
+    for one, was in zip(run.load().scored, before.scored, strict=True):
+        assert one.figures["answer_relevancy"] == was.figures["answer_relevancy"]
 
 
 def test_the_agreement_with_votes_of_readers_is_told(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
@@ -56,6 +57,31 @@ def test_seconds_and_stages_are_medians_and_95th_percentiles() -> None:
     assert list(found.stages_ms) == ["embed", "rank"]
     embed = found.stages_ms["embed"]
     assert (embed.p50, embed.p95, embed.count) == (100, 190, 21)
+
+
+def test_intervals_are_by_the_bootstrap_over_questions() -> None:
+    values = [float(n % 7) for n in range(40)]
+    found = operations(run_of(*(took(each, usage=usage(9, 10, each)) for each in values)))
+    random = np.random.default_rng(1)
+    drawn = random.choice(values, (4000, len(values)))
+    assert found.seconds
+    for percent, ends in ((50, found.seconds.p50_interval), (95, found.seconds.p95_interval)):
+        plain = np.quantile(np.percentile(drawn, percent, axis=1), [0.025, 0.975])
+        assert ends == pytest.approx(plain, abs=0.35)
+    # tokens a second are a ratio of sums, costs a mean
+    rates = np.quantile(10 / drawn.mean(axis=1), [0.025, 0.975])
+    assert found.tokens_per_second_interval == pytest.approx(rates, rel=0.05)
+    costs = np.quantile(100 * drawn.mean(axis=1), [0.025, 0.975])
+    assert found.cost_per_100_interval == pytest.approx(costs, rel=0.05)
+
+
+def test_what_always_takes_as_long_has_an_interval_of_no_width() -> None:
+    found = operations(run_of(*(took(2.0) for _ in range(5)))).seconds
+    assert found
+    assert (found.p50_interval, found.p95_interval) == ((2, 2), (2, 2))
+    one = operations(run_of(took(3.0))).seconds
+    assert one
+    assert (one.p50, one.p50_interval) == (3, (3, 3))
 
 
 def test_tokens_are_counted_and_costs_are_for_100_questions() -> None:

@@ -64,7 +64,7 @@ def run(tmp_path: Path) -> Path:
 
 def test_every_slice_has_its_figures_with_interval_and_count(run: Path) -> None:
     (told,) = results(run)["runs"]
-    assert told["questions"] == {"asked": 9, "failed": 1, "unasked": 0, "unjudged": 0}
+    assert told["questions"] == {"asked": 9, "failed": 1, "unasked": 0, "unjudged": 0, "lacking": 0}
     assert list(told["figures"]) == [
         "all", "category.height", "category.keeper", "category.unanswerable",
         "corpus.coast", "corpus.island", "split.dev", "split.test",

@@ -101,7 +101,7 @@ def test_a_run_that_was_killed_before_it_was_judged(tmp_path: Path) -> None:
     assert write_reports(run.path).faults == ()
     assert "9 replies are not judged yet" in text_of(run.path)
     told = json.loads((run.path / "results.json").read_text())["runs"][0]["questions"]
-    assert told == {"asked": 9, "failed": 0, "unasked": 0, "unjudged": 9}
+    assert told == {"asked": 9, "failed": 0, "unasked": 0, "unjudged": 9, "lacking": 0}
 
 
 def test_figures_of_an_earlier_failure_are_not_those_of_the_reply(tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ def test_the_table_has_a_row_a_category_and_fits_its_width() -> None:
     lines = console.export_text().splitlines()
     assert lines[1].split() == ["category", "n", *COLUMNS]
     assert lines[2].split()[:5] == ["all", "7", "0.500", "0.500", "1.000"]
+    assert lines[3].split()[:3] == ["50-50", "50-50", "100-100"]  # their intervals, in hundredths
     assert max(map(len, lines)) <= WIDTH
     assert not any("…" in line for line in lines)
 
@@ -111,7 +112,7 @@ def test_a_category_may_have_any_name(category: str) -> None:
     console.print(evaluation_table("k10, [b] split", scored))
     lines = [line.split() for line in console.export_text().splitlines()]
     assert " ".join(lines[0]) == "k10, [b] split"
-    assert [line[:2] for line in lines[2:5]] == [["all", "2"], ["factual", "1"], [category, "1"]]
+    assert [line[:2] for line in lines[2:7:2]] == [["all", "2"], ["factual", "1"], [category, "1"]]
 
 
 def test_the_bundled_questions_are_asked_for_real(services: Services) -> None:

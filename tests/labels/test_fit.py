@@ -68,6 +68,19 @@ def test_a_name_of_several_documents_or_none_is_an_error(
     assert ("a name of 2 documents" in str(raised.value)) == (name != "nothing")
 
 
+def test_quotes_of_a_benchmark_become_places(tmp_path: Path, village: OpenCollection) -> None:
+    text = village.text_of("meadow.the_bridge")
+    first, *_ = text.split(".")
+    query = {"id": "q1", "text": QUESTION, "answers": [first], "quotes": [first]}
+    lines(tmp_path / "queries.jsonl", query)
+    (tmp_path / "qrels.tsv").write_text("q1\tthe_bridge\t1\n")
+    (label,) = fit(tmp_path, village).labels
+    (span,) = label.gold_spans
+    assert span.document_id == "meadow.the_bridge"
+    assert text[span.start : span.end] == first.strip()
+    assert label.answers == (first,)
+
+
 def test_the_error_lists_five(tmp_path: Path, village: OpenCollection) -> None:
     with pytest.raises(AtlasError, match=r"'x0', 'x1', 'x2', 'x3', 'x4' and 4 more\. ") as raised:
         gold([f"x{number}" for number in range(9)], tmp_path, village)

@@ -75,10 +75,10 @@ def with_weights(services: Services, **weights: float) -> Services:
     return replace(services, targets=services.targets | {TARGET: target})
 
 
-def held(run: EvalRun, kind: str, seed: int = SEED) -> Gate:
+def held(run: EvalRun, kind: str, seed: int = SEED, *, allow_fewer: bool = False) -> Gate:
     """A run held to the rules and the baseline of its kind."""
     rules, baseline = read_rules(HERE / f"{kind}.toml"), read_baseline(HERE / f"{kind}.json")
-    return gate(run, rules, baseline, seed=seed)
+    return gate(run, rules, baseline, seed=seed, allow_fewer=allow_fewer)
 
 
 def _spec(services: Services, used: LabelsUsed, target: str, *, search_only: bool) -> RunSpec:

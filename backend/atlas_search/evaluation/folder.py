@@ -2,17 +2,18 @@
 
 `run.json` says what was asked of whom, `labels.jsonl` are its questions, `replies.jsonl` what came
 back (a line as soon as it is there) and `scores.jsonl` the figures of each question. Where a judge
-gave some of them, `judge.json` says how it went, and `judgements.jsonl` why.
+gave some of them, `judge.json` says how it went, and `judgements.jsonl` why. `troubles.json` is
+there where something failed.
 """
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, TypeAdapter
@@ -20,7 +21,7 @@ from pydantic import BaseModel, TypeAdapter
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, SourceError
 from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.catalogue import FAILED
+from atlas_search.evaluation.metrics.catalogue import FAILED, raised
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.run import EvalRun, RunSpec, judge_used
 from atlas_search.evaluation.scored import Scored, Source
@@ -29,6 +30,18 @@ from atlas_search.evaluation.whole import LOCK, new_folder
 
 RUN, LABELS, REPLIES, SCORES = "run.json", "labels.jsonl", "replies.jsonl", "scores.jsonl"
 JUDGE, JUDGEMENTS = "judge.json", "judgements.jsonl"
+TROUBLES, SET_ASIDE = "troubles.json", "replies.broken.jsonl"
+
+
+class AtWork(AtlasError):
+    """Another process adds to a run: it is left alone."""
+
+
+Part = Literal["run", "judge", "audit"]
+"""What of a run may fail and leave the rest to be told."""
+
+Damage = Callable[[SourceError], object]
+"""Hears of a line that cannot be read, and is left out; by default it is raised."""
 
 Line = TypeVar("Line")
 
@@ -43,9 +56,11 @@ class _Scores:
     label_id: str
     figures: dict[str, float]
     sources: dict[str, Source]
+    lacking: str = ""
 
 
 _SCORES = TypeAdapter(_Scores)
+_TROUBLES = TypeAdapter(dict[Part, str])
 
 
 @dataclass(frozen=True)
@@ -74,12 +89,12 @@ class RunFolder:
     def held(self) -> Iterator[None]:
         """Only this process adds to it while the block runs; what another broke off is mended.
 
-        Raises AtlasError if another process does.
+        Raises AtWork if another process does.
         """
         try:
             lock = FileLock(self.path / LOCK).acquire(timeout=0)
         except Timeout as error:
-            raise AtlasError(
+            raise AtWork(
                 f"Another process is at work on {self.path}. Wait for its end, or end it."
             ) from error
         with lock:
@@ -94,7 +109,10 @@ class RunFolder:
 
     def finish(self, scored: Iterable[Scored]) -> None:
         """Write the figures of every question. What a judge said of earlier ones goes."""
-        lines = (_Scores(one.label.id, dict(one.figures), dict(one.sources)) for one in scored)
+        lines = (
+            _Scores(one.label.id, dict(one.figures), dict(one.sources), one.lacking)
+            for one in scored
+        )
         with writing(self.path):
             (self.path / JUDGE).unlink(missing_ok=True)
             self._write(SCORES, (_SCORES.dump_json(line).decode() for line in lines))
@@ -106,12 +124,54 @@ class RunFolder:
             self._write(JUDGEMENTS, said)
             self._write(JUDGE, [report.model_dump_json(indent=2)])
 
-    def audited(self, index_recall: Mapping[str, Figure]) -> RunSpec:
+    def audited(self, index_recall: Mapping[str, Figure], asked: Iterable[str]) -> RunSpec:
         """Add what an audit of the index found to what is said of the run."""
-        spec = self.spec().model_copy(update={"index_recall": dict(index_recall)})
+        found = {"index_recall": dict(index_recall), "index_asked": tuple(asked)}
+        spec = self.spec().model_copy(update=found)
         with writing(self.path):
             self._write(RUN, [spec.model_dump_json(indent=2)])
         return spec
+
+    def set_aside_damage(self) -> list[str]:
+        """Move replies that cannot be read into SET_ASIDE, so that their questions are asked again.
+
+        What was wrong with each line.
+        """
+        damaged: list[str] = []
+        self.replies(lambda error: damaged.append(str(error)))
+        if damaged:
+            content = (self.path / REPLIES).read_text(encoding="utf-8", errors="replace")
+            lines = [line for line in content.split("\n") if line]
+            with writing(self.path):
+                with (self.path / SET_ASIDE).open("a", encoding="utf-8") as file:
+                    file.writelines(f"{line}\n" for line in lines if not _is_reply(line))
+                self._write(REPLIES, filter(_is_reply, lines))
+        return damaged
+
+    def troubles(self) -> dict[Part, str]:
+        """What failed the last time, and why; nothing of a file that cannot be read."""
+        try:
+            return _TROUBLES.validate_json((self.path / TROUBLES).read_bytes())
+        except (OSError, ValueError):
+            return {}
+
+    @contextmanager
+    def naming(self, part: Part) -> Iterator[None]:
+        """What the block raises is kept with the run, for its reports to name, and raised."""
+        others = {name: why for name, why in self.troubles().items() if name != part}
+        try:
+            yield
+        except Exception as error:
+            said = (
+                str(error) if isinstance(error, AtlasError) else f"{type(error).__name__}: {error}"
+            )
+            with suppress(OSError, AtlasError):  # a full disk may be what is told
+                self._write(TROUBLES, [_TROUBLES.dump_json(others | {part: said}).decode()])
+            raise
+        if others:
+            self._write(TROUBLES, [_TROUBLES.dump_json(others).decode()])
+        else:
+            (self.path / TROUBLES).unlink(missing_ok=True)
 
     def spec(self) -> RunSpec:
         """What was asked of whom. Raises SourceError if this is no run."""
@@ -121,21 +181,21 @@ class RunFolder:
         except (OSError, ValueError) as error:  # what is no text, no JSON or no such object
             raise self._no_run(path.name, error) from error
 
-    def labels(self) -> list[Label]:
+    def labels(self, damage: Damage = raised) -> list[Label]:
         """The questions, in order. Raises SourceError."""
-        return list(self._lines(LABELS, _LABEL))
+        return list(self._lines(LABELS, _LABEL, damage))
 
-    def replies(self) -> dict[str, Reply]:
+    def replies(self, damage: Damage = raised) -> dict[str, Reply]:
         """What came back so far, by label; of two the later. Raises SourceError."""
-        return {reply.label_id: reply for reply in self._lines(REPLIES, _REPLY)}
+        return {reply.label_id: reply for reply in self._lines(REPLIES, _REPLY, damage)}
 
-    def load(self) -> EvalRun:
+    def load(self, damage: Damage = raised) -> EvalRun:
         """The run with its figures, without those of an earlier reply. Raises SourceError."""
-        replies = self.replies()
-        scores = {one.label_id: one for one in self._lines(SCORES, _SCORES)}
+        replies = self.replies(damage)
+        scores = {one.label_id: one for one in self._lines(SCORES, _SCORES, damage)}
         scored = (
-            Scored(label, replies[label.id], known.figures, known.sources)
-            for label in self.labels()
+            Scored(label, replies[label.id], known.figures, known.sources, known.lacking)
+            for label in self.labels(damage)
             if label.id in replies and (known := scores.get(label.id))
         )
         kept = tuple(filter(_is_of_its_reply, scored))
@@ -148,7 +208,7 @@ class RunFolder:
         half.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         os.replace(half, path)
 
-    def _lines(self, name: str, form: TypeAdapter[Line]) -> Iterator[Line]:
+    def _lines(self, name: str, form: TypeAdapter[Line], damage: Damage) -> Iterator[Line]:
         """The lines of a file; one that is being written, or was broken off, is none yet."""
         path = self.path / name
         try:
@@ -162,7 +222,9 @@ class RunFolder:
                 if line:
                     yield form.validate_python(json.loads(line))
             except ValueError as error:
-                raise self._no_run(f"{name}:{number}", error) from error
+                broken = self._no_run(f"{name}:{number}", error)
+                broken.__cause__ = error
+                damage(broken)
 
     def _no_run(self, place: str, error: Exception) -> SourceError:
         return SourceError(f"{self.path} is no run of an evaluation: {place}: {error}")
@@ -173,6 +235,14 @@ class RunFolder:
         content = path.read_bytes() if path.is_file() else b""
         if content and not content.endswith(b"\n"):
             os.truncate(path, content.rfind(b"\n") + 1)
+
+
+def _is_reply(line: str) -> bool:
+    try:
+        _REPLY.validate_python(json.loads(line))
+    except ValueError:
+        return False
+    return True
 
 
 def _is_of_its_reply(one: Scored) -> bool:

@@ -5,9 +5,9 @@ import json
 import platform
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,14 @@ from atlas_search.evaluation.ask_all import ask_all
 from atlas_search.evaluation.asker import ProcessAsker, without_kept_answers
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.patient_embedder import PatientEmbedder
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.scored import (
     MetricsSource,
     Scored,
     metrics_source,
     score,
+    score_so_far,
     summarise,
 )
 from atlas_search.evaluation.statistics.figure import Figure
@@ -32,6 +34,18 @@ from atlas_search.evaluation.trace import run_trace
 
 PROCESS = "process"
 """Where a run asks that has no address."""
+
+PACKAGES = (
+    "atlas-research-search",
+    "chromadb",
+    "ir-measures",
+    "numpy",
+    "onnxruntime",
+    "scipy",
+    "torch",
+    "transformers",
+)
+"""What a figure may depend on: what embeds and writes, what is searched with, what computes."""
 
 _LABEL = TypeAdapter(Label)
 
@@ -92,6 +106,9 @@ class RunSpec(BaseModel):
     index_recall: dict[str, Figure] = Field(
         default_factory=dict, description="By `index_audit`; empty: the index was not audited"
     )
+    index_asked: tuple[str, ...] = Field(
+        (), description="Audited corpora whose searches ask the index; others compare every vector"
+    )
 
 
 @dataclass(frozen=True)
@@ -125,15 +142,20 @@ def evaluate(
     with run_trace(services.tracer, id_) as trace:
         replies: list[Reply] = []
         ask_all(asker, labels, trace, replies.append, parallel=parallel)
-        scored = score_all(labels, replies, tools)
+        came = {reply.label_id: reply for reply in replies}
+        scored = [score(label, came[label.id], tools) for label in labels]
         trace.describe(services.composite_target(target), len(scored), means(scored))
     return scored
 
 
 def score_all(labels: Iterable[Label], replies: Iterable[Reply], tools: Tools) -> list[Scored]:
-    """The figures of every question that has a reply, in the order of the labels."""
+    """The figures of every question that has a reply, in the order of the labels.
+
+    What cannot be computed is `lacking`, and costs no other figure.
+    """
     came = {reply.label_id: reply for reply in replies}
-    return [score(label, came[label.id], tools) for label in labels if label.id in came]
+    able = replace(tools, embedder=PatientEmbedder(tools.embedder))
+    return [score_so_far(label, came[label.id], able) for label in labels if label.id in came]
 
 
 def means(scored: Sequence[Scored]) -> dict[str, float]:
@@ -172,5 +194,14 @@ def run_id() -> str:
 
 def versions() -> dict[str, str]:
     """The versions of what a figure may depend on."""
-    packages = ("atlas-research-search", "chromadb", "numpy", "torch", "transformers")
-    return {"python": platform.python_version()} | {name: version(name) for name in packages}
+    return {"python": platform.python_version()} | {
+        name: found for name in PACKAGES if (found := _version(name))
+    }
+
+
+def _version(package: str) -> str:
+    """Empty for one that is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

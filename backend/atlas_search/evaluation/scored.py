@@ -1,9 +1,11 @@
 """A question with its figures, and what they come to over many questions."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from atlas_search.core.errors import AtlasError
 from atlas_search.evaluation.comparison.slices import ALL, CATEGORY
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.catalogue import figures_of, metric_of
@@ -12,6 +14,8 @@ from atlas_search.evaluation.metrics.of_sets import set_figures
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.statistics.figure import Figure as Figure
 from atlas_search.evaluation.statistics.interval import mean_intervals
+
+_log = logging.getLogger(__name__)
 
 Source = Literal["judge", "heuristic", "fixed"]
 """`fixed` is what a judge's definitions say without asking: 0 where no answer was given."""
@@ -23,13 +27,15 @@ MetricsSource = Literal["judge", "mixed", "heuristic"]
 class Scored:
     """How one question went: `figures` by name, without those that say nothing of it.
 
-    `sources` names who gave a figure that a judge or a heuristic can give.
+    `sources` names who gave a figure that a judge or a heuristic can give. `lacking` says why
+    figures are missing that it should have, such as an outage of the embedding model.
     """
 
     label: Label
     reply: Reply
     figures: Mapping[str, float]
     sources: Mapping[str, Source] = field(default_factory=dict)
+    lacking: str = ""
 
 
 Summary = Mapping[str, Figure]
@@ -37,8 +43,25 @@ Summary = Mapping[str, Figure]
 
 
 def score(label: Label, reply: Reply, tools: Tools) -> Scored:
-    """Compare what came back with what is known."""
-    figures = figures_of(Case(label, reply, tools))
+    """Compare what came back with what is known. Raises what a metric raises."""
+    return _scored(label, reply, figures_of(Case(label, reply, tools)))
+
+
+def score_so_far(label: Label, reply: Reply, tools: Tools) -> Scored:
+    """The figures that can be computed now, and why others are `lacking`."""
+    why: list[Exception] = []
+    figures = figures_of(Case(label, reply, tools), why.append)
+    for error in why:
+        if not isinstance(error, AtlasError):
+            _log.error("Figures of %s cannot be computed.", label.id, exc_info=error)
+    said = dict.fromkeys(
+        str(error) if isinstance(error, AtlasError) else f"{type(error).__name__}: {error}"
+        for error in why
+    )
+    return replace(_scored(label, reply, figures), lacking="; ".join(said))
+
+
+def _scored(label: Label, reply: Reply, figures: Mapping[str, float]) -> Scored:
     estimates = [name for name in figures if metric_of(name).group == "overlap"]
     return Scored(label, reply, figures, dict.fromkeys(estimates, "heuristic"))
 

@@ -29,7 +29,7 @@ class RunTrace:
     def describe(self, composite_target: str, questions: int, figures: Mapping[str, float]) -> None:
         """Say who was asked, and how it went.
 
-        Figures of single corpora are left out: a span keeps 128 attributes, and drops others.
+        Figures of single corpora are left out: they are many, and a page of a trace shows all.
         """
         self.root.set(composite_target=composite_target, **{"eval.questions": questions})
         told = {name: value for name, value in figures.items() if "." not in name}

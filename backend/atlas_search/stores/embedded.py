@@ -1,5 +1,6 @@
 """A version of a collection on this machine's disk: Chroma, SQLite, tantivy and mapped arrays."""
 
+import threading
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -79,6 +80,8 @@ class EmbeddedStore:
 
     def _open(self, version: Path) -> None:
         using = _in_use(version)
+        self._version, self._using, self._opening = version, using, threading.Lock()
+        self._unused: Vectors | None = None
         self._records = Records(version / RECORDS, self.manifest.languages)
         self._keywords = Keywords(version / KEYWORDS)
         self.tokens = TokenTable.read(version / TOKENS)
@@ -161,7 +164,27 @@ class EmbeddedStore:
             return self._compare(self._own(corpus, scope.rows), vector, depth, stop or Stop())
         if self._index is None or self.compares_all(corpus):
             return self._compare(own, vector, depth, stop or Stop())
-        found = self._index.nearest(corpus, vector, depth)
+        return self._given_by(self._index, corpus, vector, depth)
+
+    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
+        """See Store."""
+        if self._index is not None and not self.compares_all(corpus):
+            return self._given_by(self._index, corpus, vector, depth)
+        return self._given_by(self._unused_index(), corpus, vector, depth)
+
+    def _unused_index(self) -> Vectors:
+        """That of the corpora in which no search asks it; released with all else."""
+        with self._opening:
+            if self._unused is None:
+                unused = [corpus.id for corpus in self.corpora if self.compares_all(corpus.id)]
+                self._unused = Vectors(self._version / CHROMA, unused)
+                self._using.callback(self._unused.close)
+            return self._unused
+
+    def _given_by(
+        self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
+    ) -> Hits:
+        found = index.nearest(corpus, vector, depth)
         rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
         return _best(rows, found.similarities, depth)
 

@@ -80,6 +80,11 @@ class PermittedStore:
         self._check(corpus)
         return self._whole.nearest(corpus, vector, depth, scope, stop)
 
+    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
+        """See Store."""
+        self._check(corpus)
+        return self._whole.nearest_in_index(corpus, vector, depth)
+
     def compares_all(self, corpus: str) -> bool:
         """See Store."""
         self._check(corpus)

@@ -78,6 +78,12 @@ class Store(Protocol):
         raised soon after the `stop`; else the index is asked, which may miss a few.
         """
 
+    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
+        """What the index gives for them, in every corpus. Raises DamagedStore.
+
+        For an audit: where `compares_all`, no search asks it, and it is opened when first asked.
+        """
+
     def compares_all(self, corpus: str) -> bool:
         """Whether the nearest passages of a whole corpus are found without the index."""
 

@@ -36,13 +36,16 @@ def gate_command(
     against: Annotated[
         str | None, typer.Option(help="Another run, or a file that `atlas eval baseline` wrote")
     ] = None,
+    allow_fewer: Annotated[
+        bool, typer.Option("--allow-fewer", help="Than the baseline has: only those in both count")
+    ] = False,
     every: Annotated[bool, typer.Option("--all", help="Checks that passed too")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Hold a run to rules. Exit code 1 if it fails one, 2 if rules or runs are broken."""
     try:
         baseline = _baseline(against) if against else None
-        found = gate(load_run(run), read_rules(rules), baseline)
+        found = gate(load_run(run), read_rules(rules), baseline, allow_fewer=allow_fewer)
     except SourceError as error:
         print(f"atlas: {error}", file=sys.stderr)
         raise typer.Exit(BROKEN) from error

@@ -13,6 +13,16 @@ from rich.console import Console
 from atlas_search.atlas import Atlas, settings_for
 from atlas_search.cli.asking_bar import asking_bar
 from atlas_search.cli.choices import AsJson
+from atlas_search.cli.evaluation.judge import (
+    OF_THE_JUDGE,
+    Judge,
+    JudgeModelName,
+    JudgeProvider,
+    JudgeTarget,
+    MaxCost,
+    check_judge,
+    judge_run,
+)
 from atlas_search.cli.evaluation.options import (
     LABELS,
     CollectionChoice,
@@ -30,13 +40,14 @@ from atlas_search.cli.evaluation.options import (
     command_line,
     day_of,
     only_options,
+    only_with,
     read_questions,
 )
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.cli.tables import print_whole
-from atlas_search.core.errors import RequestError
+from atlas_search.core.errors import AtlasError, RequestError
 from atlas_search.core.registry import require
-from atlas_search.core.settings import listed
+from atlas_search.core.settings import listed, load_settings
 from atlas_search.evaluation.grid.configuration import Axes, Configuration
 from atlas_search.evaluation.grid.grid import Cell, Grid, begin_grid, carry_out_grid
 from atlas_search.evaluation.grid.table import (
@@ -47,6 +58,7 @@ from atlas_search.evaluation.grid.table import (
     grid_rows,
     grid_tables,
 )
+from atlas_search.evaluation.judge.open import JudgeWanted
 from atlas_search.evaluation.labels.label_set import EVERY_SPLIT
 from atlas_search.evaluation.reports.write import Written, write_reports
 from atlas_search.evaluation.runs.begin import Wanted
@@ -77,13 +89,24 @@ def grid_command(
     require_llm: RequireModel = False,
     out: RunDirectory = None,
     resume: Resumed = None,
+    judge: Judge = False,
+    judge_target: JudgeTarget = "",
+    judge_provider: JudgeProvider = "",
+    judge_model: JudgeModelName = "",
+    max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of every combination, each a run of its own, and print one table."""
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
+    only_with(context, "judge", *OF_THE_JUDGE)
+    by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
+    if judge:
+        check_judge(by)
     if resume:
-        only_options(context, "resume", "parallel", "require_llm", "as_json")
+        only_options(
+            context, *("resume", "parallel", "require_llm", "as_json", "judge"), *OF_THE_JUDGE
+        )
         grid = Grid(resume)
         first = grid.spec().runs[0].configuration
         with grid.opened(grid.spec().collection, first) as atlas:
@@ -130,11 +153,32 @@ def grid_command(
                 questions = {each.split or EVERY_SPLIT: each for each in asked}
                 begin_grid(made, atlas, chosen, questions, wanted)
             cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
+    judged = _judged(grid, cells, by) if judge else True
     rows = grid_rows(cells)
     _write_tables(grid, rows)
     _print_tables(rows, as_json=as_json)
     written = _say_how_it_ended(grid, cells)
-    sys.exit(_status(cells, require_llm=require_llm) or bool(written.faults))
+    sys.exit(_status(cells, require_llm=require_llm) or bool(written.faults) or not judged)
+
+
+def _judged(grid: Grid, cells: Sequence[Cell], by: JudgeWanted) -> bool:
+    """Judge each run, none after an interrupt; whether the judge gave a figure in all of them.
+
+    One that cannot be judged is told, in its reports too, and costs no other. `--max-cost` is for
+    each.
+    """
+    if any(cell.outcome.stopped for cell in cells):
+        return True
+    sources = []
+    for cell in cells:
+        folder = grid.run_folder(cell.run)
+        try:
+            with folder.naming("judge"):
+                sources.append(judge_run(load_settings(), folder, by).metrics_source)
+        except AtlasError as error:
+            print(f"{cell.run.folder} is not judged: {error}", file=sys.stderr)
+            sources.append("heuristic")
+    return "heuristic" not in sources
 
 
 def _numbers(text: str) -> list[int]:

@@ -30,6 +30,10 @@ from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.server.feedback.feedback import open_store
 from atlas_search.server.feedback.store import Rating, Wanted
 
+OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "max_cost")
+"""Options that only a judge heeds."""
+
+Judge = Annotated[bool, typer.Option("--judge", help="Let a language model judge the answers then")]
 JudgeTarget = Annotated[
     str, typer.Option(help="Target whose model, time and prices count (default: TEST_TARGET)")
 ]

@@ -13,6 +13,11 @@ def remarks_on(outcome: Outcome) -> list[str]:
         remarks.append(f"{len(outcome.failed)} questions failed, the first: {outcome.failed[0]}")
     if outcome.fallbacks:
         remarks.append(f"{outcome.fallbacks} answers are not the language model's (fallback).")
+    if outcome.lacking:
+        remarks.append(
+            f"{len(outcome.lacking)} questions lack figures, the first: {outcome.lacking[0]}"
+        )
+    remarks += outcome.troubles
     if outcome.missing:
         remarks.append(f"{outcome.missing} questions were not asked.")
     if outcome.changed:
@@ -30,4 +35,4 @@ def status_of(outcome: Outcome, *, require_llm: bool) -> int:
     if outcome.stopped:
         return INTERRUPTED
     lacks = not outcome.complete or (require_llm and outcome.fallbacks > 0)
-    return int(lacks or bool(outcome.changed))
+    return int(lacks or bool(outcome.changed or outcome.troubles))

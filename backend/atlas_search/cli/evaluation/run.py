@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated
 
 import typer
@@ -12,6 +12,8 @@ from rich.console import Console
 from atlas_search.cli.asking_bar import asking_bar
 from atlas_search.cli.choices import AsJson, TargetChoice
 from atlas_search.cli.evaluation.judge import (
+    OF_THE_JUDGE,
+    Judge,
     JudgeModelName,
     JudgeProvider,
     JudgeTarget,
@@ -45,7 +47,7 @@ from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.cli.evaluation.phoenix import show_in_phoenix
 from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
-from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.folder import AtWork, RunFolder
 from atlas_search.evaluation.judge.open import JudgeWanted
 from atlas_search.evaluation.report import WIDTH, evaluation_table, index_table
 from atlas_search.evaluation.reports.write import Written, write_reports
@@ -56,14 +58,31 @@ from atlas_search.evaluation.runs.begin import (
     begin_run,
     check_same,
 )
-from atlas_search.evaluation.runs.carry_out import Outcome, carry_out
+from atlas_search.evaluation.runs.carry_out import Outcome, carry_out, so_far
 from atlas_search.evaluation.runs.language_model import require_language_model
 from atlas_search.evaluation.runs.open import open_subject
+from atlas_search.evaluation.runs.subject import Subject
 from atlas_search.evaluation.scored import by_category
 
 REMOTE_PARALLEL = 4
 
-_OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "max_cost")
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a run is to end with besides its figures."""
+
+    require_llm: bool
+    audit_index: bool
+    judge: JudgeWanted | None
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """A run as far as it came; `judged` unless a judge gave no figure."""
+
+    outcome: Outcome
+    judged: bool = True
+    error: BaseException | None = None
 
 
 def run_command(
@@ -95,9 +114,7 @@ def run_command(
     audit_index: AuditIndex = False,
     out: RunDirectory = None,
     resume: Resumed = None,
-    judge: Annotated[
-        bool, typer.Option("--judge", help="Let a language model judge the answers then")
-    ] = False,
+    judge: Judge = False,
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
@@ -113,18 +130,19 @@ def run_command(
         return
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
-    only_with(context, "judge", *_OF_THE_JUDGE)
+    only_with(context, "judge", *OF_THE_JUDGE)
     by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
     if judge:
         check_judge(by)
+    asked = _Asked(require_llm, audit_index, by if judge else None)
     if resume:
         only_options(
             context,
             *("resume", "parallel", "require_llm", "audit_index", "as_json"),
-            *("judge", *_OF_THE_JUDGE, "phoenix"),
+            *("judge", *OF_THE_JUDGE, "phoenix"),
         )
         folder = RunFolder(resume)
-        outcome = _go_on(folder, parallel, require_llm=require_llm, audit_index=audit_index)
+        ended = _go_on(folder, parallel, asked)
     else:
         if audit_index:
             check_index_is_here(url or PROCESS)
@@ -150,35 +168,47 @@ def run_command(
             if require_llm:
                 require_language_model(subject)
             begin_run(folder, subject, questions, wanted)
-            with asking_bar() as told:
-                outcome = carry_out(folder, subject, told=told)
-            if audit_index:
-                outcome = with_index_audit(folder, subject, outcome)
-    judged = True
-    try:
-        if judge and not outcome.stopped:
-            judged = judge_run(load_settings(), folder, by).metrics_source != "heuristic"
-    finally:  # what was asked is told, whatever becomes of its judge
-        _print_figures(folder.load() if judge else outcome.run, as_json=as_json)
-        written = _say_how_it_ended(folder, outcome)
+            ended = _carry_out(folder, subject, None, asked)
+    written = write_reports(folder.path)
+    _print_figures(ended.outcome.run, as_json=as_json)
+    _say_how_it_ended(folder, ended.outcome, written)
+    if ended.error:
+        raise ended.error
     if phoenix:
         print(f"In Phoenix: {show_in_phoenix([folder])}", file=sys.stderr)
-    sys.exit(status_of(outcome, require_llm=require_llm) or bool(written.faults) or not judged)
+    status = status_of(ended.outcome, require_llm=require_llm)
+    sys.exit(status or bool(written.faults) or not ended.judged)
 
 
-def _go_on(
-    folder: RunFolder, parallel: int | None, *, require_llm: bool, audit_index: bool
-) -> Outcome:
+def _go_on(folder: RunFolder, parallel: int | None, asked: _Asked) -> _Ended:
     spec = folder.spec()
-    if audit_index:
+    if asked.audit_index:
         check_index_is_here(spec.where)
     with open_subject(spec.where, spec.collection, spec.target) as subject:
         check_same(folder, subject)
-        if require_llm:
+        if asked.require_llm:
             require_language_model(subject)
+        return _carry_out(folder, subject, parallel, asked)
+
+
+def _carry_out(folder: RunFolder, subject: Subject, parallel: int | None, asked: _Asked) -> _Ended:
+    """Ask, audit and judge; what came of it is told, whatever fails."""
+    outcome, judged = None, True
+    try:
         with asking_bar() as told:
             outcome = carry_out(folder, subject, parallel=parallel, told=told)
-        return with_index_audit(folder, subject, outcome) if audit_index else outcome
+        if asked.audit_index:
+            outcome = with_index_audit(folder, subject, outcome)
+        if asked.judge and not outcome.stopped:
+            with folder.naming("judge"):
+                report = judge_run(load_settings(), folder, asked.judge)
+            judged = report.metrics_source != "heuristic"
+            outcome = replace(outcome, run=folder.load())
+    except AtWork:
+        raise
+    except BaseException as error:  # an interrupt of the judge, too
+        return _Ended(outcome or so_far(folder), error=error)
+    return _Ended(outcome, judged)
 
 
 def _print_figures(run: EvalRun, *, as_json: bool) -> None:
@@ -187,18 +217,17 @@ def _print_figures(run: EvalRun, *, as_json: bool) -> None:
     elif run.scored:
         split = f", {run.spec.labels.split} split" if run.spec.labels.split else ""
         table = evaluation_table(f"{run.spec.target}{split}", run.scored)
-        audited = [index_table(run.spec.index_recall)] if run.spec.index_recall else []
+        recall, asked = run.spec.index_recall, run.spec.index_asked
+        audited = [index_table(recall, asked)] if recall else []
         Console(width=WIDTH).print(table, *audited)
 
 
-def _say_how_it_ended(folder: RunFolder, outcome: Outcome) -> Written:
-    """Say where the run is and what it lacks, and write its reports."""
-    written = write_reports(folder.path)
+def _say_how_it_ended(folder: RunFolder, outcome: Outcome, written: Written) -> None:
+    """Say where the run and its reports are, and what they lack."""
     lines = [f"The run is in {folder.path}.", *remarks_on(outcome), *written.remarks]
     if not outcome.complete:
         lines.append(f"Go on: atlas eval --resume {shlex.quote(str(folder.path))}")
     print(*lines, sep="\n", file=sys.stderr)
-    return written
 
 
 def _plain(run: EvalRun) -> dict[str, dict[str, dict[str, float]]]:

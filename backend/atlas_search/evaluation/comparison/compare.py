@@ -7,6 +7,7 @@ from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.comparison.differences import ALPHA, Difference, differences
 from atlas_search.evaluation.comparison.figures import run_figures
 from atlas_search.evaluation.comparison.pairs import Pairs, pairs, unlike_sources
+from atlas_search.evaluation.comparison.set_pairs import unlike_outcomes
 from atlas_search.evaluation.comparison.sides import ChangedQuestion, changed_questions
 from atlas_search.evaluation.comparison.slices import ALL, slices
 from atlas_search.evaluation.comparison.specs import Change, changed_basis, changed_options
@@ -34,8 +35,8 @@ class Comparison:
 
     @property
     def significant(self) -> list[Difference]:
-        """Worse ones first, then better ones; each by p, slice and name."""
-        order = ("worse", "better")
+        """Worse ones first, then better ones, then others; each by p, slice and name."""
+        order = ("worse", "better", "differs")
         found = [one for one in self.differences if one.verdict in order]
         return sorted(found, key=lambda d: (order.index(d.verdict), d.corrected, d.slice, d.figure))
 
@@ -58,6 +59,7 @@ def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> Comparison:
             *gaps(a, "A"),
             *gaps(b, "B"),
             *source_gaps(unlike_sources(before, after, found.common)),
+            *_outcome_gaps(unlike_outcomes(before, after, found.common)),
         ),
         options=tuple(changed_options(a.spec, b.spec)),
         differences=tuple(differences(before, after, parts, alpha=alpha)),
@@ -84,6 +86,14 @@ def source_gaps(unlike: Mapping[str, int]) -> list[str]:
         "in the other."
         for figure, count in unlike.items()
     ]
+
+
+def _outcome_gaps(unlike: int) -> list[str]:
+    said = (
+        f"Figures of confidence leave {unlike} questions out: a judge says in one run what is "
+        "right, and the label in the other."
+    )
+    return [said] if unlike else []
 
 
 def _by_id(run: EvalRun) -> dict[str, Scored]:

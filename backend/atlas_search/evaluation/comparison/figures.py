@@ -9,6 +9,7 @@ from typing import Literal
 from atlas_search.evaluation.metrics.catalogue import FAILED as FAILED_METRIC
 from atlas_search.evaluation.metrics.catalogue import METRICS, metric_of
 from atlas_search.evaluation.metrics.of_sets import METRICS as SET_METRICS
+from atlas_search.evaluation.metrics.of_sets import Outcome, outcome_of
 from atlas_search.evaluation.run import EvalRun
 from atlas_search.evaluation.scored import Scored, Source
 
@@ -24,12 +25,14 @@ FAILED = FAILED_METRIC.name
 class QuestionFigures:
     """The figures of a question by name, and the digest of its text.
 
-    `sources` names who gave a figure that a judge or a heuristic can give.
+    `sources` names who gave a figure that a judge or a heuristic can give. Figures of all questions
+    together are computed from the `outcome`, None where it is not known or not kept.
     """
 
     digest: str
     figures: Mapping[str, float]
     sources: Mapping[str, Source] = field(default_factory=dict)
+    outcome: Outcome | None = None
 
 
 RunFigures = Mapping[str, QuestionFigures]
@@ -70,7 +73,7 @@ def question_figures(one: Scored) -> QuestionFigures:
     # a run that an older version scored has no `failed`
     figures = {FAILED: float(bool(one.reply.error)), **one.figures, **came}
     numbers = {name: value for name, value in figures.items() if isfinite(value)}
-    return QuestionFigures(digest, numbers, dict(one.sources))
+    return QuestionFigures(digest, numbers, dict(one.sources), outcome_of(one))
 
 
 def _has_metric(figure: str) -> bool:

@@ -27,7 +27,8 @@ def row(one: Difference) -> tuple[str, ...]:
         f"{one.b:.3f}",
         f"{one.change:+.3f}",
         f"[{one.low:+.3f}, {one.high:+.3f}]",
-        *(("", "") if one.verdict == "not tested" else (p_text(one.p), p_text(one.corrected))),
+        p_text(one.p),
+        p_text(one.corrected),
         one.verdict,
     )
 
@@ -53,7 +54,7 @@ def heading(comparison: Comparison) -> list[str]:
 def conclusion(comparison: Comparison) -> str:
     """How many figures differ."""
     found = len(comparison.significant)
-    tested = sum(one.verdict != "not tested" for one in comparison.differences)
+    tested = len(comparison.differences)
     return (
         f"{found or 'None'} of {tested} figures {'differs' if found == 1 else 'differ'} by more "
         f"than chance (corrected p < {comparison.alpha:g})."

@@ -1,13 +1,14 @@
 """The figures of a run in one small file, for a repository to keep: what a later run is held to.
 
 A line is a question: the digest of its text, its figures in the order of `figures`, and who gave
-those that a judge or a heuristic can give. `seconds` are left out: they are the machine's. Figures
-stand there in full: rounded, differences that were the same would no longer be.
+those that a judge or a heuristic can give; where figures of all questions together are wanted, its
+outcome too. `seconds` are left out: they are the machine's. Figures stand there in full: rounded,
+differences that were the same would no longer be.
 """
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from atlas_search.evaluation.comparison.figures import (
     SECONDS,
     QuestionFigures,
     RunFigures,
+    is_of_sets,
     run_figures,
 )
+from atlas_search.evaluation.metrics.of_sets import Outcome
 from atlas_search.evaluation.run import EvalRun, JudgeUsed, RunSpec
 from atlas_search.evaluation.scored import MetricsSource, Source
 
@@ -37,6 +40,10 @@ class Baseline:
     judge: JudgeUsed | None
 
 
+_Question = tuple[str, list[float | None], dict[str, Source]]
+_WithOutcome = tuple[str, list[float | None], dict[str, Source], Outcome]
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -45,7 +52,7 @@ class _File(BaseModel):
     metrics_source: MetricsSource
     judge: JudgeUsed | None
     figures: list[str]
-    questions: dict[str, tuple[str, list[float | None], dict[str, Source]]]
+    questions: dict[str, _Question | _WithOutcome]
 
     @model_validator(mode="before")
     @classmethod
@@ -75,7 +82,11 @@ def write_baseline(run: EvalRun, path: Path, only: Collection[str] = ()) -> None
     names = sorted(known & set(only) if only else known)
     spec = json.dumps(run.spec.model_dump(mode="json"), indent=1, sort_keys=True)
     judge = json.dumps(run.judge.model_dump(mode="json") if run.judge else None, sort_keys=True)
-    lines = (f"{json.dumps(id_)}: {_line(one, names)}" for id_, one in figures.items())
+    outcomes = not only or any(map(is_of_sets, only))
+    lines = (
+        f"{json.dumps(id_)}: {_line(one if outcomes else replace(one, outcome=None), names)}"
+        for id_, one in figures.items()
+    )
     path.write_text(
         f'{{"form": {FORM},\n"spec": {spec},\n"metrics_source": "{run.metrics_source}",\n'
         f'"judge": {judge},\n"figures": {json.dumps(names)},\n"questions": {{\n'
@@ -94,8 +105,13 @@ def read_baseline(path: Path) -> Baseline:
     return Baseline(
         read.spec,
         {
-            id_: QuestionFigures(digest, _figures(path, id_, read.figures, values), sources)
-            for id_, (digest, values, sources) in read.questions.items()
+            id_: QuestionFigures(
+                digest,
+                _figures(path, id_, read.figures, values),
+                sources,
+                *outcome,
+            )
+            for id_, (digest, values, sources, *outcome) in read.questions.items()
         },
         read.metrics_source,
         read.judge,
@@ -105,7 +121,7 @@ def read_baseline(path: Path) -> Baseline:
 def _line(one: QuestionFigures, names: Sequence[str]) -> str:
     values = [one.figures.get(name) for name in names]
     sources = {name: one.sources[name] for name in names if name in one.sources}
-    return json.dumps([one.digest, values, sources])
+    return json.dumps([one.digest, values, sources, *([one.outcome] if one.outcome else [])])
 
 
 def _figures(

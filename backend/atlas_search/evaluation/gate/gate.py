@@ -6,7 +6,7 @@ from typing import Literal
 
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.comparison.compare import source_gaps
-from atlas_search.evaluation.comparison.differences import is_worse, p_pairs
+from atlas_search.evaluation.comparison.differences import Test, is_worse, p_pairs
 from atlas_search.evaluation.comparison.figures import (
     FAILED,
     RunFigures,
@@ -25,6 +25,7 @@ from atlas_search.evaluation.comparison.pairs import (
     pairs,
     unlike_sources,
 )
+from atlas_search.evaluation.comparison.set_pairs import set_pairs
 from atlas_search.evaluation.comparison.slices import ALL, slices
 from atlas_search.evaluation.comparison.specs import Change, changed_basis, changed_options
 from atlas_search.evaluation.gate.baseline import Baseline
@@ -36,6 +37,8 @@ from atlas_search.evaluation.statistics.correction import holm
 from atlas_search.evaluation.statistics.interval import SEED
 from atlas_search.evaluation.statistics.permutation import least_p_value
 
+Need = Literal["min", "max", "max_drop", "significant", "questions"]
+
 _ROUNDING = 1e-9  # a mean of 0.95 may be written 0.9499999999999999
 _IN_BOTH = ("max_drop", "significant")
 _NONE_FAILED = Rule(ALL, FAILED, Needs(max=0))
@@ -46,13 +49,14 @@ class Check:
     """A need of a rule and how it came out.
 
     `value` is the mean of `questions`, or what was added to it against the baseline; both 0 where
-    no question has the figure, which fails. `p` is corrected for the number of rules that need
-    one, and 1 for others.
+    no question has the figure, which fails. The need `questions` is of no rule: a run has to be of
+    all questions of its baseline, and the value is how many it has. `p` is corrected for the number
+    of rules that need one, and 1 for others.
     """
 
     slice: str
     figure: str
-    need: Literal["min", "max", "max_drop", "significant"]
+    need: Need
     value: float
     needed: str
     questions: int
@@ -81,20 +85,26 @@ class Gate:
 
 @dataclass(frozen=True)
 class _Paired:
-    """Differences from the baseline, of questions with a figure in both; the mean of none is 0."""
+    """A figure against the baseline, of `questions` with it in both; the change of none is 0."""
 
     rule: Rule
-    changes: list[float]
-
-    @property
-    def mean(self) -> float:
-        return sum(self.changes) / len(self.changes) if self.changes else 0.0
+    test: Test
+    questions: int
+    change: float
 
 
-def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: int = SEED) -> Gate:
+def gate(
+    run: EvalRun,
+    rules: Rules,
+    baseline: Baseline | None = None,
+    *,
+    seed: int = SEED,
+    allow_fewer: bool = False,
+) -> Gate:
     """Hold a run to every need of every rule. Raises SourceError if they are not about such a run.
 
-    Where no rule is about `failed`, a reply to every question is needed.
+    Where no rule is about `failed`, a reply to every question is needed. A run of fewer questions
+    than the baseline fails unless `allow_fewer`: the others may be those that became worse.
     """
     figures = run_figures(run)
     parts = slices((one.label for one in run.scored), run.spec.corpora)
@@ -115,12 +125,25 @@ def gate(run: EvalRun, rules: Rules, baseline: Baseline | None = None, *, seed: 
     paired = _paired(against, figures, baseline.figures, parts, set(common.common))
     unlike = unlike_sources(baseline.figures, figures, common.common)
     return Gate(
-        checks=(*bounds, *_drops(paired), *_significances(paired, rules.alpha, seed)),
+        checks=(
+            *([] if allow_fewer else _all_questions(common, len(baseline.figures))),
+            *bounds,
+            *_drops(paired),
+            *_significances(paired, rules.alpha, seed),
+        ),
         pairs=common,
         gaps=tuple(source_gaps({k: n for k, n in unlike.items() if k in rules.compared})),
         basis=tuple(changed_basis(baseline, run)),
         options=tuple(changed_options(baseline.spec, run.spec)),
     )
+
+
+def _all_questions(common: Pairs, wanted: int) -> list[Check]:
+    """A check that fails, where questions of the baseline are left out or worded otherwise."""
+    found = len(common.common)
+    needed = f"all {wanted} questions of the baseline, in its words (--allow-fewer: those in both)"
+    missing = Check(ALL, "questions", "questions", found, needed, found, 1.0, passed=False)
+    return [missing] if found < wanted else []
 
 
 def _check_alone(against: Sequence[Rule]) -> None:
@@ -138,6 +161,12 @@ def _check_whole(run: EvalRun) -> None:
             f"The run {run.spec.id} has figures of {asked} of its {wanted} questions: go on with "
             "it first."
         )
+    lacking = [one.lacking for one in run.scored if one.lacking]
+    if lacking:
+        raise SourceError(
+            f"{len(lacking)} questions of the run {run.spec.id} lack figures ({lacking[0]}): go on "
+            "with it first."
+        )
 
 
 def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence[str]]) -> None:
@@ -148,15 +177,10 @@ def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence
         if not (rule.figure in own or is_known(rule.figure)):
             known = ", ".join(known_figures())
             raise SourceError(f"{rule.slice}: {rule.figure} is no figure. Known: {known}.")
-        if rule.needs.against and better(rule.figure) == "none":
+        if rule.needs.max_drop is not None and better(rule.figure) == "none":
             raise SourceError(
                 f"{rule.slice}: {rule.figure} is neither better high nor low, so it cannot drop: "
-                "give min or max."
-            )
-        if rule.needs.against and is_of_sets(rule.figure):
-            raise SourceError(
-                f"{rule.slice}: {rule.figure} is a figure of all questions together, so it cannot "
-                "be compared question by question: give min or max."
+                "give min, max or significant."
             )
 
 
@@ -191,9 +215,20 @@ def _paired(
     paired = []
     for rule in rules:
         ids = [id_ for id_ in parts[rule.slice] if id_ in common]
-        values = paired_values(baseline, figures, ids, rule.figure)
-        paired.append(_Paired(rule, paired_differences(values)))
+        paired.append(_pair(rule, figures, baseline, ids))
     return paired
+
+
+def _pair(rule: Rule, figures: RunFigures, baseline: RunFigures, ids: Sequence[str]) -> _Paired:
+    if not is_of_sets(rule.figure):
+        changes = paired_differences(paired_values(baseline, figures, ids, rule.figure))
+        mean = sum(changes) / len(changes) if changes else 0.0
+        return _Paired(rule, changes, len(changes), mean)
+    pairs_ = set_pairs(rule.figure, baseline, figures, ids)
+    if pairs_ is None:
+        return _Paired(rule, [], 0, 0.0)
+    before, after = pairs_.values
+    return _Paired(rule, pairs_, pairs_.questions, after - before)
 
 
 def _drops(paired: Sequence[_Paired]) -> list[Check]:
@@ -201,8 +236,7 @@ def _drops(paired: Sequence[_Paired]) -> list[Check]:
     for one in paired:
         allowed = one.rule.needs.max_drop
         if allowed is not None:
-            n = len(one.changes)
-            change = one.mean
+            n, change = one.questions, one.change
             worse = is_worse(one.rule.figure, change) and abs(change) > allowed + _ROUNDING
             needed = f"worse by {allowed:g} at most"
             checks.append(_check(one.rule, "max_drop", change, needed, n, bool(n) and not worse))
@@ -215,21 +249,23 @@ def _significances(paired: Sequence[_Paired], alpha: float, seed: int) -> list[C
     It would pass though every figure of every rule fell from 1 to 0.
     """
     tested = [one for one in paired if one.rule.needs.significant]
-    p_values = p_pairs([one.changes for one in tested], alpha, seed)
-    least = holm([least_p_value(len(one.changes)) for one in tested])
+    p_values = p_pairs([one.test for one in tested], alpha, seed)
+    least = holm([least_p_value(one.questions) for one in tested])
     checks = []
     for one, (_, p), least_p in zip(tested, p_values, least, strict=True):
-        n = len(one.changes)
+        n, figure = one.questions, one.rule.figure
         enough = least_p < alpha
-        worse = enough and is_worse(one.rule.figure, one.mean) and p < alpha
-        needed = f"not worse with p < {alpha:g}" if enough else "more questions for any p"
-        checks.append(_check(one.rule, "significant", one.mean, needed, n, enough and not worse, p))
+        bad = "other" if better(figure) == "none" else "worse"
+        fails = p < alpha and (bad == "other" or is_worse(figure, one.change))
+        needed = f"not {bad} with p < {alpha:g}" if enough else "more questions for any p"
+        passed = enough and not fails
+        checks.append(_check(one.rule, "significant", one.change, needed, n, passed, p))
     return checks
 
 
 def _check(
     rule: Rule,
-    need: Literal["min", "max", "max_drop", "significant"],
+    need: Need,
     value: float,
     needed: str,
     questions: int,

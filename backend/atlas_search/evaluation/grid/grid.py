@@ -4,6 +4,7 @@
 each run has a folder of its own. One collection is open for all, and each model is opened once.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -16,16 +17,19 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.evaluation.ask_all import Told
-from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.folder import AtWork, RunFolder
 from atlas_search.evaluation.grid.configuration import Axes, Configuration, configurations
 from atlas_search.evaluation.grid.target_files import write_targets
 from atlas_search.evaluation.run import run_id
 from atlas_search.evaluation.runs.begin import Questions, Wanted, begin_run, check_same
-from atlas_search.evaluation.runs.carry_out import Outcome, carry_out, missing
+from atlas_search.evaluation.runs.carry_out import Outcome, carry_out, so_far
 from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.runs.subject import Subject
 from atlas_search.evaluation.whole import new_folder
 from atlas_search.providers.embedding import Embedder
 from atlas_search.services import load_targets
+
+_log = logging.getLogger(__name__)
 
 GRID, TARGETS = "grid.json", "targets"
 
@@ -150,13 +154,14 @@ def carry_out_grid(
     """Carry out one run after the other, or what they lack.
 
     After an interrupt nothing more is asked: those that follow are given as far as they came
-    before, without those that have no figures. Raises AtlasError if a run cannot go on.
+    before, without those that have no figures. Raises AtlasError if a run may not go on, for its
+    target or questions are others now.
     """
     stopped = False
     for run in grid.spec().runs:
         folder = grid.run_folder(run)
         if stopped:
-            before = _so_far(folder)
+            before = so_far(folder)
             if before.run.scored:
                 yield Cell(run, before)
             continue
@@ -165,20 +170,26 @@ def carry_out_grid(
             subject = ProcessSubject(atlas, run.configuration.name)
             check_same(folder, subject)
             with bar(run.folder) as told:
-                outcome = carry_out(folder, subject, parallel=parallel, told=told)
+                outcome = _carried_out(folder, subject, parallel, told)
         yield Cell(run, outcome)
         stopped = outcome.stopped
 
 
-def _so_far(folder: RunFolder) -> Outcome:
-    run = folder.load()
-    return Outcome(run, run.spec.labels.questions - len(run.scored), stopped=False)
+def _carried_out(folder: RunFolder, subject: Subject, parallel: int | None, told: Told) -> Outcome:
+    """What comes of a run; one that fails is given as far as it came, and costs no other."""
+    try:
+        return carry_out(folder, subject, parallel=parallel, told=told)
+    except AtWork:
+        raise
+    except Exception as error:
+        if not isinstance(error, AtlasError):
+            _log.exception("%s failed.", folder.path)
+        before = so_far(folder)
+        failed = f"It ended early: {folder.troubles().get('run', error)}"
+        return replace(before, troubles=(*before.troubles, failed))
 
 
 def _finished(folder: RunFolder) -> Outcome | None:
     """What came of a run that lacks nothing; None for any other."""
-    if missing(folder):
-        return None
-    run = folder.load()
-    whole = len(run.scored) == run.spec.labels.questions
-    return Outcome(run, missing=0, stopped=False) if whole else None
+    outcome = so_far(folder)
+    return outcome if outcome.complete and not outcome.troubles else None

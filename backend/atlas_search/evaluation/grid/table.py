@@ -9,7 +9,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from atlas_search.evaluation.grid.grid import Cell
-from atlas_search.evaluation.runs.operations import Operations, operations
+from atlas_search.evaluation.reports.wording import with_ends
+from atlas_search.evaluation.runs.operations import Ends, Operations, operations
 from atlas_search.evaluation.scored import Figure, summarise
 
 FIGURES = {
@@ -21,6 +22,8 @@ FIGURES = {
     "MRR": "mrr",
 }
 """Figures by the heads of their columns. Those of retrieval are at the depth of the row's k."""
+
+_NOTHING = (None, None)
 
 _OPTIONS = ("target", "reranker", "balance")
 """Columns that are shown where they differ."""
@@ -105,18 +108,27 @@ def _by_split(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _cells(row: Row, named: Sequence[str]) -> list[str]:
+def _named_cells(row: Row, named: Sequence[str]) -> list[str]:
     asked = row.took.questions + row.missing
-    seconds = row.took.seconds
+    count = str(asked) if not row.missing else f"{row.took.questions} of {asked}"
+    return [*(row.values[name] for name in named), count]
+
+
+def _values(row: Row) -> list[tuple[float, Ends] | None]:
+    """Each figure and what its run took, with their intervals; None where there is none."""
+    figures = (row.figures.get(head) for head in FIGURES)
+    took, seconds = row.took, row.took.seconds
     return [
-        *(row.values[name] for name in named),
-        str(asked) if not row.missing else f"{row.took.questions} of {asked}",
-        *(_two(found.mean if (found := row.figures.get(head)) else None) for head in FIGURES),
-        _two(seconds.p50 if seconds else None),
-        _two(seconds.p95 if seconds else None),
-        _two(row.took.tokens_per_second),
-        _two(row.took.cost_per_100),
+        *((one.mean, (one.low, one.high)) if one else None for one in figures),
+        (seconds.p50, seconds.p50_interval) if seconds else None,
+        (seconds.p95, seconds.p95_interval) if seconds else None,
+        _known(took.tokens_per_second, took.tokens_per_second_interval),
+        _known(took.cost_per_100, took.cost_per_100_interval),
     ]
+
+
+def _known(value: float | None, ends: Ends | None) -> tuple[float, Ends] | None:
+    return None if value is None or ends is None else (value, ends)
 
 
 def _heads(named: Sequence[str]) -> list[str]:
@@ -130,12 +142,14 @@ def _table(split: str, rows: Sequence[Row], named: Sequence[str]) -> Table:
     ]
     table = Table(*heads, title=Text(split), box=None, padding=(0, 1, 0, 0))
     for row in rows:
-        table.add_row(*map(Text, _cells(row, named)))  # no markup: a model may be called [x]
+        # no markup: a model may be called [x]
+        table.add_row(*map(Text, _named_cells(row, named)), *map(_two_lines, _values(row)))
     return table
 
 
 def _markdown(split: str, rows: Sequence[Row], named: Sequence[str]) -> str:
-    lines = [_heads(named), ["---"] * len(_heads(named)), *(_cells(row, named) for row in rows)]
+    lines = [_heads(named), ["---"] * len(_heads(named))]
+    lines += [[*_named_cells(row, named), *map(_in_line, _values(row))] for row in rows]
     return "\n".join([f"### {split}", "", *(f"| {' | '.join(line)} |" for line in lines), ""])
 
 
@@ -146,18 +160,33 @@ def _flat(row: Row) -> dict[str, object]:
         for end, value in (("", figure.mean), (" low", figure.low), (" high", figure.high))
     }
     took = {name: value for name, value in vars(row.took).items() if name in _TOLD}
+    for name in ("tokens_per_second", "cost_per_100"):
+        took |= _with_ends(name, took[name], getattr(row.took, f"{name}_interval"))
     seconds = row.took.seconds
     return {
         "split": row.split,
         **row.values,
         **figures,
-        "p50 s": seconds.p50 if seconds else None,
-        "p95 s": seconds.p95 if seconds else None,
+        **_with_ends("p50 s", *((seconds.p50, seconds.p50_interval) if seconds else _NOTHING)),
+        **_with_ends("p95 s", *((seconds.p95, seconds.p95_interval) if seconds else _NOTHING)),
         **took,
         "missing": row.missing,
         "run": row.folder,
     }
 
 
-def _two(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def _with_ends(name: str, value: float | None, ends: Ends | None) -> dict[str, float | None]:
+    low, high = ends or (None, None)
+    return {name: value, f"{name} low": low, f"{name} high": high}
+
+
+def _two_lines(known: tuple[float, Ends] | None) -> Text:
+    """A value, and below it its interval."""
+    if known is None:
+        return Text("-")
+    value, (low, high) = known
+    return Text(f"{value:.2f}\n{low:.2f}-{high:.2f}")
+
+
+def _in_line(known: tuple[float, Ends] | None) -> str:
+    return with_ends(*known) if known else "-"

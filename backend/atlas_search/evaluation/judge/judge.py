@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from atlas_search.core.errors import EmbeddingUnavailable
 from atlas_search.evaluation.ask_all import Told, in_threads, no_one
 from atlas_search.evaluation.judge.measures import (
     answer_correctness,
@@ -20,6 +21,7 @@ from atlas_search.evaluation.judge.verdict import Judged, Judgement, NotJudged, 
 from atlas_search.evaluation.metrics import overlap
 from atlas_search.evaluation.metrics.catalogue import AGREEMENT
 from atlas_search.evaluation.metrics.metric import Case, Tools
+from atlas_search.evaluation.patient_embedder import PatientEmbedder
 from atlas_search.evaluation.scored import Scored, Source
 from atlas_search.evaluation.trace import judged_question
 
@@ -27,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Measure(Protocol):
-    """A figure of a question by the judge. Raises NotJudged and Cancelled."""
+    """A figure of a question by the judge. Raises NotJudged, EmbeddingUnavailable and Cancelled."""
 
     def __call__(self, panel: Panel, case: Case) -> Judged:
         """The figure."""
@@ -65,9 +67,11 @@ def judge_questions(
     Each is a trace of its own, which names the run. An interrupt stops the calls that run.
     """
 
+    able = replace(tools, embedder=PatientEmbedder(tools.embedder))
+
     def judge(place: int) -> None:
         with judged_question(panel.model.tracer, run, scored[place].label) as span:
-            found[place] = judge_question(panel, tools, scored[place])
+            found[place] = judge_question(panel, able, scored[place])
             span.set(**{f"eval.{one.metric}": one.value for one in found[place].judgements})
 
     found: dict[int, JudgedQuestion] = {}
@@ -108,7 +112,7 @@ def _judge(
     id_ = case.label.id
     try:
         judged = MEASURES[name](panel, case)
-    except NotJudged as why:
+    except (NotJudged, EmbeddingUnavailable) as why:
         _log.debug("%s of %s is an estimate: %s", name, id_, why)
         if isinstance(why, Refused):
             refusals.append(why)

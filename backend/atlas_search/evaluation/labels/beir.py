@@ -16,6 +16,8 @@ from atlas_search.readers.text_files import Undecodable, open_text
 QUERIES = "queries.jsonl"
 QRELS = ("qrels.tsv", "qrels.txt", "qrels/test.tsv")
 
+_TEXTS = ("answers", "quotes")
+
 _DECLINED = ("is_impossible", "unanswerable")  # metadata of a query that has no answer
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -24,12 +26,16 @@ Qrels = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class BenchmarkQuery:
-    """A question of a benchmark; `metadata` is all that is said of it besides."""
+    """A question of a benchmark; `metadata` is all that is said of it besides.
+
+    `quotes` are words of relevant records that answer it.
+    """
 
     id: str
     text: str
     answers: tuple[str, ...]
     metadata: Mapping[str, object]
+    quotes: tuple[str, ...] = ()
 
 
 def read_queries(folder: Path) -> list[BenchmarkQuery]:
@@ -127,6 +133,7 @@ def _benchmark_rows(
                 "question": query.text,
                 "answers": list(query.answers),
                 "grades": grades,
+                **({"quotes": list(query.quotes)} if query.quotes else {}),
                 **({"split": split} if split else {}),
                 "metadata": query.metadata,
             },
@@ -144,13 +151,18 @@ def _judged(path: Path) -> dict[str, dict[str, int]]:
 
 
 def _query(draft: Draft) -> BenchmarkQuery:
-    answers = draft.metadata.get("answers", [])
     return BenchmarkQuery(
         id=draft.key,
         text=draft.text,
-        answers=tuple(answers) if isinstance(answers, list) else (str(answers),),
-        metadata={name: value for name, value in draft.metadata.items() if name != "answers"},
+        answers=_texts(draft, "answers"),
+        metadata={name: value for name, value in draft.metadata.items() if name not in _TEXTS},
+        quotes=_texts(draft, "quotes"),
     )
+
+
+def _texts(draft: Draft, name: str) -> tuple[str, ...]:
+    texts = draft.metadata.get(name, [])
+    return tuple(texts) if isinstance(texts, list) else (str(texts),)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, tuple[str, str, int]]]:

@@ -20,12 +20,6 @@ METRICS = (
     Metric("f1", "answers", _OF, "Harmonic mean of word precision and recall (SQuAD's F1)"),
     Metric("contains", "answers", _OF, "Share of answers that hold all words of a reference"),
     Metric(
-        "similarity",
-        "answers",
-        _OF_ANSWERED,
-        "Cosine with the closest reference, in [-1, 1]",
-    ),
-    Metric(
         "right",
         "answers",
         _OF_JUDGED,
@@ -34,22 +28,30 @@ METRICS = (
     ),
 )
 
+OF_MEANING = (
+    Metric("similarity", "answers", _OF_ANSWERED, "Cosine with the closest reference, in [-1, 1]"),
+)
+"""By themselves: they need the embedding model, and the others do not fail with it."""
+
 
 def measure(case: Case) -> dict[str, float]:
     """The figures of METRICS."""
     return _near(case) | _right(case)
 
 
+def measure_meaning(case: Case) -> dict[str, float]:
+    """The figures of OF_MEANING. Raises EmbeddingUnavailable."""
+    references = case.label.answers
+    if not (case.label.answerable and references and case.reply.answered):
+        return {}
+    return {"similarity": similarity(case.reply.text, references, case.tools.embedder)}
+
+
 def _near(case: Case) -> dict[str, float]:
     references, text = case.label.answers, case.reply.text
     if case.reply.answer is None or not (case.label.answerable and references):
         return {}
-    near = (
-        {"similarity": similarity(text, references, case.tools.embedder)}
-        if case.reply.answered
-        else {}
-    )
-    return near | {
+    return {
         "exact_match": float(exact_match(text, references)),
         "f1": token_f1(text, references),
         "contains": float(contains_reference(text, references)),

@@ -1,7 +1,7 @@
 """All metrics, and what computes them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 
 from atlas_search.evaluation import index_audit
@@ -17,6 +17,7 @@ from atlas_search.evaluation.metrics import (
     retrieval,
     sources,
     spans,
+    tokens,
 )
 from atlas_search.evaluation.metrics.metric import Case, Measure, Metric
 
@@ -28,9 +29,11 @@ _KINDS: tuple[tuple[tuple[Metric, ...], Measure], ...] = (
     (periods.METRICS, periods.measure),
     (decisions.METRICS, decisions.measure),
     (answers.METRICS, answers.measure),
+    (answers.OF_MEANING, answers.measure_meaning),
     (citations.METRICS, citations.measure),
     (sources.METRICS, sources.measure),
     (overlap.METRICS, overlap.measure),
+    (tokens.METRICS, tokens.measure),
 )
 
 FAILED = Metric(
@@ -65,17 +68,24 @@ def metric_of(figure: str) -> Metric:
     return METRICS[name.group() if name else figure]
 
 
-def figures_of(case: Case) -> dict[str, float]:
+def raised(error: Exception) -> None:
+    """Raise it."""
+    raise error
+
+
+def figures_of(case: Case, lacking: Callable[[Exception], object] = raised) -> dict[str, float]:
     """Every figure that says something of a question, by name.
 
     Of a question that came to nothing only `failed`: an outage is not an empty result. What is no
-    number (a model's vector may be none) says nothing.
+    number (a model's vector may be none) says nothing. `lacking` hears why figures of one kind
+    cannot be computed, and those of the other kinds are given.
     """
     if case.reply.error:
         return {FAILED.name: 1.0}
-    return {FAILED.name: 0.0} | {
-        name: figure
-        for _, measure in _KINDS
-        for name, figure in measure(case).items()
-        if isfinite(figure)
-    }
+    found = {FAILED.name: 0.0}
+    for _, measure in _KINDS:
+        try:
+            found |= {name: value for name, value in measure(case).items() if isfinite(value)}
+        except Exception as error:
+            lacking(error)
+    return found

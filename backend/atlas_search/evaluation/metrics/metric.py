@@ -17,12 +17,14 @@ Group = Literal[
     "citations",
     "sources",
     "overlap",
+    "tokens",
     "confidence",
     "judge",
 ]
 """What a metric says something about.
 
-`overlap` are estimates by shared words, which a judge replaces; `judge` is about the judge itself.
+`overlap` are estimates by shared words, which a judge replaces; `tokens` are those of
+bedrock-rag-eval by its own definitions, which nothing replaces; `judge` is about the judge itself.
 """
 
 

@@ -66,6 +66,19 @@ class Judged(Protocol):
         """Who gave a figure: `judge` or `heuristic`."""
 
 
+class Outcome(NamedTuple):
+    """How one question went: whether it was answered, rightly, and how surely.
+
+    `likelihood` is None where none was given. A judge `judged` what is right, or the label.
+    """
+
+    answered: bool
+    right: float
+    evidence: float
+    likelihood: float | None
+    judged: bool
+
+
 @dataclass(frozen=True)
 class Outcomes:
     """Of each question: whether it was answered, rightly, and how surely, in [0, 1]."""
@@ -101,13 +114,11 @@ class Bin(NamedTuple):
 
 def set_figures(scored: Sequence[Judged]) -> dict[str, Figure]:
     """The figures of METRICS, with intervals by the percentile bootstrap over the questions."""
-    every, likely = outcomes(scored), outcomes(_with_likelihood(scored))
-    known: tuple[tuple[str, SetFigure, Outcomes], ...] = (
-        ("precision_coverage", precision_coverage, every),
-        ("coverage_at_90", coverage_at, every),
-        ("calibration_error", calibration_error, likely),
-    )
-    return {name: _figure(of, found) for name, of, found in known if found.answered.any()}
+    known = [outcome for one in scored if (outcome := outcome_of(one))]
+    gathered = {name: (of, together(name, known)) for name, of in FIGURES.items()}
+    return {
+        name: _figure(of, found) for name, (of, found) in gathered.items() if found.answered.any()
+    }
 
 
 def outcomes(scored: Iterable[Judged]) -> Outcomes:
@@ -116,18 +127,40 @@ def outcomes(scored: Iterable[Judged]) -> Outcomes:
     How right an answer is says a judge if one was asked, else its label (`right`). The confidence
     is the likelihood if every answer has one, else the evidence.
     """
-    known = [
-        one
-        for one in scored
-        if one.reply.answer is not None and (not one.reply.answered or _right(one) is not None)
-    ]
-    likely = all(_likelihood(one) is not None for one in known if one.reply.answered)
+    return _gathered([outcome for one in scored if (outcome := outcome_of(one))])
+
+
+def outcome_of(one: Judged) -> Outcome | None:
+    """How a question went; None where it is not known whether its answer is right."""
+    reply = one.reply
+    if reply.answer is None or (reply.answered and _right(one) is None):
+        return None
+    return Outcome(
+        reply.answered,
+        _right(one) or 0.0,
+        reply.evidence,
+        _likelihood(one),
+        one.sources.get(_CORRECT) == "judge",
+    )
+
+
+def counts(figure: str, outcome: Outcome) -> bool:
+    """Whether a figure of METRICS is also of this question."""
+    return figure != "calibration_error" or (outcome.answered and outcome.likelihood is not None)
+
+
+def together(figure: str, known: Sequence[Outcome]) -> Outcomes:
+    """What a figure of METRICS is computed from."""
+    return _gathered([one for one in known if counts(figure, one)])
+
+
+def _gathered(known: Sequence[Outcome]) -> Outcomes:
+    likely = all(one.likelihood is not None for one in known if one.answered)
     return Outcomes(
-        answered=np.array([one.reply.answered for one in known], dtype=float),
-        right=np.array([_right(one) or 0.0 for one in known], dtype=float),
+        answered=np.array([one.answered for one in known], dtype=float),
+        right=np.array([one.right for one in known], dtype=float),
         confidence=np.array(
-            [(_likelihood(one) or 0.0) if likely else one.reply.evidence for one in known],
-            dtype=float,
+            [(one.likelihood or 0.0) if likely else one.evidence for one in known], dtype=float
         ),
     )
 
@@ -146,7 +179,8 @@ def curve(scored: Iterable[Judged]) -> list[Point]:
 
 def reliability(scored: Iterable[Judged]) -> list[Bin]:
     """How often answers of each likelihood are right; bins without an answer are left out."""
-    found = outcomes(_with_likelihood(scored))
+    known = [outcome for one in scored if (outcome := outcome_of(one))]
+    found = together("calibration_error", known)
     places = _bins(found)
     return [
         Bin(
@@ -192,6 +226,14 @@ def calibration_error(found: Outcomes, weights: FloatArray) -> FloatArray:
         return np.asarray(np.abs(off).sum(axis=1) / weights.sum(axis=1))
 
 
+FIGURES: Mapping[str, SetFigure] = {
+    "precision_coverage": precision_coverage,
+    "coverage_at_90": coverage_at,
+    "calibration_error": calibration_error,
+}
+"""What computes each figure of METRICS."""
+
+
 def _by_confidence(
     found: Outcomes, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -213,10 +255,6 @@ def _figure(of: SetFigure, found: Outcomes) -> Figure:
     value = float(of(found, np.ones((1, len(found))))[0])
     (low, high) = interval(lambda weights: of(found, weights), len(found))
     return Figure(value, low, high, len(found))
-
-
-def _with_likelihood(scored: Iterable[Judged]) -> list[Judged]:
-    return [one for one in scored if one.reply.answered and _likelihood(one) is not None]
 
 
 def _right(one: Judged) -> float | None:

@@ -5,11 +5,18 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 
-from atlas_search.evaluation.folder import RUN, RunFolder
+from atlas_search.core.errors import SourceError
+from atlas_search.evaluation.folder import RUN, Part, RunFolder
 from atlas_search.evaluation.grid.grid import GRID, Grid
 from atlas_search.evaluation.metrics.catalogue import FAILED
 from atlas_search.evaluation.run import EvalRun, RunSpec
 from atlas_search.evaluation.scored import Scored
+
+_PARTS: dict[Part, str] = {
+    "run": "The run ended early",
+    "judge": "Not judged",
+    "audit": "The index was not audited",
+}
 
 
 @dataclass(frozen=True)
@@ -17,13 +24,16 @@ class ReportedRun:
     """A run with every question that has a reply.
 
     `unasked` questions have none. `unjudged` ones have a reply and no figures: the process was
-    ended before it judged them.
+    ended before it judged them. `troubles` say what else failed, `damage` what of it
+    cannot be read.
     """
 
     name: str
     run: EvalRun
     unasked: int
     unjudged: int
+    troubles: tuple[str, ...] = ()
+    damage: tuple[str, ...] = ()
 
     @property
     def spec(self) -> RunSpec:
@@ -84,8 +94,10 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
 
 def _read(folder: RunFolder, name: str) -> ReportedRun:
-    spec, labels, replies = folder.spec(), folder.labels(), folder.replies()
-    judged = {one.label.id: _with_numbers(one) for one in folder.load().scored}
+    damaged: list[str] = []
+    spec, labels, replies = folder.spec(), folder.labels(_unheard), folder.replies(_unheard)
+    loaded = folder.load(lambda error: damaged.append(str(error)))
+    judged = {one.label.id: _with_numbers(one) for one in loaded.scored}
     scored = tuple(
         judged.get(label.id) or Scored(label, reply, {FAILED.name: float(bool(reply.error))})
         for label in labels
@@ -96,7 +108,17 @@ def _read(folder: RunFolder, name: str) -> ReportedRun:
         run=EvalRun(spec, scored),
         unasked=len(labels) - len(scored),
         unjudged=sum(one.label.id not in judged and not one.reply.error for one in scored),
+        troubles=tuple(_failed(folder)),
+        damage=tuple(dict.fromkeys(damaged)),
     )
+
+
+def _failed(folder: RunFolder) -> list[str]:
+    return [f"{_PARTS[part]}: {why}" for part, why in folder.troubles().items()]
+
+
+def _unheard(_: SourceError) -> None:
+    """The run that is loaded tells it."""
 
 
 def _with_numbers(one: Scored) -> Scored:

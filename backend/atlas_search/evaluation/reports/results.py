@@ -18,7 +18,12 @@ _PARTS: Mapping[str, Callable[[Analysis], object]] = {
         "failed": sum(map(len, run.errors.values())),
         "unasked": run.of.unasked,
         "unjudged": run.of.unjudged,
+        "lacking": sum(bool(one.lacking) for one in run.of.scored),
     },
+    "troubles": lambda run: [
+        *run.of.troubles,
+        *dict.fromkeys(one.lacking for one in run.of.scored if one.lacking),
+    ],
     "metrics_source": lambda run: run.metrics_source,
     "sources": lambda run: run.sources,
     "figures": lambda run: {

@@ -65,6 +65,13 @@ def between(figure: Figure) -> str:
     return f"{number(figure.low)} to {number(figure.high)}"
 
 
+def with_ends(value: float | None, ends: tuple[float, float] | None, places: int = 2) -> str:
+    """A value and its interval."""
+    if value is None or ends is None:
+        return number(value, places)
+    return f"{number(value, places)} [{number(ends[0], places)}, {number(ends[1], places)}]"
+
+
 def with_interval(figure: Figure | None) -> str:
     """A figure, its interval, and over how many questions."""
     if figure is None:

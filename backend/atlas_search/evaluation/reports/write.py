@@ -42,6 +42,7 @@ def write_reports(*folders: Path, out: Path | None = None) -> Written:
     runs = faults.attempt("reports", "", lambda: [Analysis(run) for run in read_runs(folders)])
     if isinstance(runs, Fault) or not runs:
         return Written(target, (), tuple(faults.found))
+    faults.found += [Fault(run.name, "", each) for run in runs for each in run.of.damage]
     return Written(target, tuple(_write_all(runs, target, faults)), tuple(faults.found))
 
 

@@ -1,5 +1,6 @@
 """Asking what a run has no reply to, and judging all replies."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from atlas_search.core.errors import AtlasError
@@ -9,6 +10,7 @@ from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.run import EvalRun, RunSpec, means, score_all
 from atlas_search.evaluation.runs.begin import changes
 from atlas_search.evaluation.runs.subject import Subject
+from atlas_search.evaluation.scored import Scored
 from atlas_search.evaluation.trace import RunTrace, run_trace
 
 
@@ -16,13 +18,20 @@ from atlas_search.evaluation.trace import RunTrace, run_trace
 class Outcome:
     """A run as far as it came: `missing` counts questions that were not asked.
 
-    An interrupt `stopped` it. `changed` says what was not as before when all were asked.
+    An interrupt `stopped` it. `changed` says what was not as before when all were asked,
+    `troubles` what else failed, or could not be read and was asked again.
     """
 
     run: EvalRun
     missing: int
     stopped: bool
     changed: tuple[str, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+    @property
+    def lacking(self) -> list[str]:
+        """Why a question lacks figures that it should have, for each."""
+        return [one.lacking for one in self.run.scored if one.lacking]
 
     @property
     def failed(self) -> list[str]:
@@ -37,8 +46,8 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Whether something came back for every question."""
-        return not (self.stopped or self.missing or self.failed)
+        """Whether something came back for every question, with all figures it can have."""
+        return not (self.stopped or self.missing or self.failed or self.lacking)
 
 
 def carry_out(
@@ -46,18 +55,56 @@ def carry_out(
 ) -> Outcome:
     """Ask what has no reply yet, or one that failed, `parallel` at once; write all figures.
 
-    An interrupt ends the asking, and what came back is judged. Raises AtlasError if another process
-    is at work on the folder.
+    Where all figures are there, they stay as they are, a judge's too; else all are computed anew.
+    An interrupt ends the asking, and what came back has figures. Raises AtWork if another
+    process is at work on the folder.
     """
     spec = folder.spec()
-    with folder.held(), run_trace(subject.tracer, spec.id) as trace:
-        stopped = _ask(folder, subject, trace, parallel or spec.parallel, told)
-        labels = folder.labels()
-        scored = score_all(labels, folder.replies().values(), subject.tools(spec.k))
-        folder.finish(scored)
-        trace.describe(spec.composite_target, len(scored), means(scored))
-    run, left = EvalRun(spec, tuple(scored)), len(labels) - len(scored)
-    return Outcome(run, left, stopped, () if stopped else _changed(spec, subject))
+    with (
+        folder.held(),
+        folder.naming("run"),
+        run_trace(subject.tracer, spec.id) as trace,
+    ):
+        damaged = folder.set_aside_damage()
+        due = missing(folder)
+        stopped = _ask(folder, subject, due, trace, parallel or spec.parallel, told)
+        _write_figures(folder, subject, spec, asked={label.id for label in due})
+        run = folder.load()
+        trace.describe(spec.composite_target, len(run.scored), means(run.scored))
+    return Outcome(
+        run,
+        spec.labels.questions - len(run.scored),
+        stopped,
+        () if stopped else _changed(spec, subject),
+        tuple(f"Asked again, for it could not be read: {each}" for each in damaged),
+    )
+
+
+def so_far(folder: RunFolder) -> Outcome:
+    """What can be read of a run, without asking anything."""
+    damaged: list[str] = []
+    run = folder.load(lambda error: damaged.append(str(error)))
+    return Outcome(
+        run,
+        run.spec.labels.questions - len(run.scored),
+        stopped=False,
+        troubles=tuple(dict.fromkeys(damaged)),
+    )
+
+
+def _write_figures(
+    folder: RunFolder, subject: Subject, spec: RunSpec, asked: Collection[str]
+) -> None:
+    """Those of all questions, if one lacks some or has another reply since."""
+    labels, replies = folder.labels(), folder.replies()
+    known = {one.label.id for one in _known(folder) if not one.lacking} - set(asked)
+    if any(id_ in replies and id_ not in known for id_ in (label.id for label in labels)):
+        folder.finish(score_all(labels, replies.values(), subject.tools(spec.k)))
+
+
+def _known(folder: RunFolder) -> tuple[Scored, ...]:
+    """What has figures that can be read."""
+    return folder.load(lambda _: None).scored
 
 
 def missing(folder: RunFolder) -> list[Label]:
@@ -73,11 +120,18 @@ def _changed(spec: RunSpec, subject: Subject) -> tuple[str, ...]:
         return (f"it does not say ({error})",)
 
 
-def _ask(folder: RunFolder, subject: Subject, trace: RunTrace, parallel: int, told: Told) -> bool:
+def _ask(
+    folder: RunFolder,
+    subject: Subject,
+    due: Sequence[Label],
+    trace: RunTrace,
+    parallel: int,
+    told: Told,
+) -> bool:
     """Ask; whether an interrupt ended it."""
     try:
         asker = subject.asker(folder.spec())
-        ask_all(asker, missing(folder), trace, folder.add, parallel=parallel, told=told)
+        ask_all(asker, due, trace, folder.add, parallel=parallel, told=told)
     except KeyboardInterrupt:
         return True
     return False

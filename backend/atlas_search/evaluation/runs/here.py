@@ -74,10 +74,12 @@ class ProcessSubject:
 
 
 def model_settings(embedder: EmbedderInfo) -> dict[str, str]:
-    """What a run says of the embedding model."""
+    """What a run says of the embedding model, and which library runs it if that is known."""
+    runtime, *_ = embedder.runtime.split() or [""]  # without its version, which is among others
     return {
         "embedding_provider": embedder.provider,
         "embedding_model": embedder.name,
         "embedding_digest": embedder.digest,
         "pooling": embedder.pooling,
+        **({"embedding_runtime": runtime} if runtime else {}),
     }

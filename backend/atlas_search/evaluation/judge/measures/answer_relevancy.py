@@ -15,7 +15,8 @@ _TOKENS = 300
 def judge(panel: Panel, case: Case) -> Judged:
     """The mean cosine of the question and one guess for each vote; not below 0.
 
-    It is 0 if most votes say that the answer commits itself to nothing. Raises NotJudged.
+    It is 0 if most votes say that the answer commits itself to nothing. Raises NotJudged,
+    and EmbeddingUnavailable where the questions cannot be compared.
     """
     task = Task("guess", quote("answer", case.reply.text), _TOKENS)
     guesses = panel.ask_all(task, Guess)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atlas_search.core.registry import DISTRIBUTION
+from atlas_search.evaluation.report import searched_by
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.blocks import Block, Section, Table, Words
-from atlas_search.evaluation.run import PROCESS
+from atlas_search.evaluation.run import PROCESS, RunSpec
 
 _SOURCES = {
     "judge": "a language model (judge)",
@@ -73,6 +74,7 @@ def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
         **own,
         "Options": _options(alike),
         "Estimates by": _SOURCES[run.metrics_source],
+        "Index of vectors": _index(spec),
         "Day": str(spec.today or spec.started.date()),
         "Seed": str(spec.seed),
         "Models": _options(spec.settings),
@@ -95,6 +97,17 @@ def _writers(run: Analysis) -> str:
     answers = [one.reply.answer for one in run.of.scored if one.reply.answer]
     wrote = dict.fromkeys(" ".join(answer.written_by).strip() for answer in answers)
     return ", ".join(name for name in wrote if name) or "-"
+
+
+def _index(spec: RunSpec) -> str:
+    """What an audit of the index found in each corpus, and whether its searches ask it."""
+    found = [
+        f"{name.partition('.')[2]}: {figure.mean:.3f} found (searches "
+        f"{searched_by(name, spec.index_asked)})"
+        for name, figure in spec.index_recall.items()
+        if "." in name
+    ]
+    return ", ".join(found) or "not audited"
 
 
 def _atlas(versions: Mapping[str, str]) -> str:
@@ -124,6 +137,14 @@ def _lacks(run: Analysis) -> Iterator[str]:
             f"{run.of.unjudged} replies are not judged yet. `atlas eval --resume` with the folder "
             "of the run judges them."
         )
+    lacking = [one.lacking for one in run.of.scored if one.lacking]
+    if lacking:
+        yield (
+            f"{len(lacking)} of {asked} questions lack figures: {lacking[0]} `atlas eval --resume` "
+            "with the folder of the run computes them."
+        )
+    yield from run.of.troubles
+    yield from run.of.damage
     if run.took.fallbacks:
         yield f"{run.took.fallbacks} answers are not the language model's (fallback)."
     if run.took.cache_hits:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.blocks import Block, Section, Table, of_runs
-from atlas_search.evaluation.reports.wording import number
+from atlas_search.evaluation.reports.wording import with_ends
 
 
 def took(runs: Sequence[Analysis]) -> Section:
@@ -16,7 +16,13 @@ def took(runs: Sequence[Analysis]) -> Section:
     table = Table("Time, tokens and money", heads, tuple(_row(run) for run in runs))
     blocks: list[Block] = [of_runs(len(runs), table)]
     stages = tuple(
-        (run.name, stage, number(spread.p50, 1), number(spread.p95, 1), str(spread.count))
+        (
+            run.name,
+            stage,
+            with_ends(spread.p50, spread.p50_interval, 1),
+            with_ends(spread.p95, spread.p95_interval, 1),
+            str(spread.count),
+        )
         for run in runs
         for stage, spread in run.took.stages_ms.items()
     )
@@ -29,16 +35,17 @@ def took(runs: Sequence[Analysis]) -> Section:
 
 def _row(run: Analysis) -> tuple[str, ...]:
     found = run.took
+    seconds = found.seconds
     return (
         run.name,
         str(found.questions),
         str(found.failed),
         str(found.retried),
         str(found.fallbacks),
-        number(found.seconds.p50 if found.seconds else None),
-        number(found.seconds.p95 if found.seconds else None),
+        with_ends(seconds.p50, seconds.p50_interval) if seconds else "-",
+        with_ends(seconds.p95, seconds.p95_interval) if seconds else "-",
         f"{found.prompt_tokens:,}",
         f"{found.completion_tokens:,}",
-        number(found.tokens_per_second, 1),
-        number(found.cost_per_100, 4),
+        with_ends(found.tokens_per_second, found.tokens_per_second_interval, 1),
+        with_ends(found.cost_per_100, found.cost_per_100_interval, 4),
     )
