@@ -105,6 +105,45 @@ def test_a_phone_shows_it_without_scrolling_sideways(page: Page) -> None:
     assert overflow <= 0
 
 
+ABOVE = """() => [...document.querySelectorAll('#ask-form > .buttons button')]
+  .map((button) => button.getBoundingClientRect())
+  .filter(({ width, top, bottom }) => width > 0 && top >= 0 && bottom <= innerHeight)
+  .map(({ x, y, width, height }) => document.elementFromPoint(x + width / 2, y + height / 2))
+  .filter((node) => node.closest('#reader') === null)
+  .map((node) => node.outerHTML)"""
+
+
+def test_the_document_on_a_phone_covers_the_page(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    ask(page)
+    page.locator("button.citation").first.click()
+    expect(page.locator("#reader mark").first).to_be_in_viewport()
+    # what is inert is passed over, though it may be seen
+    page.evaluate("document.querySelectorAll('[inert]').forEach((node) => (node.inert = false))")
+    for place in ("0", "document.body.scrollHeight", "innerHeight / 2"):
+        page.evaluate(f"window.scrollTo(0, {place})")
+        assert page.evaluate(ABOVE) == []
+
+
+@pytest.mark.parametrize("width", [1000, 1600])
+def test_nothing_lies_over_the_document_beside_the_answer(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    ask(page)
+    page.locator("button.citation").first.click()
+    expect(page.locator("#reader mark").first).to_be_in_viewport()
+    over = page.evaluate(
+        """() => {
+          const { left, right, top, bottom } =
+            document.getElementById("reader").getBoundingClientRect();
+          const share = [0.05, 0.25, 0.5, 0.75, 0.95];
+          return share.flatMap((x) => share.map((y) => document.elementFromPoint(
+            left + x * (right - left), top + y * (Math.min(bottom, innerHeight) - top))))
+            .filter((node) => node.closest("#reader") === null).map((node) => node.outerHTML);
+        }"""
+    )
+    assert over == []
+
+
 def test_chat_history_and_session_go_with_the_next_question(page: Page) -> None:
     ask(page)
     with page.expect_request("**/api/ask/stream") as sent:

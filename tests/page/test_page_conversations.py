@@ -115,6 +115,26 @@ def test_a_question_on_its_way_is_kept_and_asked_again_with_a_click(page: Page) 
     expect(latest(page)).to_have_attribute("data-state", "done", timeout=60_000)
 
 
+def test_a_question_without_filters_is_asked_again_without_them(page: Page) -> None:
+    page.route("**/api/ask/stream", lambda route: route.fulfill(status=503, json={}))
+    with page.expect_request("**/api/ask/stream") as first:
+        begin(page)
+    again = latest(page).get_by_role("button", name="Ask again")
+    expect(again).to_be_visible()
+    page.evaluate(
+        "() => import('/static/ask/scope.js').then(({changeScope}) => "
+        "changeScope({filters: {court: ['House of Lords']}, require: ['a'], exclude: ['b']}))"
+    )
+    page.get_by_role("spinbutton", name="Passages").fill("3")
+    with page.expect_request("**/api/ask/stream") as second:
+        again.click()
+    asked, repeated = (
+        {name: value for name, value in sent.value.post_data_json.items() if name != "qa_id"}
+        for sent in (first, second)
+    )
+    assert repeated == asked
+
+
 def test_a_question_is_edited_and_asked_as_a_new_turn(page: Page) -> None:
     ask(page)
     ask(page, FOLLOW_UP)
