@@ -7,6 +7,7 @@ export default {
     site: "Site",
     api: "API",
     language: "Language",
+    languageUnkept: "This browser does not keep the language you choose, so it stays as it is.",
     signedIn: "Signed in as",
     signOut: "Sign out",
     served: "Collection {collection}: {documents} in {corpora}",
@@ -30,6 +31,7 @@ export default {
     label: "Key",
     hint: "Whoever runs this server gives it to you. It is kept until this tab is closed.",
     signIn: "Sign in",
+    unkept: "This browser keeps nothing for this page, so no key can be used. Allow this site to store data.",
   },
   ask: {
     question: "Question",
@@ -568,6 +570,7 @@ export default {
   keep: {
     full: "This browser has no room left to keep this.",
     unkept: "This browser keeps nothing for this page, so this is lost when the page is left.",
+    unkeptChoice: "This browser does not keep your choice: it holds until the page is left.",
     style: "Style",
     style_plain: "Plain footnote",
     style_chicago: "Chicago (notes)",

@@ -7,6 +7,7 @@ export default {
     site: "Site",
     api: "API",
     language: "Langue",
+    languageUnkept: "Ce navigateur ne garde pas la langue choisie : elle reste comme elle est.",
     signedIn: "Clé de",
     signOut: "Se déconnecter",
     served: "Collection {collection} : {documents} dans {corpora}",
@@ -30,6 +31,7 @@ export default {
     label: "Clé",
     hint: "La personne qui gère ce serveur vous la donne. Elle est gardée jusqu’à la fermeture de l’onglet.",
     signIn: "Se connecter",
+    unkept: "Ce navigateur ne garde rien pour cette page : aucune clé ne peut servir. Autorisez ce site à conserver des données.",
   },
   ask: {
     question: "Question",
@@ -574,6 +576,7 @@ export default {
   keep: {
     full: "Ce navigateur n’a plus de place pour garder ceci.",
     unkept: "Ce navigateur ne garde rien pour cette page : ceci sera perdu en la quittant.",
+    unkeptChoice: "Ce navigateur ne garde pas votre choix : il vaut jusqu’à ce que vous quittiez la page.",
     style: "Style",
     style_plain: "Note simple",
     style_chicago: "Chicago (notes)",
