@@ -41,7 +41,7 @@ export function openCatalogue() {
   return {
     hasName: () => caller !== "",
     label: (corpus) => labels.get(corpus) ?? corpus,
-    writer: (target) => writers.get(target) ?? "a language model",
+    writer: (target) => writers.get(target) ?? say("answer.someModel"),
     traceUrl: (id) => traces && id && `${traces}/redirects/traces/${id}`,
     loaded: load(),
   };

@@ -19,6 +19,13 @@ export default {
     passages: { one: "{count} passage", other: "{count} passages" },
     citations: { one: "{count} citation", other: "{count} citations" },
   },
+  server: {
+    silent: "The server does not answer. Check that it is running, then try again.",
+    unreadable: "There is nothing at this address that can be shown.",
+    cutOff: "The connection broke before the answer was complete. Ask again.",
+    answered: "The server answered {said}.",
+    again: { one: "Worth another try in {count} second.", other: "Worth another try in {count} seconds." },
+  },
   views: {
     label: "Views",
     ask: "Answers",
@@ -178,6 +185,7 @@ export default {
     unchecked: "not checked",
     uncheckedLegend: "This sentence was not checked against what it cites.",
     byModel: "the language model",
+    someModel: "a language model",
     byEntailment: "an entailment model",
     allChecked: "Each cited sentence was checked against the cited passages by {by}.",
     someChecked: "Some cited sentences were checked against the cited passages by {by}.",

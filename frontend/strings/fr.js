@@ -19,6 +19,13 @@ export default {
     passages: { one: "{count} passage", other: "{count} passages" },
     citations: { one: "{count} citation", other: "{count} citations" },
   },
+  server: {
+    silent: "Le serveur ne répond pas. Vérifiez qu’il est en marche, puis réessayez.",
+    unreadable: "Il n’y a rien à cette adresse qui puisse être montré.",
+    cutOff: "La connexion s’est rompue avant que la réponse soit complète. Reposez la question.",
+    answered: "Le serveur a répondu {said}.",
+    again: { one: "Réessayez dans {count} seconde.", other: "Réessayez dans {count} secondes." },
+  },
   views: {
     label: "Vues",
     ask: "Réponses",
@@ -181,6 +188,7 @@ export default {
     unchecked: "non vérifiée",
     uncheckedLegend: "Cette phrase n’a pas été comparée à ce qu’elle cite.",
     byModel: "le modèle de langage",
+    someModel: "un modèle de langage",
     byEntailment: "un modèle d’implication",
     allChecked: "Chaque phrase citée a été comparée aux passages cités par {by}.",
     someChecked: "Certaines phrases citées ont été comparées aux passages cités par {by}.",
