@@ -43,6 +43,29 @@ def test_the_collection_dropdown_stands_in_the_test_target_box_and_is_sent(page:
     expect(corpora).to_have_count(1)
 
 
+@pytest.mark.parametrize(
+    ("tongue", "box", "label", "none"),
+    [
+        ("en", "Test Target", "Model", "none: the sources’ own sentences"),
+        ("fr", "Cible", "Modèle", "aucun : les phrases mêmes des sources"),
+    ],
+)
+def test_the_model_of_the_target_stands_in_the_box(
+    page: Page, tongue: str, box: str, label: str, none: str
+) -> None:
+    if tongue != "en":
+        page.select_option("select#language", tongue)
+        expect(page.locator("html")).to_have_attribute("lang", tongue)
+    model = page.get_by_role("group", name=box).get_by_label(label, exact=True)
+    expect(model).to_be_visible()
+    expect(model).to_have_text(none)
+    expect(model).to_have_role("status")  # a change is announced
+    page.select_option("select#target", "model")
+    expect(model).to_have_text("openai (gpt-4o-mini)")
+    page.select_option("select#target", "keyless")
+    expect(model).to_contain_text("mistral")
+
+
 def test_the_words_marked_are_exactly_those_cited(page: Page) -> None:
     ask(page)
     quote = page.locator("article.answer .answer-text").first.inner_text()
