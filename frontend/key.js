@@ -1,6 +1,5 @@
 /** The reader's key: asked for once, kept until the tab is closed, and sent with every request. */
 
-import { say } from "./language.js";
 import { tab } from "./storage.js";
 
 const KEPT_AS = "atlas-key";
@@ -32,12 +31,14 @@ export function keepKey(text) {
   return tab.keep(KEPT_AS, text.replace(/[^\x21-\x7e]/g, ""));
 }
 
-function signIn(event) {
+async function signIn(event) {
   event.preventDefault();
   const isKept = keepKey(at("key").value);
   at("key").value = "";
-  if (!isKept) return askForKey(say("key.unkept"));
-  return location.reload();
+  if (isKept) return location.reload();
+  // loaded late: a key in an address leaves it before there are words to say
+  const { say } = await import("./language.js");
+  askForKey(say("key.unkept"));
 }
 
 function signOut() {
