@@ -31,7 +31,7 @@ export default {
     ask: "Réponses",
     words: "Mots",
     about: "À propos",
-    kept: "Notes",
+    kept: "Conservé",
   },
   key: {
     title: "Votre clé",

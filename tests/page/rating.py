@@ -48,7 +48,7 @@ def ask_for_id(page: Page, question: str = QUESTION) -> str:
 
 def rating(page: Page) -> Locator:
     """The controls of the last answer, unfolded."""
-    section = latest(page).get_by_role("region", name="Your rating")
+    section = latest(page).get_by_role("group", name="Your rating")
     more = section.get_by_role("button", name="More")
     if more.get_attribute("aria-expanded") == "false":
         more.click()
@@ -56,7 +56,7 @@ def rating(page: Page) -> Locator:
 
 
 def expect_saved(page: Page) -> None:
-    status = latest(page).get_by_role("region", name="Your rating").get_by_role("status")
+    status = latest(page).get_by_role("group", name="Your rating").get_by_role("status")
     expect(status).to_have_text("Saved")
 
 
