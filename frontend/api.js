@@ -1,12 +1,9 @@
 /** Talking to the server. What goes wrong is a Problem whose message can be shown as it is. */
 
 import { askForKey, credentials } from "./key.js";
+import { say } from "./language.js";
 import { storeHeader } from "./store.js";
-import { counted } from "./text.js";
 
-const SILENT = "The server does not answer. Check that it is running, then try again.";
-const UNREADABLE = "There is nothing at this address that can be shown.";
-const CUT_OFF = "The connection broke before the answer was complete. Ask again.";
 const UNKNOWN_CALLER = 401;
 const PAUSES = [300, 900]; // ms before each attempt to resume; the server waits about 2 s
 
@@ -39,7 +36,7 @@ export async function getPicture(path, signal) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader(); // the page's policy allows images of its own and of data alone
     reader.onload = () => resolve(reader.result);
-    reader.onerror = () => reject(new Problem(UNREADABLE, { cause: reader.error }));
+    reader.onerror = () => reject(new Problem(say("server.unreadable"), { cause: reader.error }));
     reader.readAsDataURL(blob);
   });
 }
@@ -55,7 +52,7 @@ async function json(response) {
     return JSON.parse(text);
   } catch (error) {
     // an id of dots alone leads to another path
-    throw new Problem(UNREADABLE, { cause: error });
+    throw new Problem(say("server.unreadable"), { cause: error });
   }
 }
 
@@ -77,7 +74,7 @@ export async function* ask(body, signal) {
       if (last === null || !mayResume(error)) throw error;
     }
   }
-  throw new Problem(CUT_OFF);
+  throw new Problem(say("server.cutOff"));
 }
 
 function begun(body, signal) {
@@ -151,7 +148,7 @@ async function reached(step) {
     return await step();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Broken(SILENT, { cause: error });
+    throw new Broken(say("server.silent"), { cause: error });
   }
 }
 
@@ -160,14 +157,15 @@ async function refusal(response) {
     return problemOf(await response.json());
   } catch {
     const { status, statusText } = response;
-    return new Problem(`The server answered ${status} ${statusText}.`, { status });
+    const said = `${status} ${statusText}`.trim();
+    return new Problem(say("server.answered", { said }), { status });
   }
 }
 
 /** A problem document as a Problem. */
 function problemOf({ detail, status, character, retry_after: seconds }) {
   // of 429 the detail says it
-  const again = seconds && status !== 429 ? ` Worth another try in ${counted(seconds, "second")}.` : "";
+  const again = seconds && status !== 429 ? ` ${say("server.again", { count: seconds })}` : "";
   return new Problem(detail + again, { status, character });
 }
 

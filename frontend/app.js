@@ -39,7 +39,12 @@ function offerLanguages() {
   );
   at("language").append(...options);
   at("language").value = language;
-  at("language").addEventListener("change", () => speak(at("language").value));
+  at("language").addEventListener("change", () => {
+    if (speak(at("language").value)) return;
+    at("language").value = language;
+    at("keep-notice").hidden = false;
+    at("keep-notice").textContent = say("page.languageUnkept");
+  });
 }
 
 async function submit(event) {

@@ -1,5 +1,7 @@
 /** The reader's key: asked for once, kept until the tab is closed, and sent with every request. */
 
+import { tab } from "./storage.js";
+
 const KEPT_AS = "atlas-key";
 
 const at = (id) => document.getElementById(id);
@@ -7,7 +9,7 @@ const dialog = at("sign-in");
 
 /** The headers that show who asks; none without a key. */
 export function credentials() {
-  const key = sessionStorage.getItem(KEPT_AS);
+  const key = tab.find(KEPT_AS);
   return key === null ? {} : { Authorization: `Bearer ${key}` };
 }
 
@@ -23,21 +25,24 @@ export function showCaller(name) {
   at("caller").textContent = name;
 }
 
-/** Sends this key with every request from now on. */
+/** Sends this key with every request from now on; whether also after a reload. */
 export function keepKey(text) {
   // what came along from where it was copied cannot stand in a header
-  sessionStorage.setItem(KEPT_AS, text.replace(/[^\x21-\x7e]/g, ""));
+  return tab.keep(KEPT_AS, text.replace(/[^\x21-\x7e]/g, ""));
 }
 
-function signIn(event) {
+async function signIn(event) {
   event.preventDefault();
-  keepKey(at("key").value);
+  const isKept = keepKey(at("key").value);
   at("key").value = "";
-  location.reload();
+  if (isKept) return location.reload();
+  // loaded late: a key in an address leaves it before there are words to say
+  const { say } = await import("./language.js");
+  askForKey(say("key.unkept"));
 }
 
 function signOut() {
-  sessionStorage.removeItem(KEPT_AS);
+  tab.forget(KEPT_AS);
   location.reload();
 }
 

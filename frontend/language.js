@@ -1,5 +1,7 @@
 /** What the page says, in the reader's language. All words stand in strings/<language>.js. */
 
+import { browser } from "./storage.js";
+
 export const LANGUAGES = { en: "English", fr: "Français" };
 const KEPT_AS = "atlas-language";
 const PLACE = /\{(\w+)\}/;
@@ -34,10 +36,11 @@ function sayAll(root) {
   }
 }
 
-/** Has the page speak another language from now on. */
+/** Has the page speak another language from now on; false where the browser does not keep it. */
 export function speak(other) {
-  localStorage.setItem(KEPT_AS, other);
+  if (!browser.keep(KEPT_AS, other)) return false;
   location.reload();
+  return true;
 }
 
 export function grouped(number) {
@@ -61,7 +64,9 @@ function written(value, place) {
 }
 
 function chosenLanguage() {
-  const wanted = [localStorage.getItem(KEPT_AS), ...navigator.languages];
+  const { only } = document.documentElement.dataset; // of a page written in one language
+  if (only) return only;
+  const wanted = [browser.find(KEPT_AS), ...navigator.languages];
   const short = wanted.filter(Boolean).map((tag) => tag.split("-")[0]);
   return short.find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? "en";
 }

@@ -32,7 +32,7 @@ function countsTable(perCorpus, page) {
   return element(
     "div",
     // in a narrow column it scrolls, with the keyboard too
-    { class: "counts", role: "region", tabindex: "0", "aria-label": say("answer.stages") },
+    { class: "counts", role: "group", tabindex: "0", "aria-label": say("answer.stages") },
     element(
       "table",
       { "aria-label": say("answer.stages") },

@@ -31,9 +31,14 @@ export function newConversation(page) {
   let ownedBy = null; // until it is known, nothing is kept
   Object.assign(page, { ask: askInstead, askAsWritten });
 
-  async function answerQuestion(asked, { asWritten = false, narrowed = {}, after } = {}) {
-    const asking = session;
+  function answerQuestion(asked, { asWritten = false, narrowed = {}, after } = {}) {
     const request = { ...formState(), question: asked, ...narrowed, read_follow_ups: !asWritten };
+    return answer(request, after);
+  }
+
+  /** Sends a request after the turn `after`, the latest if it is undefined, and shows the answer. */
+  async function answer(request, after) {
+    const asking = session;
     const turn = newTurn(request, after === undefined ? latest(asking) : after);
     const shown = showTurn(turn);
     const running = begin(shown.article, turn);
@@ -79,9 +84,8 @@ export function newConversation(page) {
 
   /** Asks the same again, after what it was asked after. */
   function askAgain({ request, parent }) {
-    if (session.running !== null) return;
-    const { question: asked, read_follow_ups: read, ...narrowed } = request;
-    answerQuestion(asked, { asWritten: !read, narrowed, after: parent });
+    // whole: what a request leaves out narrowed nothing, whatever the form narrows by now
+    if (session.running === null) answer(request, parent);
   }
 
   /** Puts a question that was asked into the box, to be asked in other words. */

@@ -11,6 +11,8 @@ import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
 import { offerSuggestions } from "./suggestions.js";
 
+const QUOTING = "extractive"; // answers with sentences of the sources
+
 const at = (id) => document.getElementById(id);
 
 /** Look-ups that work at once and know more when `loaded` has resolved. */
@@ -41,7 +43,7 @@ export function openCatalogue() {
   return {
     hasName: () => caller !== "",
     label: (corpus) => labels.get(corpus) ?? corpus,
-    writer: (target) => writers.get(target) ?? "a language model",
+    writer: (target) => writers.get(target) ?? say("answer.someModel"),
     traceUrl: (id) => traces && id && `${traces}/redirects/traces/${id}`,
     loaded: load(),
   };
@@ -58,11 +60,12 @@ function showServed({ collection, corpora }) {
 
 function offerTargets({ default: preselected, targets }) {
   const select = at("target");
-  const settings = new Map(targets.map((target) => [target.name, target.settings]));
+  const byName = new Map(targets.map((target) => [target.name, target]));
   const describe = () => {
-    const chosen = settings.get(select.value);
-    at("target-hint").textContent = summary(chosen);
-    at("k").placeholder = chosen.SEARCH_K;
+    const { settings, in_force: inForce } = byName.get(select.value);
+    at("target-hint").textContent = summary(settings);
+    at("model").textContent = modelOf(settings, inForce);
+    at("k").placeholder = settings.SEARCH_K;
   };
   select.append(...targets.map(({ name }) => element("option", { value: name }, name)));
   select.dataset.default = preselected;
@@ -76,7 +79,12 @@ function writerOf({ LLM_PROVIDER: provider, LLM_MODEL: model }) {
   return model ? `${provider} (${model})` : provider;
 }
 
-function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance, LLM_PROVIDER: by }) {
+/** What writes the answers of a target, in words. */
+function modelOf({ LLM_PROVIDER: provider }, { model }) {
+  return provider === QUOTING ? say("ask.noModel") : `${provider} (${model})`;
+}
+
+function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance }) {
   const found = say("page.passages", { count: passages });
-  return say("ask.targetHint", { passages: found, reranker, balance, by });
+  return say("ask.targetHint", { passages: found, reranker, balance });
 }

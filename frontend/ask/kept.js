@@ -2,6 +2,8 @@
 
 import { Problem } from "../api.js";
 import { all, change, clear, get, put, remove } from "../keep/database.js";
+import { say } from "../language.js";
+import { browser, tab } from "../storage.js";
 
 const OFF = "atlas-forgets"; // kept only where the reader wants nothing kept
 const STORE = "conversations";
@@ -12,12 +14,12 @@ const notice = document.getElementById("keep-notice");
 
 /** Whether conversations are kept at all, as the reader chose. */
 export function isKeeping() {
-  return localStorage.getItem(OFF) === null;
+  return browser.find(OFF) === null;
 }
 
 export function chooseKeeping(wanted) {
-  if (wanted) localStorage.removeItem(OFF);
-  else localStorage.setItem(OFF, "1");
+  const isKept = wanted ? browser.forget(OFF) : browser.keep(OFF, "1");
+  if (!isKept) notify(say("keep.unkeptChoice"));
 }
 
 /** Keeps a turn of a conversation as it is now; resolves to whether it is kept. */
@@ -34,25 +36,21 @@ export async function keepTurn({ id, begun, forgotten }, turn) {
 
 /** Keeps what the page begins with when it is opened again: {conversation, form}. */
 export async function keepDesk(owner, desk) {
-  try {
-    // at once, for the page may be about to be left; and each tab has its own
-    sessionStorage.setItem(TAB, JSON.stringify({ ...desk, owner }));
-  } catch {
-    // there is still the database
-  }
+  // at once, for the page may be about to be left; and each tab has its own
+  tab.keep(TAB, JSON.stringify({ ...desk, owner }));
   await attempt(() => put(DESK, { ...desk, id: "desk" }));
 }
 
 /** What the tab was left with, else the tab that was used last; undefined without either. */
 export async function keptDesk(owner) {
-  const own = JSON.parse(sessionStorage.getItem(TAB) ?? "null");
+  const own = JSON.parse(tab.find(TAB) ?? "null");
   // another key may have been used in this tab
   return own?.owner === owner ? own : quietly(() => get(DESK, "desk"));
 }
 
 /** Leaves nothing in this tab. */
 export function clearTab() {
-  sessionStorage.removeItem(TAB);
+  tab.forget(TAB);
 }
 
 /** A conversation {id, title, begun, changed, turns}, or undefined. */
@@ -113,6 +111,10 @@ async function quietly(step) {
 
 function tell(error) {
   if (!(error instanceof Problem)) throw error;
+  notify(error.message);
+}
+
+function notify(text) {
   notice.hidden = false;
-  if (notice.textContent !== error.message) notice.textContent = error.message;
+  if (notice.textContent !== text) notice.textContent = text;
 }

@@ -1,6 +1,7 @@
 /** Whether questions are recorded: what the reader chose in this browser, or what it asks of all. */
 
 import { say } from "../language.js";
+import { browser } from "../storage.js";
 
 const KEPT_AS = "atlas-unrecorded";
 
@@ -18,11 +19,11 @@ export function offerPrivacy({ tracing }) {
 }
 
 function keep() {
-  if (box.checked) localStorage.setItem(KEPT_AS, "1");
-  else localStorage.removeItem(KEPT_AS);
+  const isKept = box.checked ? browser.keep(KEPT_AS, "1") : browser.forget(KEPT_AS);
+  at("unrecorded-hint").textContent = say(isKept ? "ask.unrecordedHint" : "keep.unkeptChoice");
 }
 
-box.checked = navigator.globalPrivacyControl === true || localStorage.getItem(KEPT_AS) !== null;
+box.checked = navigator.globalPrivacyControl === true || browser.find(KEPT_AS) !== null;
 if (navigator.globalPrivacyControl === true) {
   // the server follows the browser too
   box.disabled = true;

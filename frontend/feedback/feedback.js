@@ -2,6 +2,7 @@
 
 import { newId, Problem, sendFeedback } from "../api.js";
 import { say } from "../language.js";
+import { browser } from "../storage.js";
 
 const KEPT_AS = "atlas-reader";
 const GONE = 404;
@@ -76,8 +77,8 @@ export function newFeedback(qaId, { hasName }) {
 
 /** Who votes where no keys are used: a random id, made for the first vote of a browser. */
 function voter() {
-  const id = localStorage.getItem(KEPT_AS) ?? newId();
-  localStorage.setItem(KEPT_AS, id);
+  const id = browser.find(KEPT_AS) ?? newId();
+  browser.keep(KEPT_AS, id);
   return { user_id: id };
 }
 

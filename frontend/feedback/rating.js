@@ -23,8 +23,8 @@ export function ratingSection(qaId, feedback, { hasName }) {
   );
   const first = [say("feedback.helpfulQ"), ...thumbs(feedback), opener(more), progress(feedback)];
   return element(
-    "section",
-    { class: "rating", "aria-label": say("feedback.rating") },
+    "div",
+    { class: "rating", role: "group", "aria-label": say("feedback.rating") },
     element("div", { class: "thumbs" }, ...first),
     problem(feedback),
     more,

@@ -3,13 +3,14 @@
 import { sendJson } from "../api.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
+import { browser } from "../storage.js";
 
 const KEPT_AS = "atlas-style";
 const STYLES = ["plain", "chicago", "apa", "mla", "oscola", "bluebook", "mcgill"];
 
 /** The chosen style; the browser remembers it. */
 export function style() {
-  const kept = localStorage.getItem(KEPT_AS);
+  const kept = browser.find(KEPT_AS);
   return STYLES.includes(kept) ? kept : "plain";
 }
 
@@ -19,7 +20,7 @@ export function styleChooser() {
   const select = element("select", { class: "style-choice" }, ...options);
   select.value = style();
   select.addEventListener("change", () => {
-    localStorage.setItem(KEPT_AS, select.value);
+    browser.keep(KEPT_AS, select.value);
     for (const other of document.querySelectorAll(".style-choice")) other.value = select.value;
   });
   return element("label", { class: "style" }, `${say("keep.style")} `, select);

@@ -1,35 +1,33 @@
 /** What is not saved yet, kept by the browser: one entry for each label, whatever tab it is in. */
 
+import { browser } from "../storage.js";
+
 /** `prefix` names what the drafts are of. */
 export function createDrafts(prefix) {
   const name = (id) => `${prefix}:${id}`;
   return {
     /** Whether it is kept: a browser has little room, and may be told to keep nothing. */
     keep(id, draft) {
-      try {
-        localStorage.setItem(name(id), JSON.stringify({ ...draft, kept: Date.now() }));
-        return true;
-      } catch {
-        return false;
-      }
+      return browser.keep(name(id), JSON.stringify({ ...draft, kept: Date.now() }));
     },
     find(id) {
-      return parsed(localStorage.getItem(name(id)));
+      return parsed(browser.find(name(id)));
     },
     discard(id) {
-      localStorage.removeItem(name(id));
+      browser.forget(name(id));
     },
     /** Discards what was saved, unless somebody went on with it, be it in another tab. */
     discardSaved(id, saved) {
-      const found = parsed(localStorage.getItem(name(id)));
+      const found = parsed(browser.find(name(id)));
       const same = (field) => JSON.stringify(found[field]) === JSON.stringify(saved[field]);
-      if (found !== null && Object.keys(saved).every(same)) localStorage.removeItem(name(id));
+      if (found !== null && Object.keys(saved).every(same)) browser.forget(name(id));
     },
     /** The newest first. */
     all() {
-      return Object.keys(localStorage)
+      return browser
+        .names()
         .filter((key) => key.startsWith(`${prefix}:`))
-        .map((key) => parsed(localStorage.getItem(key)))
+        .map((key) => parsed(browser.find(key)))
         .filter((draft) => draft !== null)
         .sort((a, b) => b.kept - a.kept);
     },

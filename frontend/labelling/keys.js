@@ -1,5 +1,7 @@
 /** Single keys as commands, except where somebody writes. */
 
+import { browser } from "../storage.js";
+
 const WRITTEN = "textarea, select, input:not([type=radio], [type=checkbox])";
 
 const OFF = "atlas-no-keys"; // of this browser: single keys are no commands
@@ -8,7 +10,7 @@ const HELD = ["j", "k"]; // what may go on while a key is held
 /** Calls `commands[key]` with the event; `save` also for Ctrl+S and ⌘+S, wherever the focus is. */
 export function listenToKeys(commands, save) {
   const single = document.getElementById("single-keys");
-  single.checked = localStorage.getItem(OFF) === null;
+  single.checked = browser.find(OFF) === null;
   single.addEventListener("change", () => remember(single.checked));
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
@@ -27,12 +29,8 @@ export function listenToKeys(commands, save) {
 }
 
 function remember(on) {
-  try {
-    if (on) localStorage.removeItem(OFF);
-    else localStorage.setItem(OFF, "yes");
-  } catch {
-    // a browser that keeps nothing: it holds for this page
-  }
+  if (on) browser.forget(OFF);
+  else browser.keep(OFF, "yes");
 }
 
 /** Moves the focus by `step` among `nodes`, to the first one if none of them has it. */

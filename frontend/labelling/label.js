@@ -3,6 +3,7 @@
 import "./own_key.js";
 import { getJson, newId, Problem, sendJson } from "../api.js";
 import { element } from "../dom.js";
+import { tab } from "../storage.js";
 import { counted } from "../text.js";
 import { createDrafts } from "./drafts.js";
 import { createForm, offerCategories } from "./form.js";
@@ -70,7 +71,7 @@ function changed() {
   Object.assign(label, form.read());
   const kept = drafts.keep(label.id, label);
   if (!kept) say("This browser keeps no draft: save before you leave.");
-  sessionStorage.setItem(OPEN_AS, label.id);
+  tab.keep(OPEN_AS, label.id);
   return kept;
 }
 
@@ -78,7 +79,7 @@ function changed() {
 function open(next, passages = []) {
   label = { ...empty(), ...next };
   judged = [];
-  sessionStorage.setItem(OPEN_AS, label.id);
+  tab.keep(OPEN_AS, label.id);
   warn();
   form.show(label);
   add(passages);
@@ -290,7 +291,7 @@ async function start() {
     }
     for (const id of FORMS) at(id).inert = false;
     listen();
-    const draft = drafts.find(sessionStorage.getItem(OPEN_AS));
+    const draft = drafts.find(tab.find(OPEN_AS));
     if (draft === null) open(empty());
     else await resume(draft);
   });

@@ -3,6 +3,7 @@
 import "./own_key.js";
 import { getJson, Problem, sendJson } from "../api.js";
 import { element } from "../dom.js";
+import { tab } from "../storage.js";
 import { createDrafts } from "./drafts.js";
 import { listenToKeys, moveFocus } from "./keys.js";
 import { answerNodes } from "./rated_answer.js";
@@ -45,7 +46,7 @@ function offerNames() {
 
 /** Somebody else rates on, or somebody whose name is not known. */
 function leave() {
-  sessionStorage.removeItem(RATER);
+  tab.forget(RATER);
   state = null;
   at("answer").replaceChildren();
   at("rating-form").hidden = true;
@@ -57,7 +58,7 @@ function leave() {
 
 async function begin(name) {
   const found = await getJson(`api/ratings?${new URLSearchParams({ rater: name })}`);
-  sessionStorage.setItem(RATER, found.rater);
+  tab.keep(RATER, found.rater);
   at("another-rater").hidden = false;
   at("rater-form").hidden = true;
   at("rating-form").hidden = false;
@@ -179,7 +180,7 @@ await attempt(async () => {
     },
     save,
   );
-  const rater = sessionStorage.getItem(RATER);
+  const rater = tab.find(RATER);
   if (rater === null) return offerNames();
   try {
     return await begin(rater);

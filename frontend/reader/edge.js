@@ -1,5 +1,7 @@
 /** The edge of the pane, which is moved with the mouse or the arrow keys. */
 
+import { browser } from "../storage.js";
+
 const KEPT_AS = "atlas-reader-width";
 const LEAST = 25; // per cent of the desk
 const MOST = 70;
@@ -7,11 +9,11 @@ const STEP = 2;
 
 /** Lets `edge`, a separator, set the width of the reader in `desk`. */
 export function openEdge(edge, desk) {
-  let share = Number(localStorage.getItem(KEPT_AS)) || null;
+  let share = Number(browser.find(KEPT_AS)) || null;
 
   function set(wanted) {
     share = Math.min(MOST, Math.max(LEAST, wanted));
-    localStorage.setItem(KEPT_AS, String(Math.round(share)));
+    browser.keep(KEPT_AS, String(Math.round(share)));
     show();
   }
 

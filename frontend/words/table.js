@@ -35,7 +35,7 @@ export function sortable(columns, rows) {
   fill(rows);
   const head = element("thead", {}, element("tr", {}, ...heads));
   // it scrolls sideways on its own, and so must be reached by keyboard
-  const scroller = { class: "table", tabindex: "0", role: "region", "aria-label": columns[0].head };
+  const scroller = { class: "table", tabindex: "0", role: "group", "aria-label": columns[0].head };
   return element("div", scroller, element("table", {}, head, body));
 }
 

@@ -5,21 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    ConsoleMessage,
-    Page,
-    Request,
-    Response,
-    expect,
-    sync_playwright,
-)
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from atlas_search.build.build import BuildReport
 from tests.browser import chromium
 from tests.chat_server import KEY
 from tests.conftest import require
 from tests.openai_server import OpenAIServer, openai_server
+from tests.page.watching import watched
 from tests.places import ROOT
 from tests.servers import ATLAS, running
 
@@ -83,31 +76,9 @@ def server(
 
 @pytest.fixture
 def page(browser: Browser, server: str) -> Iterator[Page]:
-    """The page, opened; a script error, a blocked or missing resource or a lost request fails the
-    test."""
-    faults: list[str] = []
-
-    def listen(message: ConsoleMessage) -> None:
-        # the browser itself reports answers of 4xx as errors; tests ask for them on purpose
-        if message.type == "error" and "Failed to load resource" not in message.text:
-            faults.append(message.text)
-
-    def look(response: Response) -> None:
-        if "/static/" in response.url and response.status >= 400:
-            faults.append(f"{response.status} {response.url}")
-
-    def lost(request: Request) -> None:
-        if request.failure != "net::ERR_ABORTED":  # that the page itself gave up
-            faults.append(f"{request.failure} {request.url}")
-
-    context = browser.new_context()
-    opened = context.new_page()
-    opened.on("console", listen)
-    opened.on("response", look)
-    opened.on("requestfailed", lost)
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.goto(server)
-    expect(opened.locator("select#collection option")).to_have_count(5)
-    yield opened
-    context.close()
-    assert faults == []
+    """The page, opened; what it does wrong fails the test, unless `expect_faults` says so."""
+    with watched(browser) as context:
+        opened = context.new_page()
+        opened.goto(server)
+        expect(opened.locator("select#collection option")).to_have_count(5)
+        yield opened

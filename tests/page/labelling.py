@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from atlas_search import Atlas
 from atlas_search.core.settings import load_settings
@@ -47,24 +47,6 @@ def rating_server(
     app = page_app("rate.html", load_settings(), KEY, {blueprint: RATING_ROUTES})
     with served(app, threads=8) as address:
         yield address
-
-
-@contextmanager
-def context_of(browser: Browser, **options: object) -> Iterator[BrowserContext]:
-    """A browser of its own; what its pages report as errors fails the test."""
-    faults: list[str] = []
-
-    def listen(message: ConsoleMessage) -> None:
-        # the browser itself reports answers of 4xx as errors; tests ask for them on purpose
-        if message.type == "error" and "Failed to load resource" not in message.text:
-            faults.append(message.text)
-
-    context = browser.new_context(**options)  # type: ignore[arg-type]
-    context.on("console", listen)
-    context.on("weberror", lambda error: faults.append(str(error.error)))
-    yield context
-    context.close()
-    assert faults == []
 
 
 def open_page(context: BrowserContext, address: str) -> Page:

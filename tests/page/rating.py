@@ -11,6 +11,7 @@ from atlas_search.server.app import create_app
 from tests.access.two_corpora import QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
 from tests.page.asking import ask, latest
+from tests.page.watching import watched
 from tests.servers import served
 
 VOTER = "localStorage.getItem('atlas-reader')"
@@ -29,16 +30,12 @@ def rated_server(folder: Path, **settings: object) -> Iterator[str]:
 
 @contextmanager
 def opened(browser: Browser, address: str, **options: object) -> Iterator[Page]:
-    """The page in a browser of its own; a script error fails the test."""
-    faults: list[str] = []
-    context = browser.new_context(**options)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(address)
-    expect(page.locator("select#collection option")).to_have_count(3)
-    yield page
-    context.close()
-    assert faults == []
+    """The page in a browser of its own; what it does wrong fails the test."""
+    with watched(browser, **options) as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator("select#collection option")).to_have_count(3)
+        yield page
 
 
 def ask_for_id(page: Page, question: str = QUESTION) -> str:
@@ -51,7 +48,7 @@ def ask_for_id(page: Page, question: str = QUESTION) -> str:
 
 def rating(page: Page) -> Locator:
     """The controls of the last answer, unfolded."""
-    section = latest(page).get_by_role("region", name="Your rating")
+    section = latest(page).get_by_role("group", name="Your rating")
     more = section.get_by_role("button", name="More")
     if more.get_attribute("aria-expanded") == "false":
         more.click()
@@ -59,7 +56,7 @@ def rating(page: Page) -> Locator:
 
 
 def expect_saved(page: Page) -> None:
-    status = latest(page).get_by_role("region", name="Your rating").get_by_role("status")
+    status = latest(page).get_by_role("group", name="Your rating").get_by_role("status")
     expect(status).to_have_text("Saved")
 
 

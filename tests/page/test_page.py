@@ -43,6 +43,29 @@ def test_the_collection_dropdown_stands_in_the_test_target_box_and_is_sent(page:
     expect(corpora).to_have_count(1)
 
 
+@pytest.mark.parametrize(
+    ("tongue", "box", "label", "none"),
+    [
+        ("en", "Test Target", "Model", "none: the sources’ own sentences"),
+        ("fr", "Cible", "Modèle", "aucun : les phrases mêmes des sources"),
+    ],
+)
+def test_the_model_of_the_target_stands_in_the_box(
+    page: Page, tongue: str, box: str, label: str, none: str
+) -> None:
+    if tongue != "en":
+        page.select_option("select#language", tongue)
+        expect(page.locator("html")).to_have_attribute("lang", tongue)
+    model = page.get_by_role("group", name=box).get_by_label(label, exact=True)
+    expect(model).to_be_visible()
+    expect(model).to_have_text(none)
+    expect(model).to_have_role("status")  # a change is announced
+    page.select_option("select#target", "model")
+    expect(model).to_have_text("openai (gpt-4o-mini)")
+    page.select_option("select#target", "keyless")
+    expect(model).to_contain_text("mistral")
+
+
 def test_the_words_marked_are_exactly_those_cited(page: Page) -> None:
     ask(page)
     quote = page.locator("article.answer .answer-text").first.inner_text()
@@ -103,6 +126,45 @@ def test_a_phone_shows_it_without_scrolling_sideways(page: Page) -> None:
     expect(page.locator("#reader mark").first).to_be_in_viewport()
     overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert overflow <= 0
+
+
+ABOVE = """() => [...document.querySelectorAll('#ask-form > .buttons button')]
+  .map((button) => button.getBoundingClientRect())
+  .filter(({ width, top, bottom }) => width > 0 && top >= 0 && bottom <= innerHeight)
+  .map(({ x, y, width, height }) => document.elementFromPoint(x + width / 2, y + height / 2))
+  .filter((node) => node.closest('#reader') === null)
+  .map((node) => node.outerHTML)"""
+
+
+def test_the_document_on_a_phone_covers_the_page(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    ask(page)
+    page.locator("button.citation").first.click()
+    expect(page.locator("#reader mark").first).to_be_in_viewport()
+    # what is inert is passed over, though it may be seen
+    page.evaluate("document.querySelectorAll('[inert]').forEach((node) => (node.inert = false))")
+    for place in ("0", "document.body.scrollHeight", "innerHeight / 2"):
+        page.evaluate(f"window.scrollTo(0, {place})")
+        assert page.evaluate(ABOVE) == []
+
+
+@pytest.mark.parametrize("width", [1000, 1600])
+def test_nothing_lies_over_the_document_beside_the_answer(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    ask(page)
+    page.locator("button.citation").first.click()
+    expect(page.locator("#reader mark").first).to_be_in_viewport()
+    over = page.evaluate(
+        """() => {
+          const { left, right, top, bottom } =
+            document.getElementById("reader").getBoundingClientRect();
+          const share = [0.05, 0.25, 0.5, 0.75, 0.95];
+          return share.flatMap((x) => share.map((y) => document.elementFromPoint(
+            left + x * (right - left), top + y * (Math.min(bottom, innerHeight) - top))))
+            .filter((node) => node.closest("#reader") === null).map((node) => node.outerHTML);
+        }"""
+    )
+    assert over == []
 
 
 def test_chat_history_and_session_go_with_the_next_question(page: Page) -> None:

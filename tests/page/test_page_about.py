@@ -11,6 +11,7 @@ from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import settings_for
+from tests.page.watching import watched
 from tests.servers import served
 from tests.tiny import build_tiny, write_sources
 
@@ -107,12 +108,13 @@ def archive(browser: Browser, tmp_path: Path) -> Iterator[Page]:
     source = write_sources(tmp_path / "source", ARCHIVE)
     build_tiny(source, tmp_path / "stores" / "farm", HashEmbedder())
     collections = ServedCollections(settings_for(tmp_path), HashEmbedder())
-    context = browser.new_context(viewport={"width": 360, "height": 740})
-    with served(create_app(collections)) as address:
+    with (
+        served(create_app(collections)) as address,
+        watched(browser, viewport={"width": 360, "height": 740}) as context,
+    ):
         opened = context.new_page()
         opened.goto(f"{address}/?view=about")
         yield opened
-        context.close()
     collections.close()
 
 

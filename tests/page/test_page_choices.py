@@ -9,6 +9,7 @@ from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.server.app import create_app
 from tests.harbours import FEE, NORTH, SOUTH, harbours
 from tests.page.asking import ask, latest
+from tests.page.watching import watched
 from tests.servers import served
 
 pytestmark = pytest.mark.browser
@@ -25,12 +26,11 @@ def address(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -
 
 @pytest.fixture
 def harbour_page(browser: Browser, address: str) -> Iterator[Page]:
-    context = browser.new_context()
-    opened = context.new_page()
-    opened.goto(address)
-    expect(opened.locator("select#collection option")).to_have_count(3)
-    yield opened
-    context.close()
+    with watched(browser) as context:
+        opened = context.new_page()
+        opened.goto(address)
+        expect(opened.locator("select#collection option")).to_have_count(3)
+        yield opened
 
 
 def test_a_reading_is_chosen_and_asked_for(harbour_page: Page) -> None:

@@ -11,6 +11,7 @@ from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.server.app import create_app
 from tests.lighthouses import LIT, NOT_HELD, WHEN, WHEN_FROM_DUNEDIN, lighthouses
 from tests.page.asking import ask, latest
+from tests.page.watching import watched
 from tests.servers import served
 
 pytestmark = pytest.mark.browser
@@ -28,12 +29,11 @@ def address(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -
 @pytest.fixture
 def coast(browser: Browser, address: str) -> Iterator[Page]:
     """The page of the collection, opened."""
-    context = browser.new_context()
-    opened = context.new_page()
-    opened.goto(address)
-    expect(opened.locator("select#collection option")).to_have_count(3)
-    yield opened
-    context.close()
+    with watched(browser) as context:
+        opened = context.new_page()
+        opened.goto(address)
+        expect(opened.locator("select#collection option")).to_have_count(3)
+        yield opened
 
 
 def ask_of(page: Page, target: str, question: str) -> Locator:

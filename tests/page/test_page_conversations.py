@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.page.asking import QUESTION, ask, begin, latest
+from tests.page.watching import expect_faults
 
 pytestmark = pytest.mark.browser
 FOLLOW_UP = "And in New Zealand?"
@@ -46,6 +47,24 @@ def test_reload_restores_the_conversation_and_the_draft(page: Page) -> None:
         begin(page, "And in Canada?")
     asked = [turn["content"] for turn in sent.value.post_data_json["chat_history"][::2]]
     assert asked == [QUESTION, "Can a local authority sue a newspaper for libel in New Zealand?"]
+
+
+def test_reload_restores_target_comparing_and_filters(page: Page) -> None:
+    target = page.get_by_label("Target", exact=True)
+    target.select_option("keyless")
+    page.get_by_label("Compare the corpora").check()
+    page.evaluate(
+        "() => import('/static/ask/scope.js').then(({changeScope}) => "
+        "changeScope({filters: {court: ['House of Lords']}, require: ['libel']}))"
+    )
+    page.fill("textarea#question", "What of Canada?")
+    reload(page)
+    expect(page.locator("textarea#question")).to_have_value("What of Canada?")
+    expect(target).to_have_value("keyless")
+    expect(page.get_by_label("Compare the corpora")).to_be_checked()
+    chips = page.get_by_role("list", name="What narrows the search")
+    expect(chips).to_contain_text("Court: House of Lords")
+    expect(chips).to_contain_text("Must hold “libel”")
 
 
 def test_conversations_are_found_renamed_deleted_and_brought_back(page: Page) -> None:
@@ -113,6 +132,27 @@ def test_a_question_on_its_way_is_kept_and_asked_again_with_a_click(page: Page) 
     assert body["corpus_filter"] == "legal_uk"
     assert [turn["content"] for turn in body["chat_history"][::2]] == [QUESTION]
     expect(latest(page)).to_have_attribute("data-state", "done", timeout=60_000)
+
+
+def test_a_question_without_filters_is_asked_again_without_them(page: Page) -> None:
+    expect_faults(page, "answered: 503 .*/api/ask/stream")
+    page.route("**/api/ask/stream", lambda route: route.fulfill(status=503, json={}))
+    with page.expect_request("**/api/ask/stream") as first:
+        begin(page)
+    again = latest(page).get_by_role("button", name="Ask again")
+    expect(again).to_be_visible()
+    page.evaluate(
+        "() => import('/static/ask/scope.js').then(({changeScope}) => "
+        "changeScope({filters: {court: ['House of Lords']}, require: ['a'], exclude: ['b']}))"
+    )
+    page.get_by_role("spinbutton", name="Passages").fill("3")
+    with page.expect_request("**/api/ask/stream") as second:
+        again.click()
+    asked, repeated = (
+        {name: value for name, value in sent.value.post_data_json.items() if name != "qa_id"}
+        for sent in (first, second)
+    )
+    assert repeated == asked
 
 
 def test_a_question_is_edited_and_asked_as_a_new_turn(page: Page) -> None:

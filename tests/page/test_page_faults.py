@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.asking import ask, begin, latest
+from tests.page.watching import expect_faults
 
 pytestmark = pytest.mark.browser
 
@@ -24,6 +25,7 @@ def test_an_answer_in_place_of_a_models_says_whose_and_why(page: Page) -> None:
 
 
 def test_a_busy_server_says_when_to_try_again(page: Page) -> None:
+    expect_faults(page, "answered: 503 .*/api/ask/stream")
     busy = {"status": 503, "detail": "All places are taken.", "retry_after": 5}
     page.route("**/api/ask/stream", lambda route: route.fulfill(status=503, json=busy))
     begin(page)

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 from tests.access.two_corpora import QUESTION
 from tests.page.asking import ask, latest
 from tests.page.rating import VOTER, ask_for_id, expect_saved, kept, opened, rated_server, rating
+from tests.page.watching import expect_faults
 
 pytestmark = pytest.mark.browser
 FEEDBACK = "**/api/feedback"
@@ -173,6 +174,7 @@ def test_one_request_at_a_time_and_later_changes_go_together(page: Page, address
 
 
 def test_nothing_is_lost_while_the_server_cannot_be_reached(page: Page, address: str) -> None:
+    expect_faults(page, "lost: .*/api/feedback")
     qa_id = ask_for_id(page)
     more = rating(page)
     page.context.set_offline(True)

@@ -3,26 +3,34 @@ for elsewhere; and the page of the API, under a policy of its own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.web_address import is_link
 from atlas_search.server.app import create_app
+from atlas_search.server.collections import ServedCollections
 from tests.answering import answered_by
+from tests.hash_embedder import HashEmbedder
 from tests.hostile_documents import (
     GOOD,
     MARKUP,
     QUESTION,
+    RIGHT_TO_LEFT,
     build_hostile,
     hostile_services,
     put_back_addresses,
 )
+from tests.ingest.handing import settings_for
 from tests.page.asking import ask, latest
+from tests.page.test_page_keep import kept
+from tests.page.words import count
 from tests.servers import served
+from tests.tiny import build_tiny, write_sources
 
 pytestmark = pytest.mark.browser
 
@@ -46,6 +54,7 @@ class Watched:
     """A page, and whatever it should not do."""
 
     page: Page
+    sites: set[str]
     faults: list[str] = field(default_factory=list)
 
     def fault(self, *said: object) -> None:
@@ -56,11 +65,10 @@ class Watched:
 def watched(browser: Browser, hostile: str) -> Iterator[Watched]:
     """A page whose dialogs, script errors, blocked parts and foreign requests fail the test."""
     context = browser.new_context()
-    found = Watched(context.new_page())
-    site = urlsplit(hostile).netloc
+    found = Watched(context.new_page(), {urlsplit(hostile).netloc})
 
     def look(request) -> None:
-        if request.url.startswith("http") and urlsplit(request.url).netloc != site:
+        if request.url.startswith("http") and urlsplit(request.url).netloc not in found.sites:
             found.fault("request", request.url)
 
     def listen(message) -> None:
@@ -153,6 +161,141 @@ def test_a_hostile_question_is_shown_as_text(watched: Watched, hostile: str) -> 
     ask(page, f'{MARKUP} +"{MARKUP}" the lantern of Ravenmoor')
     expect(latest(page).locator("h2")).to_contain_text("<img src=x onerror=alert(1)>")
     check_page(page)
+
+
+TURNED = f"lantern {RIGHT_TO_LEFT}nretnal"
+
+
+def test_hostile_values_of_filters_and_candidates_are_shown_as_text(
+    watched: Watched, hostile: str
+) -> None:
+    page = watched.page
+    page.goto(hostile)
+    page.locator(".filters > summary").click()
+    section = page.locator(".filters")
+    for field_name in ("Author", "Status", "Speaker"):
+        section.locator(".facet > summary", has_text=field_name).first.click()
+    box = section.get_by_role("checkbox", name=MARKUP).first
+    expect(box).to_be_visible()
+    box.check()
+    field = section.get_by_label("Below a heading with the words")
+    for value in (MARKUP, TURNED):
+        field.fill(value)
+        field.press("Enter")
+    chips = page.get_by_role("list", name="What narrows the search")
+    expect(chips).to_contain_text(MARKUP)
+    expect(chips).to_contain_text(TURNED)
+    check_page(page)
+
+
+def test_hostile_ids_of_candidates_are_shown_as_text(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    page.goto(hostile)
+    ask(page, QUESTION)
+
+    def rename(route: Route) -> None:
+        found = route.fetch()
+        document = found.json()
+        document["candidates"][0]["passage_id"] = f"marsh.{MARKUP}{TURNED}:0-9"
+        route.fulfill(response=found, json=document)
+
+    page.route("**/api/search", rename)
+    article = latest(page)
+    article.locator("details:has(> .all-candidates, details.all-candidates)").evaluate_all(
+        "all => all.forEach((each) => (each.open = true))"
+    )
+    article.locator("details.all-candidates > summary").click()
+    expect(article.locator(".candidates li button").first).to_have_text(f"{MARKUP}{TURNED}")
+    check_page(page)
+
+
+def test_hostile_conversations_are_shown_as_text(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    page.goto(hostile)
+    for asked in (f"{MARKUP} lantern of Ravenmoor", f"{TURNED} of Ravenmoor"):
+        ask(page, asked)
+        page.get_by_role("button", name="New conversation").click()
+    page.get_by_text("Earlier conversations").click()
+    rows = page.locator("details.conversations li")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text(TURNED)
+    expect(rows.last).to_contain_text(MARKUP)
+    page.get_by_label("Find in what was asked and answered").fill(MARKUP)
+    rows.last.get_by_role("button", name="Rename").click()
+    page.get_by_label("New name").fill(f"{MARKUP}{TURNED}")
+    page.keyboard.press("Enter")
+    expect(rows.last.locator("button").first).to_have_text(f"{MARKUP}{TURNED}")
+    check_page(page)
+    page.reload()
+    page.get_by_text("Earlier conversations").click()
+    expect(rows.last.locator("button").first).to_have_text(f"{MARKUP}{TURNED}")
+    rows.last.get_by_role("button", name="Delete").click()
+    check_page(page)
+
+
+@pytest.mark.parametrize("tab", ["Lines", "Over time", "By field", "Near words", "Setting apart"])
+def test_hostile_words_are_shown_as_text(watched: Watched, hostile: str, tab: str) -> None:
+    page = watched.page
+    page.goto(hostile)
+    view = count(page, "lantern", tab)
+    if tab == "Lines":
+        expect(view.locator(".line:not(.head)").first).to_contain_text("<script>")
+    if tab in ("Near words", "Setting apart"):
+        expect(view.locator("tbody tr, .words-said").first).to_be_visible()
+    check_page(page)
+    page.get_by_label("Words to count").fill(f'"{MARKUP} {TURNED}')
+    page.get_by_label("Words to count").press("Enter")
+    check_page(page)
+
+
+def test_hostile_sources_are_listed_as_text(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    page.goto(f"{hostile}/?view=about")
+    listed = page.locator(".about-documents li")
+    expect(listed.first).to_contain_text("<script>alert(2)</script>")
+    page.get_by_label("Words of the title").fill(MARKUP)
+    check_page(page)
+
+
+def test_hostile_things_that_are_kept_are_shown_as_text(watched: Watched, hostile: str) -> None:
+    page = watched.page
+    page.goto(hostile)
+    ask(page, QUESTION)
+    menu = latest(page).locator(".keep-menu:visible").first
+    menu.locator("summary").click()
+    menu.get_by_role("button", name="Add to reading list").click()
+    menu.get_by_role("button", name="Add a note").click()
+    dialog = page.get_by_role("dialog", name="New note")
+    dialog.get_by_label("Note", exact=True).fill(f"{MARKUP} {TURNED}")
+    dialog.get_by_label("Tags").fill(f"{MARKUP}, {TURNED}")
+    dialog.get_by_role("button", name="Save").click()
+    view = kept(page)
+    first = view.locator(".kept-list > li").first
+    expect(first.locator(".note-text")).to_have_text(f"{MARKUP} {TURNED}")
+    expect(first.locator(".tag")).to_have_text([MARKUP, TURNED])
+    check_page(page)
+
+
+def test_a_hostile_comparison_is_shown_as_text(tmp_path: Path, watched: Watched) -> None:
+    marked = f"The lantern of Ravenmoor shows red. {MARKUP} {TURNED}"
+    files = {
+        f"{name}/lantern.md": f"---\ntitle: '{MARKUP} {name}'\n---\n{marked}\n"
+        for name in ("marsh", "moor")
+    }
+    build_tiny(
+        write_sources(tmp_path / "source", files), tmp_path / "stores" / "farm", HashEmbedder()
+    )
+    collections = ServedCollections(settings_for(tmp_path, collections="farm"), HashEmbedder())
+    with served(create_app(collections)) as address:
+        page = watched.page
+        watched.sites.add(urlsplit(address).netloc)
+        page.goto(address)
+        page.get_by_label("Compare the corpora").check()
+        ask(page, QUESTION)
+        expect(latest(page).locator("[data-corpus]")).to_have_count(2)
+        expect(latest(page)).to_contain_text("<script>alert(2)</script>")
+        check_page(page)
+    collections.close()
 
 
 def test_the_page_makes_no_markup_of_text_even_by_mistake(watched: Watched, hostile: str) -> None:

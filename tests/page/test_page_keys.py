@@ -12,6 +12,7 @@ from tests.access.conftest import COLLECTION, guard
 from tests.access.two_corpora import OPEN, PLANTED, QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
 from tests.page.asking import ask, begin
+from tests.page.watching import watched
 from tests.servers import served
 
 pytestmark = pytest.mark.browser
@@ -46,12 +47,11 @@ def sent() -> list[Request]:
 @pytest.fixture
 def page(browser: Browser, server: str, sent: list[Request]) -> Iterator[Page]:
     """The page, opened without a key."""
-    context = browser.new_context(accept_downloads=True)
-    opened = context.new_page()
-    opened.on("request", lambda request: sent.append(request))
-    opened.goto(server)
-    yield opened
-    context.close()
+    with watched(browser, accept_downloads=True) as context:
+        opened = context.new_page()
+        opened.on("request", lambda request: sent.append(request))
+        opened.goto(server)
+        yield opened
 
 
 def sign_in(page: Page, key: str) -> None:
@@ -121,14 +121,13 @@ def test_without_keys_nothing_is_asked(browser: Browser, tmp_path: Path) -> None
     with (
         two_corpora(tmp_path / "open", HashEmbedder()) as opened,
         served(create_app(lambda: opened), threads=16) as address,
+        watched(browser) as context,
     ):
-        context = browser.new_context()
         page = context.new_page()
         page.goto(address)
         expect(page.locator("#served")).to_contain_text("2 corpora")
         expect(page.locator("#signed-in")).to_be_hidden()
         expect(page.get_by_role("dialog")).to_be_hidden()
-        context.close()
 
 
 def test_conversations_are_those_of_a_key(page: Page, key: str, keys_file: Path) -> None:

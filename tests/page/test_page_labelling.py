@@ -13,7 +13,8 @@ from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.people.label_file import LabelFile
 from tests.access.two_corpora import QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
-from tests.page.labelling import KEY, context_of, label_server, open_page, search, select_words
+from tests.page.labelling import KEY, label_server, open_page, search, select_words
+from tests.page.watching import expect_faults, watched
 
 WORDS = "The parish keeps the granite bridge"
 
@@ -37,7 +38,7 @@ def address(atlas: Atlas, file: Path) -> Iterator[str]:
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    with context_of(browser) as opened:
+    with watched(browser) as opened:
         yield opened
 
 
@@ -157,7 +158,7 @@ def only_one(route) -> None:
 def test_what_is_not_saved_is_there_again_when_the_browser_was_closed(
     browser: Browser, address: str, file: Path
 ) -> None:
-    with context_of(browser) as first:
+    with watched(browser) as first:
         page = open_page(first, address)
         search(page, QUESTION).first.get_by_label("3 answers").check()
         page.reload()
@@ -253,6 +254,7 @@ def test_without_the_labels_nothing_is_written_until_they_are_there(
 ) -> None:
     context.route("**/api/labels", lambda route: route.abort(), times=1)
     page = open_page(context, address)
+    expect_faults(page, "lost: net::ERR_FAILED .*/api/labels")
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
     page.keyboard.press("n")
     expect(page.locator("#label-form")).to_have_attribute("inert", "")
@@ -332,7 +334,7 @@ def test_without_the_key_the_page_asks_for_it(
 def test_it_fits_a_narrow_screen_and_every_control_has_a_name(
     browser: Browser, address: str, tmp_path: Path
 ) -> None:
-    with context_of(browser, viewport={"width": 400, "height": 800}) as context:
+    with watched(browser, viewport={"width": 400, "height": 800}) as context:
         page = open_page(context, address)
         search(page, QUESTION)
         width = page.evaluate("document.documentElement.scrollWidth")

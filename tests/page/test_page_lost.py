@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.chat_server import Pause, Says
 from tests.openai_server import OpenAIServer
 from tests.page.asking import QUESTION, ask, begin, best_passage, latest
+from tests.page.watching import expect_faults, watched
 
 pytestmark = pytest.mark.browser
 SHIFTS = """() => {
@@ -23,15 +24,15 @@ SHIFTS = """() => {
 @pytest.fixture
 def lost(browser: Browser, server: str) -> Iterator[Page]:
     """The page, of which requests may fail."""
-    context = browser.new_context()
-    opened = context.new_page()
-    opened.goto(server)
-    expect(opened.locator("#served")).not_to_be_empty()
-    yield opened
-    context.close()
+    with watched(browser) as context:
+        opened = context.new_page()
+        opened.goto(server)
+        expect(opened.locator("#served")).not_to_be_empty()
+        yield opened
 
 
 def test_a_lost_connection_leaves_the_question_and_a_click_asks_again(lost: Page) -> None:
+    expect_faults(lost, "ERR_INTERNET_DISCONNECTED")
     page = lost
     page.context.set_offline(True)
     begin(page)
@@ -45,6 +46,7 @@ def test_a_lost_connection_leaves_the_question_and_a_click_asks_again(lost: Page
 
 def test_a_server_that_knows_nothing_of_before_goes_on(lost: Page) -> None:
     """As after a restart: a stream that breaks is not found again."""
+    expect_faults(lost, "lost: net::ERR_FAILED .*/api/ask/stream")
     page = lost
     page.route("**/api/ask/stream", lambda route: route.abort())
     page.route("**/api/ask/*/stream", lambda route: route.fulfill(status=404, json={}))

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.page.asking import QUESTION, ask, latest
+from tests.page.watching import watched
 
 pytestmark = pytest.mark.browser
 
@@ -61,15 +62,11 @@ def test_an_answer_that_holds_has_no_legend(page: Page) -> None:
 
 @pytest.fixture
 def french(browser: Browser, server: str) -> Any:
-    context = browser.new_context(locale="fr-FR")
-    opened = context.new_page()
-    faults: list[str] = []
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.goto(server)
-    expect(opened.locator("select#collection option").nth(1)).to_be_attached()
-    yield opened
-    context.close()
-    assert faults == []
+    with watched(browser, locale="fr-FR") as context:
+        opened = context.new_page()
+        opened.goto(server)
+        expect(opened.locator("select#collection option").nth(1)).to_be_attached()
+        yield opened
 
 
 def test_the_answer_is_described_in_french(french: Page) -> None:

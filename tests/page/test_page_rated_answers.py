@@ -25,6 +25,7 @@ from tests.page.rating import (
     rated_server,
     rating,
 )
+from tests.page.watching import watched
 from tests.servers import served, wait_for
 
 pytestmark = pytest.mark.browser
@@ -92,8 +93,11 @@ def test_with_a_key_it_is_the_key_that_votes(browser: Browser, tmp_path: Path) -
     key = add_key(keys_file, "Anna", corpora={COLLECTION: [OPEN]}).text
     with two_corpora(tmp_path / "parish", HashEmbedder()) as plain:
         guarded = guard(plain, keys_file)
-        with served(create_app(lambda: guarded), threads=16) as address:
-            page = browser.new_context().new_page()
+        with (
+            served(create_app(lambda: guarded), threads=16) as address,
+            watched(browser) as context,
+        ):
+            page = context.new_page()
             page.goto(address)
             page.get_by_label("Key", exact=True).fill(key)
             page.get_by_role("button", name="Sign in").click()
@@ -108,7 +112,6 @@ def test_with_a_key_it_is_the_key_that_votes(browser: Browser, tmp_path: Path) -
             own = {"Authorization": f"Bearer {key}"}
             found = httpx2.get(f"{address}/api/feedback/{qa_id}", headers=own).json()
             assert found["thumb"] == "up"
-            page.context.close()
 
 
 def test_an_answer_behind_a_link_has_no_controls(browser: Browser, address: str) -> None:

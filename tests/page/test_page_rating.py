@@ -11,7 +11,8 @@ from atlas_search.evaluation.people.agreement import ALPHA, COHEN, agreements
 from atlas_search.evaluation.people.ratings import Ratings
 from atlas_search.evaluation.people.scales import Scale
 from atlas_search.server.labelling.rating_routes import Rated
-from tests.page.labelling import context_of, open_page, rating_server
+from tests.page.labelling import open_page, rating_server
+from tests.page.watching import watched
 from tests.replies import reply
 
 SCALES = [
@@ -37,7 +38,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    with context_of(browser) as opened:
+    with watched(browser) as opened:
         yield opened
 
 
@@ -124,7 +125,7 @@ def test_a_new_tab_of_another_rater_has_another_order_and_none_of_the_ratings(
     answers = [rated(n) for n in range(30)]
     with (
         rating_server(tmp_path, answers, SCALES, ("anna", "ben")) as address,
-        context_of(browser) as context,
+        watched(browser) as context,
     ):
         orders = []
         for name in ("anna", "ben", "anna"):
@@ -157,7 +158,7 @@ def test_what_was_rated_on_other_scales_stays_and_is_rated_on_the_new_ones(
     answers = [rated(0)]
     for scale, grade in (("relevance", 4), ("clarity", 2)):
         scales = [Scale(name=scale)]
-        with rating_server(tmp_path, answers, scales) as address, context_of(browser) as context:
+        with rating_server(tmp_path, answers, scales) as address, watched(browser) as context:
             page = open_page(context, address)
             begin(page, "anna")
             expect(page.get_by_role("status")).to_have_text("0 of 1 rated.")
@@ -172,7 +173,7 @@ def test_scales_whose_names_differ_in_signs_alone_are_rated_apart(
     browser: Browser, tmp_path: Path
 ) -> None:
     scales = [Scale(name="tone: a", high=10), Scale(name="tone- a")]
-    with rating_server(tmp_path, [rated(0)], scales) as address, context_of(browser) as context:
+    with rating_server(tmp_path, [rated(0)], scales) as address, watched(browser) as context:
         page = open_page(context, address)
         begin(page, "anna")
         page.get_by_role("group", name="tone- a").get_by_label("5").check()
@@ -187,7 +188,7 @@ def test_scales_whose_names_differ_in_signs_alone_are_rated_apart(
 def test_who_is_not_among_the_raters_chooses_another_name(browser: Browser, tmp_path: Path) -> None:
     with (
         rating_server(tmp_path, [rated(0)], SCALES, ("anna", "ben")) as address,
-        context_of(browser) as context,
+        watched(browser) as context,
     ):
         page = open_page(context, address)
         expect(page.get_by_label("Your name")).to_be_visible()
@@ -251,7 +252,7 @@ def test_single_keys_can_be_switched_off(context: BrowserContext, address: str) 
 
 
 def test_it_fits_a_narrow_screen(browser: Browser, address: str) -> None:
-    with context_of(browser, viewport={"width": 400, "height": 800}) as context:
+    with watched(browser, viewport={"width": 400, "height": 800}) as context:
         page = open_page(context, address)
         begin(page, "anna")
         assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from atlas_search.services import Services
 from tests.page.asking import ask, latest
 from tests.page.test_page_keep import kept
+from tests.page.watching import expect_faults, watched
 from tests.servers import served
 from tests.test_origin import app_with
 from tests.zotero_server import ZoteroServer, zotero_server
@@ -31,20 +32,17 @@ def address(services: Services, zotero: ZoteroServer) -> Iterator[str]:
 
 @pytest.fixture
 def desk(browser: Browser, address: str) -> Iterator[Page]:
-    context = browser.new_context()
-    faults: list[str] = []
-    opened = context.new_page()
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.goto(address)
-    expect(opened.locator("select#collection option").nth(1)).to_be_attached()
-    yield opened
-    context.close()
-    assert faults == []
+    with watched(browser) as context:
+        opened = context.new_page()
+        opened.goto(address)
+        expect(opened.locator("select#collection option").nth(1)).to_be_attached()
+        yield opened
 
 
 def test_a_citation_becomes_a_bibliography_and_an_item_of_zotero(
     desk: Page, zotero: ZoteroServer
 ) -> None:
+    expect_faults(desk, "answered: 50. .*zotero")
     ask(desk)
     item = latest(desk).get_by_role("list", name="Citations").locator("> li").first
     item.locator(".keep-menu summary").click()

@@ -10,6 +10,7 @@ from atlas_search.server.collections import ServedCollections
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import settings_for
 from tests.page.asking import ask, latest
+from tests.page.watching import watched
 from tests.servers import served
 from tests.tiny import FARM, build_tiny, write_sources
 
@@ -21,9 +22,8 @@ def test_the_page_goes_on_with_the_new_version(browser: Browser, tmp_path: Path)
     source, folder = tmp_path / "sources", tmp_path / "stores" / "farm"
     build_tiny(write_sources(source, FARM), folder, HashEmbedder())
     collections = ServedCollections(settings_for(tmp_path, collections="farm"), HashEmbedder())
-    context = browser.new_context()
-    page = context.new_page()
-    with served(create_app(collections)) as address:
+    with served(create_app(collections)) as address, watched(browser) as context:
+        page = context.new_page()
         page.goto(address)
         expect(page.locator("#served")).to_contain_text("3 documents")
         ask(page, "Who gives wool?")
@@ -38,4 +38,3 @@ def test_the_page_goes_on_with_the_new_version(browser: Browser, tmp_path: Path)
         page.get_by_role("button", name="Ask", exact=True).click()
         expect(latest(page).locator(".sources")).to_contain_text("Goats give cheese.")
     collections.close()
-    context.close()

@@ -55,6 +55,41 @@ def test_a_link_to_a_question_fills_the_form_and_asks_on_a_click(asked: Page) ->
     assert begun.value.post_data_json["corpus_filter"] == "legal_uk"
 
 
+FILTERED = (
+    "() => import('/static/ask/scope.js').then(({changeScope}) => changeScope("
+    "{filters: {court: ['House of Lords'], date: {from: '1900'}}, require: ['libel']}))"
+)
+
+
+@pytest.mark.parametrize("name", ["Copy link to the question", "Copy link to this answer"])
+def test_a_link_restores_filters_target_passages_and_comparing(
+    page: Page, server: str, name: str
+) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
+    page.evaluate(FILTERED)
+    page.get_by_role("spinbutton", name="Passages").fill("7")
+    page.get_by_label("Compare the corpora").check()
+    page.get_by_label("Target", exact=True).select_option("replaced")
+    with page.expect_request("**/api/ask/stream") as first:
+        ask(page)
+    address = link(page, name)
+    page.goto("about:blank")
+    page.goto(address)
+    expect(page.locator(".shared")).to_be_visible()
+    expect(page.get_by_label("Target", exact=True)).to_have_value("replaced")
+    expect(page.get_by_role("spinbutton", name="Passages")).to_have_value("7")
+    expect(page.get_by_label("Compare the corpora")).to_be_checked()
+    chips = page.get_by_role("list", name="What narrows the search")
+    for chip in ("Court: House of Lords", "Date: from 1900", "Must hold “libel”"):
+        expect(chips).to_contain_text(chip)
+    page.fill("textarea#question", QUESTION)
+    with page.expect_request("**/api/ask/stream") as second:
+        page.get_by_role("button", name="Ask", exact=True).click()
+    asked, again = (sent.value.post_data_json for sent in (first, second))
+    kept = ("target", "k", "mode", "corpus_filter", "filters", "require")
+    assert {field: again[field] for field in kept} == {field: asked[field] for field in kept}
+
+
 def test_an_answer_that_is_not_shared_any_more_leaves_its_question(page: Page, server: str) -> None:
     state = quote('{"question": "<b>Who?</b>", "shared": "nothing"}')
     page.goto("about:blank")

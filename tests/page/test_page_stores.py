@@ -11,6 +11,7 @@ from atlas_search.server.collections import ServedCollections
 from tests.collections.conftest import SEA
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import settings_for
+from tests.page.watching import watched
 from tests.servers import served
 from tests.tiny import FARM, build_tiny, write_sources
 
@@ -27,9 +28,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plain(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context()
-    yield context.new_page()
-    context.close()
+    with watched(browser) as context:
+        yield context.new_page()
 
 
 def test_another_collection_is_chosen_and_kept(plain: Page, folder: Path) -> None:

@@ -12,6 +12,17 @@ SAID = re.compile(r"""\b(?:say|sayNodes)\(\s*["'](\w+\.\w+)["']""")
 NAMED = re.compile(r'data-say(?:-[a-z-]+)?="(\w+\.\w+)"')
 FORMS = {"one", "other", "many", "two", "few", "zero"}
 PLACE = re.compile(r"\{(\w+)\}")
+WORD = re.compile(r"[^\W\d_]{2,}")
+REMARK = re.compile(r"/\*.*?\*/|(?<![:\w\"'`])//[^\n]*", re.DOTALL)
+LITERAL = re.compile(r"""(new Error\()?("[^"\n]*"|'[^'\n]*'|`[^`]*`)""")
+SENTENCE = re.compile(r"\s*[A-ZÀ-Ý]\S*\s.*[.!?…]\s*", re.DOTALL)
+ALIKE = {
+    *("citation", "collection", "conversation", "corpus", "date", "document", "format", "note"),
+    *("passage", "question", "score", "signal", "site", "source", "style", "version"),
+    *("apa", "api", "bibtex", "bluebook", "chicago", "csl", "json", "mcgill", "mla", "oscola"),
+    "ris",
+}
+"""Words that are the same in English and French, also with an s."""
 
 
 def spoken(strings: dict[str, dict[str, object]]) -> dict[str, set[str]]:
@@ -43,6 +54,54 @@ def keys_in_use() -> Iterator[tuple[str, str]]:
 def test_every_language_says_the_same(page: Page) -> None:
     english, french = (spoken(page.evaluate(STRINGS, name)) for name in ("en", "fr"))
     assert english == french
+
+
+def test_french_is_not_left_in_english(page: Page) -> None:
+    english, french = (flat(page.evaluate(STRINGS, name)) for name in ("en", "fr"))
+    same = [key for key, forms in english.items() if forms == french[key]]
+    words = {key: {word.removesuffix("s") for word in words_of(english[key])} for key in same}
+    known = {word.removesuffix("s") for word in ALIKE}
+    assert {key: of - known for key, of in words.items() if of - known} == {}
+
+
+def flat(strings: dict[str, dict[str, object]]) -> dict[str, list[str]]:
+    return {
+        f"{section}.{name}": forms_of(value)
+        for section, of in strings.items()
+        for name, value in of.items()
+    }
+
+
+def words_of(forms: list[str]) -> set[str]:
+    return {word.lower() for form in forms for word in WORD.findall(PLACE.sub("", form))}
+
+
+def sentences_of(source: str) -> list[str]:
+    """Sentences for a reader among the literals; an error of the program is for its writers."""
+    found = LITERAL.findall(REMARK.sub("", source))
+    return [said[1:-1] for error, said in found if not error and SENTENCE.fullmatch(said[1:-1])]
+
+
+def test_every_sentence_stands_among_the_strings() -> None:
+    folder = ROOT / "frontend"
+    # the pages of labels and ratings are in English alone
+    apart = (folder / "strings", folder / "labelling")
+    paths = [path for path in folder.rglob("*.js") if path.parent not in apart]
+    assert len(paths) > 80
+    found = {str(path): sentences_of(path.read_text(encoding="utf-8")) for path in paths}
+    assert {path: said for path, said in found.items() if said} == {}
+
+
+def test_a_sentence_that_is_left_in_a_module_is_found() -> None:
+    source = """/** Says. "It is a comment." */ // "So is this."
+    const SILENT = "The server is silent.";
+    say(`Wait ${seconds} seconds …`, 'Not now.', "a.b", "Title", "https://a.example/ B c.");
+    throw new Error("There is no such string.");"""
+    assert sentences_of(source) == [
+        "The server is silent.",
+        "Wait ${seconds} seconds …",
+        "Not now.",
+    ]
 
 
 def test_what_is_said_is_there(page: Page) -> None:

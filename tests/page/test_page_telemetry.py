@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.orchard import QUESTION, Orchard, build_orchard, orchard
+from tests.page.watching import watched
 from tests.servers import served
 
 pytestmark = pytest.mark.browser
@@ -31,11 +32,13 @@ def ask(page: Page, address: str) -> None:
 def test_global_privacy_control_leaves_no_trace_and_no_link(
     browser: Browser, found: Orchard, wish: str
 ) -> None:
-    context = browser.new_context(extra_http_headers={"Sec-GPC": wish} if wish else {})
-    with served(found.client.application) as address:
+    headers = {"Sec-GPC": wish} if wish else {}
+    with (
+        served(found.client.application) as address,
+        watched(browser, extra_http_headers=headers) as context,
+    ):
         page = context.new_page()
         ask(page, address)
         expect(page.locator("a.trace")).to_have_count(0 if wish else 1)
-        context.close()
     spans = [span.name for span in found.spans()]
     assert ("ask" in spans) is not bool(wish)

@@ -108,7 +108,10 @@ def test_hundreds_of_lines_follow_and_scroll_smoothly(page: Page, server: str) -
           requestAnimationFrame(step);
         })"""
     )
-    assert statistics.median(frames) < 40
+    middle, slow = statistics.median(frames), sorted(frames)[int(len(frames) * 0.95)]
+    print(f"frames while scrolling: {len(frames)}, median {middle:.1f} ms, p95 {slow:.1f} ms")
+    assert middle < 40
+    assert slow < 100
 
 
 def test_a_query_that_cannot_be_read_is_marked_where_it_breaks(page: Page) -> None:

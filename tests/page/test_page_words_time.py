@@ -9,6 +9,7 @@ from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import settings_for
+from tests.page.watching import watched
 from tests.page.words import asked, count
 from tests.servers import served
 from tests.tiny import build_tiny, write_sources
@@ -107,8 +108,7 @@ def test_gaps_are_no_zeros_and_undated_hits_are_told(browser: Browser, tmp_path:
     source = write_sources(tmp_path / "source", HIT_BY_YEAR)
     build_tiny(source, tmp_path / "stores" / "farm", HashEmbedder())
     collections = ServedCollections(settings_for(tmp_path), HashEmbedder())
-    context = browser.new_context()
-    with served(create_app(collections)) as address:
+    with served(create_app(collections)) as address, watched(browser) as context:
         page = context.new_page()
         page.goto(f"{address}/?view=words&q=strike&tab=time")
         view = page.get_by_role("region", name="Words", exact=True)
@@ -125,5 +125,4 @@ def test_gaps_are_no_zeros_and_undated_hits_are_told(browser: Browser, tmp_path:
         expect(view.locator(".line-hit mark")).to_have_text(["strike"])
         expect(view.locator(".line-after").last).to_contain_text("<img src=x onerror=alert(1)>")
         expect(view).to_contain_text("Only without a single year")
-    context.close()
     collections.close()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from flask import Response, g, request, send_from_directory
+from flask import Response, g, request
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from werkzeug.routing import BaseConverter
@@ -47,6 +47,7 @@ from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
 from atlas_search.server.listing import listing_blueprint
 from atlas_search.server.metrics import begin_request, count_job, metrics_blueprint, time_request
+from atlas_search.server.page_files import PageFiles
 from atlas_search.server.pages.routes import pages_blueprint
 from atlas_search.server.present_guard import PresentGuard
 from atlas_search.server.problems import Problem, problem_response, validation_response
@@ -185,10 +186,9 @@ def create_app(
     app.register_api(read_sources_blueprint(own))
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments
-    app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, "index.html"))
-    app.add_url_rule(
-        "/static/<path:name>", "page", lambda name: send_from_directory(frontend, name)
-    )
+    files = PageFiles(frontend)
+    app.add_url_rule("/", view_func=lambda: files.send("index.html"))
+    app.add_url_rule("/static/<path:name>", "page", files.send)
     trusted = networks(settings.trusted_proxies)
     # mypy has it that a method cannot be replaced; Flask says to do it so
     app.wsgi_app = ForwardedFor(app.wsgi_app, trusted)  # type: ignore[method-assign]

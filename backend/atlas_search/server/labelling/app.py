@@ -7,7 +7,7 @@ those of `atlas serve` that are not named here are not there.
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from flask import Response, g, request, send_from_directory
+from flask import Response, g, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.openapi import OpenAPI
 from pydantic import SecretStr
@@ -20,6 +20,7 @@ from atlas_search.server.access.origin import origin_gate, origins
 from atlas_search.server.access.rules import rule_key
 from atlas_search.server.bodies import StrictJSON, read_body
 from atlas_search.server.headers import forbid
+from atlas_search.server.page_files import PageFiles
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.telemetry import heed_privacy, speak_again
 
@@ -55,11 +56,9 @@ def page_app(
     app.after_request(lambda response: _forbid(response))
     for blueprint in blueprints:
         app.register_api(blueprint)
-    frontend = bundled_folder("frontend")
-    app.add_url_rule("/", view_func=lambda: send_from_directory(frontend, page))
-    app.add_url_rule(
-        "/static/<path:name>", "page", lambda name: send_from_directory(frontend, name)
-    )
+    files = PageFiles(bundled_folder("frontend"))
+    app.add_url_rule("/", view_func=lambda: files.send(page))
+    app.add_url_rule("/static/<path:name>", "page", files.send)
     return app
 
 

@@ -1,0 +1,49 @@
+/** Short texts that the browser keeps by name: in all its tabs, or in this one until it is closed.
+ *
+ * A browser may have no room left, or keep nothing and refuse even to be asked. What it does not
+ * keep holds until the page is left.
+ */
+
+export const browser = storage("localStorage");
+export const tab = storage("sessionStorage");
+
+function storage(area) {
+  const held = new Map(); // by name what the browser did not take; null where it did not let go
+
+  /** What `step` makes of the browser's part; undefined if it refuses. */
+  function attempt(step) {
+    try {
+      return step(window[area]);
+    } catch (error) {
+      if (error instanceof DOMException) return undefined; // such as SecurityError
+      throw error;
+    }
+  }
+
+  function write(name, text, step) {
+    const isKept = attempt((kept) => (step(kept), true)) ?? false;
+    if (isKept) held.delete(name);
+    else held.set(name, text);
+    return isKept;
+  }
+
+  return {
+    /** The text, or null. */
+    find(name) {
+      return held.has(name) ? held.get(name) : attempt((kept) => kept.getItem(name)) ?? null;
+    },
+    /** Keeps a text; whether the browser did. */
+    keep(name, text) {
+      return write(name, text, (kept) => kept.setItem(name, text));
+    },
+    /** Lets go of a text; whether the browser did. */
+    forget(name) {
+      return write(name, null, (kept) => kept.removeItem(name));
+    },
+    /** All names with a text. */
+    names() {
+      const kept = attempt((found) => Object.keys(found)) ?? [];
+      return [...new Set([...kept, ...held.keys()])].filter((name) => this.find(name) !== null);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+"""A browser whose pages may do nothing wrong but what their test expects."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    WebError,
+)
+
+VIOLATIONS = """addEventListener('securitypolicyviolation', (event) => {
+  console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+});"""
+
+
+class Faults:
+    """What pages did wrong so far, and patterns of what a test expects of them."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.expected: list[str] = []
+
+    def listen(self, message: ConsoleMessage) -> None:
+        # the browser itself reports what `look` and `lose` hear of
+        if message.type == "error" and not message.text.startswith("Failed to load resource"):
+            self.found.append(f"console: {message.text} {message.location['url']}")
+
+    def fail(self, error: WebError) -> None:
+        self.found.append(f"script: {error.error}")
+
+    def lose(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # that the page itself gave up
+            self.found.append(f"lost: {request.failure} {request.url}")
+
+    def look(self, response: Response) -> None:
+        # tests ask the API on purpose for what it refuses
+        if response.status >= (500 if "/api/" in response.url else 400):
+            self.found.append(f"answered: {response.status} {response.url}")
+
+    def check(self) -> None:
+        """Raise AssertionError with what no pattern expects, and with patterns of nothing."""
+        unexpected = [
+            fault
+            for fault in self.found
+            if not any(re.search(pattern, fault) for pattern in self.expected)
+        ]
+        absent = [
+            pattern
+            for pattern in self.expected
+            if not any(re.search(pattern, fault) for fault in self.found)
+        ]
+        said = [*unexpected, *(f"did not come: {pattern}" for pattern in absent)]
+        assert said == [], "\n".join(said)
+
+
+_FAULTS: WeakKeyDictionary[BrowserContext, Faults] = WeakKeyDictionary()
+
+
+@contextmanager
+def watched(browser: Browser, **options: object) -> Iterator[BrowserContext]:
+    """A browser of its own. An error in the console or a script, a violation of the policy, a lost
+    request or an answer of 500 and more fails the test, unless it is expected."""
+    context = browser.new_context(**options)  # type: ignore[arg-type]
+    faults = _FAULTS[context] = Faults()
+    context.add_init_script(VIOLATIONS)
+    context.on("console", faults.listen)
+    context.on("weberror", faults.fail)
+    context.on("requestfailed", faults.lose)
+    context.on("response", faults.look)
+    try:
+        yield context
+    finally:
+        context.close()
+    faults.check()
+
+
+def expect_faults(page: Page, *patterns: str) -> None:
+    """Have faults that one of the patterns is found in fail nothing; each has to come."""
+    _FAULTS[page.context].expected.extend(patterns)
