@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from atlas_search.server.page_files import PageFiles
+from atlas_search.server.page_files import PageFiles, compress_document
 
 SCRIPT = "const name = 'Derbyshire';\n" * 40
 SCRIPT_ZIPPED = {"Accept-Encoding": "br;q=1, gzip;q=0.8"}
@@ -113,3 +113,23 @@ def test_what_is_not_there_is_not_found(client: FlaskClient, folder: Path, name:
     (folder.parent / "secret.js").write_text("secret")
     for headers in ({}, SCRIPT_ZIPPED):
         assert client.get(f"/{name}", headers=headers).status_code == 404
+
+
+def test_a_document_is_compressed_where_it_was_only_fetched(folder: Path) -> None:
+    app = Flask(__name__, static_folder=None)
+    app.after_request(compress_document)
+    app.add_url_rule("/long", view_func=lambda: {"said": SCRIPT}, methods=["GET", "POST"])
+    app.add_url_rule("/short", "short", view_func=lambda: {"said": "yes"})
+    client = app.test_client()
+    plain, small = client.get("/long"), client.get("/long", headers=SCRIPT_ZIPPED)
+    assert small.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(small.data) == plain.data
+    assert small.content_length == len(small.data) < len(plain.data) / 4
+    assert small.headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding"
+    for other in (
+        plain,
+        client.get("/short", headers=SCRIPT_ZIPPED),
+        client.post("/long", headers=SCRIPT_ZIPPED),
+    ):
+        assert "Content-Encoding" not in other.headers
+        assert other.is_json

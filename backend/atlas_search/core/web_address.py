@@ -4,10 +4,11 @@ A source may state any text as its address. One that runs a script, shows a pass
 otherwise by a browser than by a person is never a link; where it is harmless it stays as text.
 """
 
+import base64
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from atlas_search.core.domain import Metadata, MetadataValue, plain_metadata
 
@@ -104,6 +105,22 @@ def without_login(address: str) -> str:
         return re.sub(r"//[^/]*@", "//", address)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=host)) if "@" in parts.netloc else address
+
+
+def login_of(address: str) -> tuple[str, ...]:
+    """What must not be told of an address: its password in every form in which it is sent, and with
+    the user name before it; nothing of an address without one."""
+    try:
+        login = urlsplit(address).netloc.rpartition("@")[0]
+    except ValueError:
+        login = "".join(re.findall(r"//([^/]*)@", address))
+    written = login.partition(":")[2]
+    if not written:
+        return ()
+    sent = unquote(login)
+    encoded = base64.b64encode(sent.encode()).decode()
+    # the longest first: a part that is masked hides the whole
+    return (encoded, login, sent, written, unquote(written))
 
 
 def _remark(address: str) -> str:

@@ -21,7 +21,7 @@ from tenacity import RetryCallState
 
 from atlas_search.core.errors import AtlasError, ConfigurationError, Unavailable
 from atlas_search.core.otlp import is_key
-from atlas_search.core.web_address import without_login
+from atlas_search.core.web_address import login_of, without_login
 
 
 class Fault(Exception):
@@ -61,8 +61,9 @@ class Garbled(Fault):
 class Provider:
     """A provider as people know it: `server` names it, `_setting`s are those to check.
 
-    `sizes` says what must be within bounds for a request to be taken. The last three are the errors
-    for a key that is refused, a request that is refused, and whatever later may go well.
+    `sizes` says what must be within bounds for a request to be taken, `address` is the server's
+    with the login that it may hold. The three types are the errors for a key that is refused, a
+    request that is refused, and whatever later may go well.
     """
 
     server: str
@@ -76,6 +77,13 @@ class Provider:
     rate_setting: str = ""
     seconds_setting: str = ""
     sizes: str = ""
+    address: str = field(default="", repr=False)
+
+    def mask(self, said: str) -> str:
+        """What a server said, without the key and the login."""
+        for secret in login_of(self.address):
+            said = said.replace(secret, "[login]")
+        return said.replace(self.key, "[key]") if self.key else said
 
 
 def passes(fault: BaseException) -> bool:
@@ -88,7 +96,7 @@ def passes(fault: BaseException) -> bool:
 
 def explain(fault: Fault, provider: Provider, model: str) -> AtlasError:
     """The error for people."""
-    said = excerpt(str(fault).replace(provider.key, "[key]"))
+    said = excerpt(provider.mask(str(fault)))
     server, address = provider.server, provider.address_setting
     match fault:
         case Answered(status=401 | 403):

@@ -154,7 +154,13 @@ class MistralApi:
             rate_setting="MISTRAL_REQUESTS_PER_MINUTE",
             seconds_setting="MISTRAL_TIMEOUT_SECONDS",
             sizes="no passage is longer than the model reads",
+            address=self.address,
         )
+
+    @property
+    def address(self) -> str:
+        """Its address as it was set, with the login that it may hold."""
+        return self._account.server_url
 
     @property
     def server(self) -> str:

@@ -47,7 +47,7 @@ from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
 from atlas_search.server.listing import listing_blueprint
 from atlas_search.server.metrics import begin_request, count_job, metrics_blueprint, time_request
-from atlas_search.server.page_files import PageFiles
+from atlas_search.server.page_files import PageFiles, compress_document
 from atlas_search.server.pages.routes import pages_blueprint
 from atlas_search.server.present_guard import PresentGuard
 from atlas_search.server.problems import Problem, problem_response, validation_response
@@ -142,6 +142,7 @@ def create_app(
     app.before_request(read_body)
     app.before_request(lambda: require_whole(present))
     app.extensions["refusals"] = refusals = Refusals(services.tracer)
+    app.after_request(compress_document)  # the first named is called last
     app.after_request(refusals.tell)
     app.after_request(time_request(metrics))
     app.after_request(lambda response: forbid(response, request.path))

@@ -1,4 +1,4 @@
-"""The files of a page, compressed for whoever takes them so."""
+"""The files of a page, and what it asks for first, compressed for whoever takes them so."""
 
 import gzip
 import posixpath
@@ -7,6 +7,22 @@ from pathlib import Path
 from flask import Response, request, send_from_directory
 
 _TEXTS = frozenset({"application/javascript", "application/json", "image/svg+xml"})
+_WORTH_IT = 1_000  # bytes
+
+
+def compress_document(response: Response) -> Response:
+    """A JSON document that was only fetched, compressed for whoever takes it so.
+
+    Answers to what somebody sends are not: their length would tell of what else they hold (BREACH).
+    """
+    fetched = request.method == "GET" and response.status_code == 200 and response.is_json
+    if not fetched or response.is_streamed or (response.content_length or 0) < _WORTH_IT:
+        return response
+    response.vary.add("Accept-Encoding")
+    if not response.content_encoding and request.accept_encodings.quality("gzip"):
+        response.set_data(gzip.compress(response.get_data(), 6, mtime=0))
+        response.content_encoding = "gzip"
+    return response
 
 
 class PageFiles:
@@ -41,7 +57,8 @@ class PageFiles:
         response.content_encoding = "gzip"
         response.vary.add("Accept-Encoding")
         response.set_etag(f"{tag}-gzip")
-        return response.make_conditional(request)
+        response.make_conditional(request)
+        return response
 
 
 def _is_text(media_type: str | None) -> bool:

@@ -54,7 +54,9 @@ class _MistralAccount:
         client = api.connect(calls.http)
         # importing these takes a while, which must not hold up the calls that run
         self._chat, self._models = client.chat, client.models
-        self.provider = chat_provider(api.server, api.key, "MISTRAL_API_KEY", "MISTRAL_SERVER_URL")
+        self.provider = chat_provider(
+            api.server, api.key, "MISTRAL_API_KEY", "MISTRAL_SERVER_URL", api.address
+        )
 
     async def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
         """See Account."""

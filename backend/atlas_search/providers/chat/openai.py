@@ -63,7 +63,11 @@ class _OpenAIAccount:
         address = base_url or OPENAI_SERVER
         name = "The model server" if base_url else "OpenAI"
         self.provider = chat_provider(
-            f"{name} at {without_login(address)}", key, "OPENAI_API_KEY", "OPENAI_BASE_URL"
+            f"{name} at {without_login(address)}",
+            key,
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            address,
         )
         client = _client(key, address, calls)
         # importing these takes a while, which must not hold up the calls that run

@@ -68,8 +68,10 @@ class Account(Protocol):
         """The names of the models that can be used."""
 
 
-def chat_provider(server: str, key: str, key_setting: str, address_setting: str) -> Provider:
-    """A provider of language models."""
+def chat_provider(
+    server: str, key: str, key_setting: str, address_setting: str, address: str
+) -> Provider:
+    """A provider of language models, at an `address` that may hold a login."""
     return Provider(
         server,
         key,
@@ -81,6 +83,7 @@ def chat_provider(server: str, key: str, key_setting: str, address_setting: str)
         unavailable=ModelUnavailable,
         rate_setting="LLM_CONCURRENCY",
         sizes="CONTEXT_TOKENS and MAX_TOKENS are within what the model takes",
+        address=address,
     )
 
 

@@ -173,4 +173,5 @@ def _provider(url: "URL", key: str) -> Provider:
         refused=RerankerUnavailable,
         unavailable=RerankerUnavailable,
         seconds_setting="RERANK_SECONDS",
+        address=str(url),
     )
