@@ -1,13 +1,17 @@
 """Metadata fields under other names: `--rename`, for every type of source."""
 
+import hashlib
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_folder
-from atlas_search.build.prepare import Preparation, prepare
+from atlas_search.build.prepare import VERSION, Preparation, prepare
 from atlas_search.core.domain import Document
+from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.stores.staging import StagedDocument
 from tests.source_builds import reader_of
 from tests.source_files import MAKERS, good_files, write_files
@@ -70,3 +74,15 @@ def test_other_names_are_another_fingerprint(tmp_path: Path) -> None:
         for rename in ({}, {"when": "date"}, {"when": "day"})
     ]
     assert len(set(told)) == 3
+
+
+def test_a_fingerprint_is_that_of_all_that_is_said_and_of_the_bytes(tmp_path: Path) -> None:
+    write_files(tmp_path, {"farm/sheep.txt": NOTE.encode()})
+    reader, cut = reader_of("txt"), chunking()
+    (file,) = by_folder([tmp_path], reader.suffixes, "").files
+    said = [VERSION, ANALYSER_VERSION, reader.options, asdict(cut), "", file.stem, {"when": "date"}]
+    said.append(asdict(file.rule) | {"language": "en"})
+    told = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode())
+    told.update(hashlib.sha256(NOTE.encode()).digest())
+    made = Preparation("txt", reader, cut, lambda _: [], "", rename={"when": "date"})
+    assert made.fingerprint(file) == told.digest() == made.fingerprint(file)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
@@ -54,26 +55,36 @@ class Preparation:
 
     def fingerprint(self, file: SourceFile) -> bytes:
         """Equal for equal bytes, read and cut in the same way."""
-        digest = hashlib.sha256(
-            json.dumps(
-                [
-                    VERSION,
-                    ANALYSER_VERSION,
-                    self.reader.options,
-                    asdict(self.chunking),
-                    self.tokenizer if self.chunking.unit == "tokens" else "",
-                    file.stem,
-                    dict(self.rename),
-                    asdict(file.rule) | {"language": self._languages(file.rule)},
-                ],
-                sort_keys=True,
-                default=str,
-            ).encode()
-        )
+        # the parts of one list, of which those that all files share are written once
+        said = (self._said_of_all, _as_json(file.stem), self._said_of(file.rule))
+        digest = hashlib.sha256(f"[{', '.join(said)}]".encode())
         for path in _parts(file.path):
             with path.open("rb") as opened:
                 digest.update(hashlib.file_digest(opened, "sha256").digest())
         return digest.digest()
+
+    @cached_property
+    def _said_of_all(self) -> str:
+        said = [
+            VERSION,
+            ANALYSER_VERSION,
+            self.reader.options,
+            asdict(self.chunking),
+            self.tokenizer if self.chunking.unit == "tokens" else "",
+        ]
+        return ", ".join(map(_as_json, said))
+
+    def _said_of(self, rule: Rule) -> str:
+        known = self._rules.get(id(rule))
+        if known is None or known[0] is not rule:
+            of_rule = asdict(rule) | {"language": self._languages(rule)}
+            said = f"{_as_json(dict(self.rename))}, {_as_json(of_rule)}"
+            known = self._rules[id(rule)] = rule, said  # which keeps the rule, and so its id
+        return known[1]
+
+    @cached_property
+    def _rules(self) -> dict[int, tuple[Rule, str]]:
+        return {}
 
     def _languages(self, rule: Rule) -> str | Mapping[str, str]:
         """All that the language of a file's documents depends on."""
@@ -81,6 +92,10 @@ class Preparation:
             return self.language(rule, rule.corpus)
         others = self.languages.items()
         return {corpus: code for corpus, code in others if code != DEFAULT_LANGUAGE}
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,75 @@
+"""The keyword index after changes: it shares what stays, and finds what a new one finds."""
+
+from pathlib import Path
+
+import pytest
+
+from atlas_search.atlas import Atlas
+from atlas_search.build.write import REBUILD_SHARE
+from atlas_search.stores.keywords import Keys
+from atlas_search.stores.versions import KEYWORDS
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import build_tiny, keyword_hits, live, write_sources
+from tests.updates.changes import problems
+
+MANY = 40
+
+
+def texts(*, changed: int = 0, removed: int = 0, added: int = 0) -> dict[str, str]:
+    """Documents by their ids; the first ones are removed, those after them say something else."""
+    made = {
+        f"d{n:02}": f"Sheep number {n} gives {'milk' if n < removed + changed else 'wool'}."
+        for n in range(removed, MANY)
+    }
+    return made | {f"e{n:02}": f"Cow number {n} gives milk." for n in range(added)}
+
+
+def build(tmp_path: Path, hashes: HashEmbedder, **changes: int) -> Path:
+    folder = tmp_path / "c"
+    files = {f"a/{name}.txt": text for name, text in texts(**changes).items()}
+    build_tiny(write_sources(tmp_path / "s", files), folder, hashes)
+    return folder
+
+
+def test_files_of_what_stays_are_shared_and_what_is_gone_is_not_found(
+    tmp_path: Path, hashes: HashEmbedder
+) -> None:
+    before = live(build(tmp_path, hashes)) / KEYWORDS
+    assert Keys.read(before) is None
+    folder = build(tmp_path, hashes, changed=2, added=1)
+    after = live(folder) / KEYWORDS
+    keys = Keys.read(after)
+    assert keys is not None
+    assert (keys.tombstones, len(keys.rows)) == (2, MANY + 1)
+    shared = {path.stat().st_ino for path in before.glob("*.store")}
+    assert shared & {path.stat().st_ino for path in after.glob("*.store")}
+    assert len(keyword_hits(folder, "wool")) == MANY - 2
+    assert len(keyword_hits(folder, "milk")) == 3
+    assert not problems(folder)
+
+
+def test_within_a_filter_changed_documents_are_found_and_no_others(
+    tmp_path: Path, hashes: HashEmbedder
+) -> None:
+    build(tmp_path, hashes)
+    folder = build(tmp_path, hashes, removed=1, changed=1, added=1)
+    with Atlas.open(folder, embedder=hashes) as atlas:
+        for id_, word in (("a.d01", "milk"), ("a.d20", "wool"), ("a.e00", "milk")):
+            found = atlas.search(f"Who gives {word}?", filters={"document_id": id_})
+            assert [item.passage.document_id for item in found.passages] == [id_]
+            assert found.passages[0].ranked.signals["bm25"] > 0
+
+
+@pytest.mark.parametrize("removed", [0, 8])
+def test_enough_changes_make_it_anew(tmp_path: Path, hashes: HashEmbedder, removed: int) -> None:
+    """One change after the other, each with two documents that say something else."""
+    build(tmp_path, hashes)
+    seen = []
+    for changed in range(2, 14, 2):
+        folder = build(tmp_path, hashes, changed=changed, removed=removed)
+        keys = Keys.read(live(folder) / KEYWORDS)
+        seen.append(keys.tombstones if keys else 0)
+        assert len(keyword_hits(folder, "wool")) == MANY - changed - removed
+    assert 0 in seen
+    assert max(seen) <= REBUILD_SHARE * MANY
+    assert not problems(folder)
