@@ -27,7 +27,8 @@ class Where(TypedDict, total=False):
 
     corpora         "all", the id of a corpus, or several ids
     filters         metadata every passage must have: a value, several of which one must match, or
-                    `{"from": ..., "to": ...}`; `document_id`, `speaker` and `section` too
+                    `{"from": ..., "to": ...}`; `document_id`, `passage_id`, `speaker`,
+                    `section` too
     k               passages wanted, 1 to 100
     target          name of a target; the configured one
     fuzzy           whether words that no source holds count as those that are spelt nearly so

@@ -24,6 +24,25 @@ export function corporaTable({ corpora }) {
   return sortable(columns, corpora);
 }
 
+/** Words by corpus and, of several, by language, as bars; their figures stand beside them. */
+export function sizes({ corpora }) {
+  const languages = new Map();
+  for (const { language: code, words } of corpora) languages.set(code, (languages.get(code) ?? 0) + words);
+  const byCorpus = bars(say("about.bySize"), corpora.map(({ label, words }) => [label, words]));
+  const named = Array.from(languages, ([code, words]) => [languageName(code), words]);
+  return named.length > 1 ? [byCorpus, bars(say("about.byLanguage"), named)] : [byCorpus];
+}
+
+function bars(title, rows) {
+  const most = Math.max(1, ...rows.map(([, words]) => words));
+  const listed = rows.map(([name, words]) => {
+    const bar = element("span", { class: "bar", "aria-hidden": "true" });
+    bar.style.setProperty("--share", words / most);
+    return element("li", {}, element("span", {}, name), bar, element("span", {}, say("about.words", { count: words })));
+  });
+  return element("figure", { class: "bars" }, element("figcaption", {}, title), element("ul", {}, ...listed));
+}
+
 /** A row for each kind of source, under a heading, and what is not read whole. */
 export function kindsTable({ kinds, truncated_share: truncated }) {
   const columns = [

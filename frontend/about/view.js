@@ -3,7 +3,7 @@
 import { getJson, Problem } from "../api.js";
 import { element, styled } from "../dom.js";
 import { say } from "../language.js";
-import { corporaTable, kindsTable, madeOf } from "./facts.js";
+import { corporaTable, kindsTable, madeOf, sizes } from "./facts.js";
 import { documentList } from "./documents.js";
 import { refused } from "./refused.js";
 import { documentsOverTime } from "./time.js";
@@ -43,7 +43,7 @@ function parts(stats, sources, page) {
   return [
     element("h2", { class: "about-title" }, say("about.heading")),
     overview(stats),
-    part("corpora", corporaTable(stats), ...kindsTable(stats)),
+    part("corpora", ...sizes(stats), corporaTable(stats), ...kindsTable(stats)),
     part("overTime", ...documentsOverTime(stats, list.narrow)),
     part("list", ...list.nodes),
     part("report", ...refused(sources)),

@@ -542,6 +542,8 @@ export default {
     gaps: { one: "Between {first} and {last}, {count} year has no document: {years}.", other: "Between {first} and {last}, {count} years have no document: {years}." },
     noGaps: "Every year between {first} and {last} has a document.",
     manyYears: "Documents whose date may mean several years are in none.",
+    bySize: "Words by corpus",
+    byLanguage: "Words by language",
     kinds: "Kinds of source",
     kind: "Kind",
     cut: "Cut into passages of",

@@ -548,6 +548,8 @@ export default {
     gaps: { one: "Entre {first} et {last}, {count} année n’a aucun document : {years}.", other: "Entre {first} et {last}, {count} années n’ont aucun document : {years}." },
     noGaps: "Chaque année entre {first} et {last} a un document.",
     manyYears: "Les documents dont la date peut être de plusieurs années ne sont dans aucune.",
+    bySize: "Mots par corpus",
+    byLanguage: "Mots par langue",
     kinds: "Types de sources",
     kind: "Type",
     cut: "Découpé en passages de",

@@ -53,6 +53,17 @@ def test_the_figures_are_those_of_the_server(page: Page, server: str) -> None:
         ]
         for corpus in stats["corpora"]
     }
+    drawn = view.get_by_role("figure", name="Words by corpus").get_by_role("listitem")
+    assert [row.inner_text().split("\n") for row in drawn.all()] == [
+        [corpus["label"], f"{corpus['words']:,} words"] for corpus in stats["corpora"]
+    ]
+    widths = [row.locator(".bar").bounding_box()["width"] for row in drawn.all()]
+    words = [corpus["words"] for corpus in stats["corpora"]]
+    full = max(widths)
+    assert [width / full for width in widths] == pytest.approx(
+        [count / max(words) for count in words], abs=0.02
+    )
+    expect(view.get_by_role("figure", name="Words by language")).to_have_count(0)
     made = view.get_by_role("region", name="How it was made")
     for digest in (stats["content_digest"], stats["embedding"]["digest"], stats["version"]):
         expect(made).to_contain_text(digest)

@@ -85,8 +85,20 @@ def test_text_that_streams_moves_nothing(page: Page, server: str, model: OpenAIS
     page.evaluate(SHIFTS)
     expect(text).to_contain_text("cannot sue", timeout=20_000)
     state = "() => document.querySelector('article.answer').dataset.state !== 'running'"
+    shifts = []
     while not page.evaluate(state):
         shifts = page.evaluate("() => window.shifts.map(([, value]) => value)")
         page.evaluate("() => new Promise(requestAnimationFrame)")
     print(f"layout shift while text streamed: {sum(shifts):.4f}")
     assert sum(shifts) == 0
+    assert sum(page.evaluate(PLANTED)) > 0, "a shift would have been seen"
+
+
+PLANTED = """async () => {
+  const seen = window.shifts.length;
+  const planted = document.createElement("div");
+  planted.style.height = "150px";
+  document.querySelector("article.answer").before(planted);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return window.shifts.slice(seen).map(([, value]) => value);
+}"""

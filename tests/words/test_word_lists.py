@@ -157,6 +157,31 @@ def test_keywords_are_what_sets_texts_apart(
     assert scores == sorted(scores)
 
 
+def test_the_passages_that_a_search_found_are_set_apart_from_the_rest(
+    atlas: Atlas, documents: list[Document]
+) -> None:
+    passages = [item.passage for item in atlas.search("strike wages", k=6).passages]
+    found = atlas.keywords(
+        filters={"passage_id": [passage.id for passage in passages]},
+        min_count=1,
+        direction="both",
+        limit=1000,
+    )
+    own, other = Counter[str](), Counter[str]()
+    for document in documents:
+        within = [(p.start, p.end) for p in passages if p.document_id == document.id]
+        for start, end in words_in(document.text):
+            is_own = any(first <= start and end <= last for first, last in within)
+            (own if is_own else other)[document.text[start:end].lower()] += 1
+    assert (found.words, found.reference_words) == (own.total(), other.total())
+    assert found.documents == len({passage.document_id for passage in passages})
+    assert {k.word: (k.frequency, k.reference_frequency) for k in found.keywords} == {
+        word: (own[word], other[word])
+        for word in own | other
+        if own[word] * other.total() != other[word] * own.total()
+    }
+
+
 def test_lists_are_sorted_cut_and_without_function_words(atlas: Atlas) -> None:
     whole = atlas.collocates("strike*", min_count=1, limit=1000)
     assert {"the", "of", "a"} & {c.word for c in whole.collocates}

@@ -29,8 +29,8 @@ Filter = Mapping[str, Condition]
 """For each field either a range, or the values of which one must match."""
 
 
-DOCUMENT_ID = "document_id"
-PASSAGE_FIELDS = ("section", "speaker")
+DOCUMENT_ID, PASSAGE_ID = "document_id", "passage_id"
+PASSAGE_FIELDS = ("section", "speaker", PASSAGE_ID)
 """Of a passage, not of its whole document; metadata of these names counts as well."""
 
 
@@ -51,6 +51,9 @@ def where(filters: Filter) -> tuple[str, list[str | float]]:
         if not isinstance(condition, Range):
             if field == DOCUMENT_ID:
                 alternatives.append(f"documents.id IN {_LISTED}")
+                values.append(json.dumps(condition))
+            elif field == PASSAGE_ID:
+                alternatives.append(f"passages.id IN {_LISTED}")
                 values.append(json.dumps(condition))
             elif field in PASSAGE_FIELDS:
                 # each name once: thousands of passages have the same

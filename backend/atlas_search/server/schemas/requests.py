@@ -98,7 +98,8 @@ class SearchBody(StrictBody):
     filters: Filters = Field(
         default_factory=dict,
         description="Metadata every passage must have: a value, a list of which one must match, "
-        'or {"from": ..., "to": ...}; `document_id`, `speaker` and `section` can be asked for too; '
+        'or {"from": ..., "to": ...}; `document_id`, `passage_id`, `speaker` and `section` can be '
+        "asked for too; "
         f"of all lists together at most {MOST_VALUES:,} values",
     )
     target: str | None = Field(None, description="Name of a target; the configured one if absent")
