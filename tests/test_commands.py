@@ -183,6 +183,9 @@ def test_words_are_shown_in_their_context(atlas: Command, address: str) -> None:
     status, out, _ = atlas("kwic", "sue NEAR/5 libel", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert (len(rows), {row["hit"] for row in rows}) == (len(lines), {"sue"})
+    found = json.loads(atlas("kwic", "sue NEAR/5 libel", "--json")[1])
+    assert found["hits"] == len(found["lines"]) == len(rows)
+    assert [line["passage_id"] for line in found["lines"]] == [row["passage_id"] for row in rows]
     status, _, error = atlas("kwic", '"sue')
     assert (status, error) == (
         1,
@@ -216,6 +219,9 @@ def test_words_near_words_and_words_of_a_corpus_are_listed(atlas: Command, addre
     rows = list(csv.DictReader(io.StringIO(out)))
     assert (status, len(rows)) == (0, 3)
     assert rows[0]["query"].endswith(" NEAR/5,0 (libel*)")
+    listed = ("collocates", "libel*", "--left", 0, "-n", 3, "--min-count", 2, "--json")
+    found = json.loads(atlas(*listed)[1])
+    assert [each["word"] for each in found["collocates"]] == [row["word"] for row in rows]
     _, out, _ = atlas("kwic", rows[0]["query"], "-n", 1000, "--csv")
     assert len(list(csv.DictReader(io.StringIO(out)))) == int(rows[0]["near"])
     status, out, _ = atlas("keywords", "--corpus", "legal_uk", "--against", "legal_us", "--json")
