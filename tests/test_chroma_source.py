@@ -156,3 +156,16 @@ def test_two_chroma_folders_are_both_read_or_refused(
         write_chroma(tmp_path / folder, texts)
     found = texts_or_refusal("chroma", tmp_path / "c", lambda: chroma_sources(tmp_path, *records))
     assert found in ({"A letter.", "A reply."}, SourceError)
+
+
+@pytest.mark.parametrize("other", ["earlier", "wide"])
+def test_an_id_that_a_kept_document_has_is_refused(tmp_path: Path, other: str) -> None:
+    """Whether the new one stands before or after those that stay."""
+    write_chroma(tmp_path / "old", {"x": "A letter.", "y": "A note."})
+    build_from("chroma", tmp_path / "c", chroma_sources(tmp_path, "old"))
+    write_chroma(tmp_path / other, {"y": "A reply."})
+    with pytest.raises(
+        SourceError, match=r"Two passages have the id 'y', one of them of (old|\w+)"
+    ):
+        build_from("chroma", tmp_path / "c", chroma_sources(tmp_path, "old", other))
+    assert {passage.text for passage in stored(tmp_path / "c")} == {"A letter.", "A note."}

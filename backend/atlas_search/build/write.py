@@ -66,18 +66,18 @@ def write_records(
         records.source(source)
     for part in parts:
         if isinstance(part, Kept):
+            added = materials.passage_ids[part.rows.start : part.rows.stop]
+            _require_new(seen, added, _sources_of(part, materials))
             records.keep(part.documents, part.rows)
             counted = _keep_words(part, materials, tokens, all_words)
-            added = materials.passage_ids[part.rows.start : part.rows.stop]
         else:
             ready = ready_from(part)
+            added = [passage.id for passage in ready.passages]
+            _require_new(seen, added, _sources_of(part, materials))
             records.document(ready.document, ready.provenance, ready.passages)
             counted = [_add_words(part, ready, tokens, all_words)]
-            added = [passage.id for passage in ready.passages]
-            _require_new(seen, ready)
         for each in counted:
             counter.add(each)
-        seen.update(added)
         ids += added
     records.close()
     table = tokens.table()
@@ -89,6 +89,19 @@ def write_records(
         keys = Keys.plain(table.passages, len(documents))
         write_keywords(target, _entries(table, counter, keys.rows, keys))
     return Written(counter, ids, stood)
+
+
+def _sources_of(part: Kept | Placed, materials: Materials) -> Callable[[int], str]:
+    """What gives the source of a passage by its place in the part."""
+    if isinstance(part, Placed):
+        return lambda _: part.found.source
+    first_rows = materials.live.first_rows[part.documents.start : part.documents.stop]
+
+    def source(at: int) -> str:
+        document = np.searchsorted(first_rows, part.rows.start + at, side="right") - 1
+        return part.places[int(document)].found.source
+
+    return source
 
 
 def _change_keywords(
@@ -168,15 +181,18 @@ def _add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: Word
     return Counted(place.found, len(document.text), size, len(ready.passages), document.metadata)
 
 
-def _require_new(seen: set[str], ready: Ready) -> None:
-    """Ids that came with their passages may be those of others. Raises SourceError."""
-    for passage in ready.passages:
-        if passage.id in seen:
+def _require_new(seen: set[str], added: Sequence[str], source_of: Callable[[int], str]) -> None:
+    """Ids that came with their passages may be those of others. Raises SourceError.
+
+    `source_of` gives the source of a passage by its place among those `added`.
+    """
+    for at, id_ in enumerate(added):
+        if id_ in seen:
             raise SourceError(
-                f"Two passages have the id {passage.id!r}, one of them of "
-                f"{ready.document.source}. Build that source into a collection of its own."
+                f"Two passages have the id {id_!r}, one of them of {source_of(at)}. Build that "
+                "source into a collection of its own."
             )
-        seen.add(passage.id)
+        seen.add(id_)
 
 
 def write_index(
