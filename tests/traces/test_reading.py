@@ -133,7 +133,7 @@ def test_without_a_trace_there_is_nothing_to_check_or_compare(
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["traces", "check"])
-    assert not ended.value.code
+    assert ended.value.code == 3
     assert "No request over all corpora was found" in capsys.readouterr().out
     said = fails(capsys, "traces", "compare", "a", "b")
     assert "a has no answers; b has no answers" in said
