@@ -54,9 +54,44 @@ def find_hits(node: Node, table: WordTable, how: Comparison, stop: Stop) -> Hits
         return _find_words(node, table, how)
     if isinstance(node, Near):
         left = find_hits(node.left, table, how, stop)
+        wanted = _frequent_word(node, table, how, len(left.starts))
+        if wanted is not None:
+            return left.where(_is_beside(table, left, wanted, node.before, node.after))
         right = find_hits(node.right, table, how, stop)
         return left.where(_is_near(table, left, right, node.before, node.after))
     return merge([find_hits(part, table, how, stop) for part in node.parts])
+
+
+def _frequent_word(node: Near, table: WordTable, how: Comparison, hits: int) -> BoolArray | None:
+    """Which forms are the one word that is wanted near, where it is more frequent than the hits it
+    may be near of, a few words away; else None."""
+    right = node.right
+    asked = slots(right.text, how.language) if isinstance(right, Words) else []
+    if len(asked) != 1 or isinstance(asked[0], AnyWord) or max(node.before, node.after) > STEPS:
+        return None
+    forms = forms_of(asked[0], table, how)
+    if table.counts(forms) <= hits:
+        return None
+    wanted = np.zeros(len(table.forms), dtype=bool)
+    wanted[forms] = True
+    return wanted
+
+
+def _is_beside(
+    table: WordTable, hits: Hits, wanted: BoolArray, most_before: int, most_after: int
+) -> BoolArray:
+    """Which hits have a word of the `wanted` forms near: the words beside each are looked at, for
+    to list all places of a frequent word takes longer."""
+    documents = table.documents_of(hits.starts)
+    first, last = table.ends[documents], table.ends[documents + 1]
+    found = np.zeros(len(hits.starts), dtype=bool)
+    left = np.arange(len(found))  # nothing beside these yet
+    for step in sorted({*range(most_after), *range(-most_before, 0)}, key=abs):
+        places = (hits.starts if step < 0 else hits.ends)[left] + step
+        inside = (places >= first[left]) & (places < last[left])
+        found[left] = inside & wanted[table.tokens[np.where(inside, places, 0)]]
+        left = left[~found[left]]
+    return found
 
 
 def merge(found: Sequence[Hits]) -> Hits:
