@@ -1,7 +1,6 @@
 """A run goes on only with what decided its answers so far."""
 
 import json
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from importlib.metadata import version
@@ -19,17 +18,6 @@ from atlas_search.evaluation.runs.subject import Facts
 from atlas_search.stores.manifest import Calibration
 from tests.evaluation.farm import begun, build_farm, opened_farm
 from tests.evaluation.test_runs import Troubled
-
-
-@pytest.fixture(scope="module")
-def farm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_farm(tmp_path_factory.mktemp("farm") / "stores")
-
-
-@pytest.fixture
-def subject(farm: Path) -> Iterator[ProcessSubject]:
-    with opened_farm(farm) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ from atlas_search.evaluation.run import RunSpec
 from atlas_search.evaluation.runs.carry_out import carry_out
 from atlas_search.evaluation.scored import Scored
 from tests.conftest import free_port
-from tests.evaluation.farm import LABELS, begun, build_farm, opened_farm
+from tests.evaluation.farm import LABELS, begun, opened_farm
 from tests.replies import reply
 from tests.servers import served
 
@@ -56,11 +56,6 @@ LABEL = Label(
     filters={"author": "anna@x.org", "year": {"from": 1990.0}},
     corpus_filter=("farm",),
 )
-
-
-@pytest.fixture(scope="module")
-def farm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_farm(tmp_path_factory.mktemp("farm") / "stores")
 
 
 @pytest.fixture(scope="module")

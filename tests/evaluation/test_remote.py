@@ -23,17 +23,12 @@ from atlas_search.evaluation.runs.carry_out import carry_out
 from atlas_search.evaluation.runs.here import ProcessSubject
 from atlas_search.server.app import create_app
 from tests.conftest import TODAY
-from tests.evaluation.farm import LABELS, begun, build_farm, figures, opened_farm
+from tests.evaluation.farm import LABELS, begun, figures, opened_farm
 from tests.hash_embedder import HashEmbedder
 from tests.servers import served
 
 NO_KEY = SecretStr("")
 Answer = tuple[int, object, dict[str, str]]
-
-
-@pytest.fixture(scope="module")
-def farm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_farm(tmp_path_factory.mktemp("farm") / "stores")
 
 
 @pytest.fixture

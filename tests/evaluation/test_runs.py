@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -26,17 +25,6 @@ from tests.recorded_spans import recording, said, traced_by
 
 FATAL = 3
 """Questions after which a process is killed."""
-
-
-@pytest.fixture(scope="module")
-def farm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_farm(tmp_path_factory.mktemp("farm") / "stores")
-
-
-@pytest.fixture
-def subject(farm: Path) -> Iterator[ProcessSubject]:
-    with opened_farm(farm) as opened:
-        yield opened
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What fails of a run costs no more than it must: the rest is told, and what failed is named."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,26 +21,13 @@ from tests.evaluation.farm import (
     LABELS,
     answer_all,
     begun,
-    build_farm,
     figures,
-    opened_farm,
     write_labels,
 )
 from tests.evaluation.reported import made
 from tests.hash_embedder import HashEmbedder
 
 FILES = ("per_question.csv", "report.md", "report.html", "results.json")
-
-
-@pytest.fixture(scope="module")
-def farm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_farm(tmp_path_factory.mktemp("farm") / "stores")
-
-
-@pytest.fixture
-def subject(farm: Path) -> Iterator[ProcessSubject]:
-    with opened_farm(farm) as opened:
-        yield opened
 
 
 @pytest.fixture

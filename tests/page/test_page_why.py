@@ -1,11 +1,23 @@
 """Why each passage is where it is, and all candidates of all corpora."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
+import httpx2
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
+from pydantic import SecretStr
 
-from tests.page.asking import ask, latest
+from atlas_search.atlas import Atlas
+from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.server.app import create_app
+from atlas_search.services import open_services
+from tests.cohere_server import KEY, cohere_server
+from tests.page.asking import QUESTION, ask, latest
+from tests.page.watching import watched
+from tests.servers import served
 
 pytestmark = pytest.mark.browser
 
@@ -128,3 +140,42 @@ def test_agreements_stand_above_a_column_for_each_corpus(page: Page) -> None:
     assert stacked[1]
     assert stacked[0]["y"] < stacked[1]["y"]
     assert stacked[0]["x"] == stacked[1]["x"]
+
+
+@pytest.fixture
+def reread(settings: Settings, embedder: LocalEmbedder, tmp_path: Path) -> Iterator[str]:
+    """A server whose target has a model read the best passages again; its address."""
+    (tmp_path / "reread.txt").write_text("RERANKER=cohere")
+    with cohere_server() as model:
+        changed = {
+            "targets_directory": tmp_path,
+            "test_target": "reread",
+            "cohere_api_key": SecretStr(KEY),
+            "cohere_server_url": model.address,
+        }
+        services = open_services(settings.model_copy(update=changed), embedder)
+        with served(create_app(lambda: Atlas(services))) as address:
+            yield address
+        services.close()
+
+
+def test_a_model_that_reads_again_gives_a_second_score(browser: Browser, reread: str) -> None:
+    with watched(browser) as context:
+        page = context.new_page()
+        page.goto(reread)
+        ask(page)
+        body = {"question": QUESTION}
+        best = httpx2.post(f"{reread}/api/search", json=body, timeout=60).json()["passages"][0]
+        source = latest(page).locator(".sources li[data-passage]").first
+        source.get_by_text("Why here").click()
+        expect(source.locator(".why dl")).to_contain_text("First score")
+        named = dict(
+            zip(
+                source.locator(".why dt").all_inner_texts(),
+                source.locator(".why dd").all_inner_texts(),
+                strict=True,
+            )
+        )
+    assert named["Second score, by a model that read it"] == f"{best['score']:.3f}"
+    assert float(named["First score"]) > 0
+    assert named["First score"] != named["Second score, by a model that read it"]
