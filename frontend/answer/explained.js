@@ -3,7 +3,6 @@
 import { getJson, sendJson } from "../api.js";
 
 const FUSED = new Set(["fused", "cross-encoder", "cohere"]);
-const READ_AGAIN = new Set(["cross-encoder", "cohere"]);
 
 let targets = null;
 
@@ -20,7 +19,7 @@ export function explain(answer) {
   };
 }
 
-/** {weights, total, readAgain}: none where another rule than their mean orders. */
+/** {weights, total}: none where another rule than their mean orders. */
 async function weightsOf(name) {
   targets ??= getJson("api/targets");
   targets.catch(() => (targets = null));
@@ -28,7 +27,7 @@ async function weightsOf(name) {
   const settings = target?.settings ?? {};
   const weights = FUSED.has(settings.RERANKER) ? weightsIn(settings) : {};
   const total = Object.values(weights).reduce((sum, weight) => sum + weight, 0);
-  return { weights, total, readAgain: READ_AGAIN.has(settings.RERANKER) };
+  return { weights, total };
 }
 
 function weightsIn(settings) {
@@ -36,13 +35,6 @@ function weightsIn(settings) {
   return Object.fromEntries(
     named.map(([key, weight]) => [key.slice("WEIGHT_".length).toLowerCase(), weight]),
   );
-}
-
-/** The weighted mean of signals: the score that orders first; null without weights. */
-export function firstScore(signals, { weights, total }) {
-  if (total === 0) return null;
-  const parts = Object.entries(weights).map(([name, weight]) => weight * (signals[name] ?? 0));
-  return parts.reduce((sum, part) => sum + part, 0) / total;
 }
 
 /** The same search again, with every candidate; it is not traced a second time. */

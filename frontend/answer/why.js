@@ -2,7 +2,6 @@
 
 import { Problem } from "../api.js";
 import { definitions, element } from "../dom.js";
-import { firstScore } from "./explained.js";
 import { say } from "../language.js";
 
 const LEGS = ["dense", "lexical"];
@@ -28,7 +27,7 @@ async function fill(body, passage, explanation) {
     const candidate = found.candidates.find(({ passage_id: id }) => id === passage.passage_id);
     body.replaceChildren(
       signalTable(passage, weights),
-      definitions([...scores(passage, weights), ...places(candidate)]),
+      definitions([...scores(passage), ...places(candidate)]),
     );
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -36,12 +35,12 @@ async function fill(body, passage, explanation) {
   }
 }
 
-function scores({ score, signals }, weights) {
-  const first = firstScore(signals, weights);
-  if (!weights.readAgain || first === null) return [[say("answer.scoreIs"), score.toFixed(3)]];
+function scores({ score, signals }) {
+  const { relevance: second } = signals; // of the passages that a model read again alone
+  if (second === undefined) return [[say("answer.scoreIs"), score.toFixed(3)]];
   return [
-    [say("answer.firstScore"), first.toFixed(3)],
-    [say("answer.secondScore"), score.toFixed(3)],
+    [say("answer.firstScore"), score.toFixed(3)],
+    [say("answer.secondScore"), second.toFixed(3)],
   ];
 }
 
