@@ -91,3 +91,12 @@ def test_questions_for_another_number_have_no_count(services: Services) -> None:
     said = Atlas(services).ask("How many judges sit on the Supreme Court?").to_dict()
     assert said["counted"] is None
     assert said["reason"]["code"] != "counted"
+
+
+@pytest.mark.parametrize("words", ["*", "!!!", "a* " * 21, "word " * 220])
+def test_words_that_no_query_can_look_for_are_answered_as_ever(
+    services: Services, words: str
+) -> None:
+    answer = Atlas(services).ask(f'How many documents say "{words}"?')
+    assert answer.counted is None
+    assert answer.outcome.code != "counted"

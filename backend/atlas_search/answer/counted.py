@@ -8,6 +8,7 @@ import re
 
 from atlas_search.answer.answer import Counted
 from atlas_search.answer.run import AnswerRun
+from atlas_search.core.errors import InvalidQuery
 from atlas_search.words.flow import count_hits
 from atlas_search.words.query import parse
 from atlas_search.words.request import ALL, CountsRequest, WordsRequest
@@ -65,11 +66,18 @@ def words_asked_for(question: str) -> str:
 
 
 def count_asked_for(run: AnswerRun) -> Counted | None:
-    """The count that a question asks for, where it is asked; None if it asks for none."""
+    """The count that a question asks for, where it is asked.
+
+    None if it asks for none, or for what no query can look for (`How many documents say "..."?`).
+    """
     words = words_asked_for(run.question)
-    if not words:
-        return None
     request, query = run.request.search, f'"{words}"'
+    try:
+        node = parse(query) if words else None
+    except InvalidQuery:
+        node = None
+    if node is None:
+        return None
     searcher = run.answerer.searcher
     asked = WordsRequest(
         corpora=request.corpora,
@@ -78,7 +86,7 @@ def count_asked_for(run: AnswerRun) -> Counted | None:
         require=request.require,
         exclude=request.exclude,
         text=query,
-        query=parse(query),
+        query=node,
     )
     counting = WordsRun(searcher.store, searcher.tracer, asked, run.stop)
     total = count_hits(counting, CountsRequest(ALL, by_corpus=False)).total

@@ -157,10 +157,8 @@ def fill(
                 target.digests[row] = np.frombuffer(digest, dtype=np.uint8)
                 if digest in vectors.known:
                     version, at = vectors.known[digest]
-                    target.tokens[row], target.vectors[row] = (
-                        version.tokens[at],
-                        version.vectors[at],
-                    )
+                    target.tokens[row] = version.tokens[at]
+                    target.vectors[row] = version.vectors[at]
                 else:
                     target.tokens[row], target.vectors[row] = staging.vector(model, digest)
         start += len(part)
