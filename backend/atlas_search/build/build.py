@@ -14,6 +14,7 @@ from typing import Any
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Sources, label_of
 from atlas_search.build.document_ids import Changes, changes
+from atlas_search.build.file_digests import FileDigests
 from atlas_search.build.isolation.limits import Limits
 from atlas_search.build.live_version import Live, open_live
 from atlas_search.build.prepare import Preparation
@@ -123,6 +124,7 @@ def build(
                 options.limits,
                 live,
                 staging,
+                FileDigests(folder, options.origin, read_all=options.force),
                 embedder,
                 lambda done, total: progress("Reading files", done, total),
                 every=options.force,

@@ -4,12 +4,13 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
+from atlas_search.build.file_digests import sha256_of
 from atlas_search.build.source_file import Rule, SourceFile
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.domain import Document, Metadata, embedded_text
@@ -53,14 +54,18 @@ class Preparation:
         """The language of a corpus that a rule fills."""
         return rule.language or self.languages.get(corpus, DEFAULT_LANGUAGE)
 
-    def fingerprint(self, file: SourceFile) -> bytes:
-        """Equal for equal bytes, read and cut in the same way."""
+    def fingerprint(
+        self, file: SourceFile, digest_of: Callable[[Path], bytes] = sha256_of
+    ) -> bytes:
+        """Equal for equal bytes, read and cut in the same way. Raises OSError.
+
+        `digest_of` gives the SHA-256 of a file's bytes.
+        """
         # the parts of one list, of which those that all files share are written once
         said = (self._said_of_all, _as_json(file.stem), self._said_of(file.rule))
         digest = hashlib.sha256(f"[{', '.join(said)}]".encode())
         for path in _parts(file.path):
-            with path.open("rb") as opened:
-                digest.update(hashlib.file_digest(opened, "sha256").digest())
+            digest.update(digest_of(path))
         return digest.digest()
 
     @cached_property
@@ -151,11 +156,10 @@ def size_of(file: SourceFile) -> int:
     return sum(path.stat().st_size for path in _parts(file.path) if path.exists())
 
 
-def content_of(file: SourceFile) -> bytes:
+def content_of(file: SourceFile, digest_of: Callable[[Path], bytes] = sha256_of) -> bytes:
     """SHA-256 of a file's bytes; empty of a folder, and of what is gone."""
     try:
-        with file.path.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").digest()
+        return digest_of(file.path)
     except OSError:
         return b""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from atlas_search.build.corpora import Sources
 from atlas_search.build.document_ids import FoundDocument, Placed, place
+from atlas_search.build.file_digests import FileDigests
 from atlas_search.build.isolation.limits import Limits
 from atlas_search.build.isolation.pool import read_files
 from atlas_search.build.live_version import Live
@@ -34,6 +35,7 @@ def read_sources(
     limits: Limits,
     live: Live | None,
     staging: Staging,
+    digests: FileDigests,
     embedder: Embedder,
     progress: Progress,
     *,
@@ -55,7 +57,7 @@ def read_sources(
     for file in sources.files:
         before = None if every or file.name not in known else known[file.name].fingerprint
         try:
-            fingerprint = preparation.fingerprint(file)
+            fingerprint = preparation.fingerprint(file, digests.of)
             same = before in (fingerprint, limits.fingerprint(fingerprint))
         except OSError as error:
             fingerprint, same = b"unreadable", file.name in known
@@ -70,11 +72,12 @@ def read_sources(
             if staged.get(file.name) not in (fingerprint, limits.fingerprint(fingerprint)):
                 unread.append((file, fingerprint))
         progress(len(kept) + len(new) - len(unread), total)
-    stage = StagingOfFiles(origin, limits, staging, embedder)
+    stage = StagingOfFiles(origin, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
         for done, (file, given) in enumerate(reading, start=1):
             stage.add(file, unread[done - 1][1], given)
             progress(total - len(unread) + done, total)
+    digests.keep()
     rows = [source for source in kept_sources if source.origin != origin]
     rows += [known[name] for name in kept] + list(staging.sources(origin, new))
     found = [

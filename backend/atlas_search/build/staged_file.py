@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from atlas_search.build.corpora import SourceFile
+from atlas_search.build.file_digests import FileDigests
 from atlas_search.build.isolation.limits import End, Limits
 from atlas_search.build.precomputed import check_vectors
 from atlas_search.build.prepare import Prepared, Remark, VectoredDocument, content_of, size_of
@@ -29,6 +30,7 @@ class StagingOfFiles:
     origin: str
     limits: Limits
     staging: Staging
+    digests: FileDigests
     embedder: Embedder
 
     def add(self, file: SourceFile, fingerprint: bytes, given: Iterator[Prepared | End]) -> None:
@@ -91,5 +93,5 @@ class StagingOfFiles:
             remarks=tuple(remarks),
             bytes=size_of(file),
             seconds=end.seconds,
-            content=content_of(file),
+            content=content_of(file, self.digests.of),
         )

@@ -1,6 +1,5 @@
 """Writing the parts of a version: documents, words, vectors, keyword index, vector index."""
 
-import hashlib
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.web_address import UNLINKED, URL
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES
-from atlas_search.stores.digests import check_files
+from atlas_search.stores.digests import check_files, file_digest
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
@@ -287,14 +286,12 @@ class _Vectors(NamedTuple):
 
 
 def digests_of_files(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file of a version."""
-    digests = {}
-    for part in PARTS:
-        for path in _files(folder / part):
-            with path.open("rb") as file:
-                name = path.relative_to(folder).as_posix()
-                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return digests
+    """The digest of every file of a version, by its name in there."""
+    return {
+        path.relative_to(folder).as_posix(): file_digest(path)
+        for part in PARTS
+        for path in _files(folder / part)
+    }
 
 
 def sizes(folder: Path) -> dict[str, int]:

@@ -138,7 +138,7 @@ class Manifest(_Part):
 
     `vector_tombstones` counts vectors that were removed from or replaced in the present index
     since it was last built anew; `answer_likelihood` is what quotes need to be an answer, None for
-    the default; `files` are SHA-256 digests of all files of the version.
+    the default; `files` are digests of all files of the version, as `file_digest` gives them.
     """
 
     schema_version: int

@@ -4,6 +4,7 @@
 <collection>/<version>/               parts, and a manifest of its own
 <collection>/.<version>.partial/      a version that is being written
 <collection>/staging.sqlite           what an unfinished build has read and embedded
+<collection>/.sources.sqlite          digests of source files, by when they were changed last
 <collection>/.build.lock              held while building, repairing or rolling back
 """
 

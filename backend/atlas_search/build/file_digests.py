@@ -1,0 +1,83 @@
+"""SHA-256 of source files, computed again only of those that may have changed."""
+
+import hashlib
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+KEPT = ".sources.sqlite"
+"""Beside the versions of a collection. Without it every file is read, and nothing else is lost."""
+
+_SETTLED_NS = 2_000_000_000
+"""A file written to this shortly before it is read may be so once more without a trace: some disks
+know the time of a change to two seconds only."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS files (
+    origin TEXT NOT NULL, path TEXT NOT NULL, state TEXT NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (origin, path)
+) WITHOUT ROWID;
+"""
+
+
+class _Known(NamedTuple):
+    state: str
+    digest: bytes
+
+
+class FileDigests:
+    """The digests of the files of one origin, kept in `folder` from build to build.
+
+    A file counts as unchanged while its disk, inode and size and the times of the last change of
+    its content and of its entry stay the same; nobody can set the last of these. `read_all` reads
+    each file at least once.
+    """
+
+    def __init__(self, folder: Path, origin: str, *, read_all: bool = False):
+        self._path = folder / KEPT
+        self._origin = origin
+        self._before: dict[str, _Known] = {} if read_all else self._read()
+        self._now: dict[str, _Known] = {}
+
+    def of(self, file: Path) -> bytes:
+        """The SHA-256 of its bytes. Raises OSError."""
+        name = os.fspath(file.absolute())
+        found = file.stat()
+        changed_ns = max(found.st_mtime_ns, found.st_ctime_ns)
+        parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        state = " ".join(map(str, parts))
+        known = self._now.get(name) or self._before.get(name)
+        if known is None or known.state != state:
+            is_settled = time.time_ns() - changed_ns > _SETTLED_NS
+            known = _Known(state if is_settled else "", sha256_of(file))
+        self._now[name] = known
+        return known.digest
+
+    def keep(self) -> None:
+        """Keep those that were asked for, and forget the others of this origin."""
+        rows = [(self._origin, name, *known) for name, known in self._now.items() if known.state]
+        with closing(sqlite3.connect(self._path)) as connection, connection:
+            connection.executescript(_SCHEMA)
+            connection.execute("DELETE FROM files WHERE origin = ?", (self._origin,))
+            connection.executemany("INSERT INTO files VALUES (?, ?, ?, ?)", rows)
+
+    def _read(self) -> dict[str, _Known]:
+        if not self._path.exists():
+            return {}
+        query = "SELECT path, state, digest FROM files WHERE origin = ?"
+        try:
+            with closing(sqlite3.connect(self._path)) as connection:
+                found = connection.execute(query, (self._origin,)).fetchall()
+        except sqlite3.DatabaseError:  # damaged: it only saves work
+            self._path.unlink()
+            return {}
+        return {path: _Known(state, digest) for path, state, digest in found}
+
+
+def sha256_of(file: Path) -> bytes:
+    """The SHA-256 of a file's bytes. Raises OSError."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").digest()
