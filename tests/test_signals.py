@@ -148,7 +148,8 @@ def test_terms_are_weighed_by_the_corpora_that_are_searched() -> None:
             writer.passage(writer.ids(text.split()), writer.ids([]), writer.ids([]))
     table = writer.table()
     query = replace(parse_query(""), terms=("silence", "police", "law", "unheard"))
-    assert table.passage_frequency.tolist() == [2, 3, 1]
+    assert list(table.vocabulary) == ["law", "police", "silence"]
+    assert table.passage_frequency.tolist() == [1, 3, 2]
     assert table.passages_of.tolist() == [2, 3]
     for corpora, counts, passages in (
         ([0], (2, 1, 0, 0), 2),

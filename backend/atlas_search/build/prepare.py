@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from atlas_search.readers.fields import is_empty, name_of
 from atlas_search.readers.metadata import typed_metadata
 from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance
-from atlas_search.stores.staged import StagedDocument, StagedPassage, text_digest
+from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage, text_digest
 
 VERSION = 6
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
@@ -61,11 +61,18 @@ class Preparation:
 
         `digest_of` gives the SHA-256 of a file's bytes.
         """
+        return self._fingerprint(file, map(digest_of, _parts(file.path)))
+
+    def fingerprint_before(self, file: SourceFile, content: bytes) -> bytes:
+        """That of a file when its bytes had the SHA-256 `content`, read and cut as it is now."""
+        return self._fingerprint(file, [content])
+
+    def _fingerprint(self, file: SourceFile, contents: Iterable[bytes]) -> bytes:
         # the parts of one list, of which those that all files share are written once
         said = (self._said_of_all, _as_json(file.stem), self._said_of(file.rule))
         digest = hashlib.sha256(f"[{', '.join(said)}]".encode())
-        for path in _parts(file.path):
-            digest.update(digest_of(path))
+        for content in contents:
+            digest.update(content)
         return digest.digest()
 
     @cached_property
@@ -119,7 +126,7 @@ class VectoredDocument:
     vector: tuple[float, ...]
 
 
-Prepared = StagedDocument | VectoredDocument | Remark
+Prepared = StagedDocument | VectoredDocument | KeptDocument | Remark
 
 
 def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
@@ -143,7 +150,7 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
         for remark in (read.remark, refused):
             if remark:
                 yield Remark(remark, read.key)
-        if isinstance(read, EmbeddedDraft):
+        if isinstance(read, EmbeddedDraft) and isinstance(staged, StagedDocument):
             yield VectoredDocument(staged, read.vector)
         else:
             yield staged
@@ -190,7 +197,7 @@ def _metadata(preparation: Preparation, file: SourceFile, draft: Draft) -> Linke
 
 def _stage(
     preparation: Preparation, file: SourceFile, draft: Draft, metadata: Metadata
-) -> StagedDocument | Skipped:
+) -> StagedDocument | KeptDocument | Skipped:
     text = draft.text
     if not text.strip():
         return Skipped("it holds no text", draft.key)
@@ -214,12 +221,18 @@ def _stage(
     )
     if _has_half_characters(document):
         return Skipped("it holds half a character (a lone surrogate): mend it", draft.key)
-    provenance = Provenance(
-        preparation.origin, draft.key, _stem(file, draft.key), document_digest(document)
-    )
+    digest = document_digest(document)
+    if file.known.get(draft.key) == digest and not isinstance(draft, EmbeddedDraft):
+        return KeptDocument(draft.key, digest, characters_of(document))
+    provenance = Provenance(preparation.origin, draft.key, _stem(file, draft.key), digest)
     language = preparation.language(file.rule, corpus)
     passages = _passages(preparation, document, draft, language)
     return StagedDocument(document, provenance, tuple(passages))
+
+
+def characters_of(document: Document) -> int:
+    """Those of its text and of all metadata."""
+    return len(document.text) + sum(len(str(value)) for value in document.metadata.values())
 
 
 def _has_half_characters(document: Document) -> bool:

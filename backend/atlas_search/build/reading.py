@@ -1,8 +1,9 @@
 """Which source files to read again, and all documents of the coming version."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import Self
 
 from atlas_search.build.corpora import Sources
 from atlas_search.build.document_ids import FoundDocument, Placed, place
@@ -11,6 +12,7 @@ from atlas_search.build.isolation.limits import Limits
 from atlas_search.build.isolation.pool import read_files
 from atlas_search.build.live_version import Live
 from atlas_search.build.prepare import Preparation
+from atlas_search.build.source_file import SourceFile
 from atlas_search.build.staged_file import StagingOfFiles
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
@@ -51,6 +53,8 @@ def read_sources(
     kept_sources = live.records.sources() if live else []
     known = {source.name: source for source in kept_sources if source.origin == origin}
     staged = staging.fingerprints(origin)
+    records = _Records.of(live, origin)
+    kept_by_source = staging.kept(origin)
     total = len(sources.files)
     kept, new, unread = [], [], []
     progress(0, total)
@@ -69,8 +73,11 @@ def read_sources(
             kept.append(file.name)
         else:
             new.append(file.name)
-            if staged.get(file.name) not in (fingerprint, limits.fingerprint(fingerprint)):
-                unread.append((file, fingerprint))
+            is_staged = staged.get(file.name) in (fingerprint, limits.fingerprint(fingerprint))
+            taken = kept_by_source.get(file.name, {})
+            if not is_staged or (taken and (every or not records.have(file.name, taken))):
+                row = None if every else known.get(file.name)
+                unread.append((records.told(file, row, preparation), fingerprint))
         progress(len(kept) + len(new) - len(unread), total)
     stage = StagingOfFiles(origin, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
@@ -83,11 +90,54 @@ def read_sources(
     found = [
         *_documents_to_keep(live, origin, set(kept)),
         *_documents_of_staging(staging, origin, new),
+        *records.kept(staging.kept(origin), new),
     ]
     documents = place(_in_their_languages(found, sources, preparation))
     if not any(document.found.provenance.origin == origin for document in documents):
         raise SourceError(_nothing(sources, rows, origin))
     return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), len(unread))
+
+
+@dataclass(frozen=True)
+class _Records:
+    """The documents of one origin in the live version, by source and key."""
+
+    found: Mapping[str, Mapping[str, FoundDocument]]
+
+    @classmethod
+    def of(cls, live: Live | None, origin: str) -> Self:
+        found: dict[str, dict[str, FoundDocument]] = {}
+        for each in live.found if live else ():
+            if each.provenance.origin == origin:
+                found.setdefault(each.source, {})[each.provenance.key] = each
+        return cls(found)
+
+    def told(
+        self, file: SourceFile, before: SourceRow | None, preparation: Preparation
+    ) -> SourceFile:
+        """The file with the digests of its documents, if all but its bytes is as it was `before`.
+
+        Most records of a table are the same when one of them has changed.
+        """
+        own = self.found.get(file.name)
+        if not own or before is None or not before.content:
+            return file
+        if preparation.fingerprint_before(file, before.content) != before.fingerprint:
+            return file
+        return replace(file, known={key: each.provenance.digest for key, each in own.items()})
+
+    def have(self, source: str, digests: Mapping[str, bytes]) -> bool:
+        """Whether the live version has these documents of a source."""
+        own = self.found.get(source, {})
+        return all(key in own and own[key].provenance.digest == d for key, d in digests.items())
+
+    def kept(
+        self, keys: Mapping[str, Iterable[str]], sources: Iterable[str]
+    ) -> Iterator[FoundDocument]:
+        """The documents with these keys by source, of some sources."""
+        for source in sources:
+            for key in keys.get(source, ()):
+                yield self.found[source][key]
 
 
 def _documents_to_keep(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:

@@ -26,10 +26,12 @@ class Rule:
 class SourceFile:
     """A file to read.
 
-    `name` is how reports call it, `stem` what the ids of its documents begin with.
+    `name` is how reports call it, `stem` what the ids of its documents begin with. `known` are the
+    digests of its documents in the live version, by key, if they were read and cut in the same way.
     """
 
     path: Path
     name: str
     stem: str
     rule: Rule
+    known: Mapping[str, bytes] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from atlas_search.build.precomputed import check_vectors
 from atlas_search.build.prepare import Prepared, Remark, VectoredDocument, content_of, size_of
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
+from atlas_search.stores.staged import KeptDocument
 from atlas_search.stores.staging import StagedDocument, Staging
 
 _TRY_AGAIN = b"left out"  # the fingerprint of no file: the next build reads it
@@ -68,7 +69,7 @@ class StagingOfFiles:
 
     def _rows(
         self, file: SourceFile, fingerprint: bytes, given: Iterator[Prepared | End]
-    ) -> Iterator[StagedDocument | SourceRow]:
+    ) -> Iterator[StagedDocument | KeptDocument | SourceRow]:
         remarks: list[tuple[str, str]] = []
         for each in given:
             match each:
@@ -76,7 +77,7 @@ class StagingOfFiles:
                     remarks.append((key, text))
                 case VectoredDocument(staged, _):
                     yield staged
-                case StagedDocument():
+                case StagedDocument() | KeptDocument():
                     yield each
                 case End():
                     if each.failure:

@@ -28,6 +28,18 @@ class StagedDocument:
     passages: tuple[StagedPassage, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class KeptDocument:
+    """A record that says what the live version has of it: neither cut nor analysed again.
+
+    `digest` is that of its document, `characters` are those of its text and metadata.
+    """
+
+    key: str
+    digest: bytes
+    characters: int
+
+
 def text_digest(text: str) -> bytes:
     """SHA-256 of the text in UTF-8."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
+from atlas_search.stores.staged import KeptDocument
 from atlas_search.stores.staged import StagedDocument as StagedDocument
 from atlas_search.stores.staged import StagedPassage as StagedPassage
 
@@ -43,6 +44,10 @@ CREATE TABLE IF NOT EXISTS passages (
     parts TEXT NOT NULL, locators TEXT NOT NULL, printed_page TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS passages_of_document ON passages (document);
+CREATE TABLE IF NOT EXISTS kept (
+    origin TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (origin, source, key)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vectors (
     model TEXT NOT NULL, digest BLOB NOT NULL, tokens INTEGER NOT NULL, vector BLOB NOT NULL,
     PRIMARY KEY (model, digest)
@@ -78,7 +83,20 @@ class Staging:
         query = "SELECT name, fingerprint FROM sources WHERE origin = ?"
         return dict(self._connection.execute(query, (origin,)).fetchall())
 
-    def add(self, origin: str, name: str, given: Iterable[StagedDocument | SourceRow]) -> None:
+    def kept(self, origin: str) -> dict[str, dict[str, bytes]]:
+        """The digests of documents that the live version had when their source was staged.
+
+        By source, then by key.
+        """
+        found: dict[str, dict[str, bytes]] = {}
+        query = "SELECT source, key, digest FROM kept WHERE origin = ?"
+        for source, key, digest in self._connection.execute(query, (origin,)):
+            found.setdefault(source, {})[key] = digest
+        return found
+
+    def add(
+        self, origin: str, name: str, given: Iterable[StagedDocument | KeptDocument | SourceRow]
+    ) -> None:
         """Stage a source, replacing what it gave before: its documents, and last its own row.
 
         If `given` raises, what the source gave before stays.
@@ -86,10 +104,14 @@ class Staging:
         with self._connection:
             self._remove(origin, name)
             for each in given:
-                if isinstance(each, SourceRow):
-                    self._add_source(each)
-                else:
-                    self._add_document(each)
+                match each:
+                    case SourceRow():
+                        self._add_source(each)
+                    case KeptDocument(key, digest):
+                        row = (origin, name, key, digest)
+                        self._connection.execute("INSERT INTO kept VALUES (?, ?, ?, ?)", row)
+                    case StagedDocument():
+                        self._add_document(each)
 
     def _add_source(self, source: SourceRow) -> None:
         self._connection.execute(
@@ -110,6 +132,7 @@ class Staging:
         for statement in (
             f"DELETE FROM passages WHERE document IN ({owned})",
             "DELETE FROM documents WHERE origin = ? AND source = ?",
+            "DELETE FROM kept WHERE origin = ? AND source = ?",
             "DELETE FROM sources WHERE origin = ? AND name = ?",
         ):
             self._connection.execute(statement, (origin, name))
@@ -294,6 +317,7 @@ class Staging:
             for statement in (
                 f"DELETE FROM passages WHERE document IN ({owned})",
                 "DELETE FROM documents WHERE origin = ?",
+                "DELETE FROM kept WHERE origin = ?",
                 "DELETE FROM sources WHERE origin = ?",
             ):
                 self._connection.execute(statement, (origin,))

@@ -1,6 +1,7 @@
 """Collecting the words of passages and documents for a `TokenTable`."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,8 +13,8 @@ BLOCK = 20_000  # passages whose words are counted at once
 class TokenWriter:
     """Collects the words of passages and documents in order and makes a table of them.
 
-    Terms are numbered by first occurrence, whatever was read before: the same passages give the
-    same table.
+    Terms are numbered in their order, whatever was read before: the same passages give the same
+    table.
     """
 
     def __init__(self) -> None:
@@ -29,6 +30,7 @@ class TokenWriter:
         self._corpora: dict[str, int] = {}
         self._passages_of: list[int] = []
         self._kept: TokenTable | None = None
+        self._kept_rows: list[list[tuple[int, range]]] = []
         self._number: IntArray = np.empty(0, dtype=np.int32)
 
     def ids(self, terms: Iterable[str]) -> IntArray:
@@ -88,12 +90,18 @@ class TokenWriter:
         for context in _by_first(context_of, len(own)).tolist():
             own[context] = self._context(number[table.contexts.row(context)])
         self._context_of += own[context_of].tolist()
+        self._kept_rows[-1].append((self._passages, rows))
         self._passages_of[-1] += len(rows)
+
+    @property
+    def _passages(self) -> int:
+        return sum(self._passages_of)
 
     def _begin(self, corpus: str) -> None:
         if corpus not in self._corpora:
             self._corpora[corpus] = len(self._corpora)
             self._passages_of.append(0)
+            self._kept_rows.append([])
 
     def _context(self, terms: IntArray) -> int:
         number = self._contexts.setdefault(terms.tobytes(), len(self._contexts))
@@ -112,22 +120,12 @@ class TokenWriter:
         ragged = {name: Ragged.of(rows) for name, rows in self._rows.items()}
         terms, number = self._renumber(list(ragged.values()))
         renumbered = {
-            name: Ragged(number[rows.flat].astype(np.int32), rows.offsets)
-            for name, rows in ragged.items()
+            name: Ragged(number[rows.flat], rows.offsets) for name, rows in ragged.items()
         }
         document_of = np.array(self._document_of, dtype=np.int32)
         context_of = np.array(self._context_of, dtype=np.int32)
-        every: IntArray = np.arange(len(document_of))
-        owned: list[tuple[Ragged, IntArray]] = [
-            (renumbered["words"], every),
-            (renumbered["parts"], every),
-            (renumbered["titles"], document_of),
-            (renumbered["contexts"], context_of),
-        ]
-        counts = _passage_frequencies(owned, len(terms), self._passages_of)
-        terms_of: list[IntArray] = [np.flatnonzero(of) for of in counts]
         names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
-        return TokenTable(
+        table = TokenTable(
             vocabulary={term: id_ for id_, term in enumerate(terms)},
             words=renumbered["words"],
             parts=renumbered["parts"],
@@ -141,19 +139,77 @@ class TokenWriter:
             ),
             value_field=np.array([names[field] for field in self._value_field], dtype=np.int16),
             document_of=document_of,
-            passage_frequency=np.sum([np.zeros(len(terms)), *counts], axis=0).astype(np.int32),
+            passage_frequency=np.zeros(len(terms), dtype=np.int32),
+            terms_of=Ragged.of([]),
+            counts_of=Ragged.of([]),
+            passages_of=np.array(self._passages_of, dtype=np.int32),
+        )
+        counts = self._counts(table, number)
+        terms_of: list[IntArray] = [np.flatnonzero(of) for of in counts]
+        return replace(
+            table,
+            passage_frequency=np.sum([table.passage_frequency, *counts], axis=0, dtype=np.int32),
             terms_of=Ragged.of(terms_of),
             counts_of=Ragged.of([of[ids] for of, ids in zip(counts, terms_of, strict=True)]),
-            passages_of=np.array(self._passages_of, dtype=np.int32),
         )
 
     def _renumber(self, used: list[Ragged]) -> tuple[list[str], IntArray]:
-        """The terms that occur, in order of first occurrence, and the new id of each old one."""
-        ids = _by_first(np.concatenate([rows.flat for rows in used]), len(self._vocabulary))
-        number = np.zeros(len(self._vocabulary), dtype=np.int32)
-        number[ids] = np.arange(len(ids))
+        """The terms that occur, in order, and the new id of each old one; -1 of those gone."""
+        occurs = np.zeros(len(self._vocabulary), dtype=bool)
+        for rows in used:
+            occurs[rows.flat] = True
         terms = list(self._vocabulary)
+        # what a kept table had is in order already, which makes sorting short
+        ids = sorted(np.flatnonzero(occurs).tolist(), key=terms.__getitem__)
+        number = np.full(len(self._vocabulary), -1, dtype=np.int32)
+        number[ids] = np.arange(len(ids))
         return [terms[id_] for id_ in ids], number
+
+    def _counts(self, table: TokenTable, number: IntArray) -> list[IntArray]:
+        """For each corpus: in how many of its passages each term of `table` occurs.
+
+        Those of a kept table are changed by what was left out of it and what is new, if that is
+        less. `number` gives the id in `table` of each term that was seen.
+        """
+        found: list[IntArray] = []
+        end = 0
+        for count, kept in zip(self._passages_of, self._kept_rows, strict=True):
+            start, end = end, end + count
+            fresh = np.ones(count, dtype=bool)
+            for at, rows in kept:
+                fresh[at - start : at - start + len(rows)] = False
+            new = start + np.flatnonzero(fresh)
+            before, left_out = self._counts_before(kept, len(table.vocabulary), number)
+            if before is None or len(left_out) + len(new) >= count:
+                found.append(_passage_frequency(table, np.arange(start, end)))
+                continue
+            assert self._kept is not None
+            gone = _passage_frequency(self._kept, left_out)
+            before -= self._moved(gone, np.arange(len(gone)), len(before), number)
+            found.append(before + _passage_frequency(table, new))
+        return found
+
+    def _counts_before(
+        self, kept: Sequence[tuple[int, range]], terms: int, number: IntArray
+    ) -> tuple[IntArray | None, IntArray]:
+        """The counts of the corpus that passages were kept of, and its passages that were not."""
+        rows = [rows for _, rows in kept if len(rows)]
+        if self._kept is None or not rows:
+            return None, np.empty(0, dtype=np.int64)
+        ends = np.cumsum(self._kept.passages_of)
+        corpus = int(np.searchsorted(ends, rows[0].start, side="right"))
+        first, end = int(ends[corpus] - self._kept.passages_of[corpus]), int(ends[corpus])
+        left_out = np.ones(end - first, dtype=bool)
+        for each in rows:
+            left_out[each.start - first : each.stop - first] = False
+        of, ids = self._kept.counts_of.row(corpus), self._kept.terms_of.row(corpus)
+        return self._moved(of, ids, terms, number), first + np.flatnonzero(left_out)
+
+    def _moved(self, counts: IntArray, ids: IntArray, terms: int, number: IntArray) -> IntArray:
+        """Counts of terms of the kept table by the ids that they have now; 0 for terms gone."""
+        found = np.zeros(terms + 1, dtype=np.int32)
+        found[number[self._number[ids]]] = counts  # of terms that are gone: in the last place
+        return found[:-1]
 
 
 def _by_first(values: IntArray, most: int) -> IntArray:
@@ -164,21 +220,12 @@ def _by_first(values: IntArray, most: int) -> IntArray:
     return found[np.argsort(first[found])]
 
 
-def _passage_frequencies(
-    owned: Sequence[tuple[Ragged, IntArray]], terms: int, passages_of: Sequence[int]
-) -> list[IntArray]:
-    """For each corpus: in how many of its passages each term occurs, in whatever is `owned`.
-
-    Each is a kind of terms, and which row of it belongs to every passage.
-    """
-    found: list[IntArray] = []
-    ends = np.cumsum(passages_of)
-    for end, count in zip(ends.tolist(), passages_of, strict=True):
-        frequency = np.zeros(terms, dtype=np.int32)
-        for start in range(end - count, end, BLOCK):
-            block = np.arange(start, min(start + BLOCK, end))
-            taken = [of.take(at[block]) for of, at in owned]
-            pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
-            frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
-        found.append(frequency)
-    return found
+def _passage_frequency(table: TokenTable, rows: IntArray) -> IntArray:
+    """In how many of the passages `rows` each term occurs, titles and contexts included."""
+    terms = len(table.vocabulary)
+    frequency = np.zeros(terms, dtype=np.int32)
+    for start in range(0, len(rows), BLOCK):
+        taken = [of.take(at) for of, at in table.indexed(rows[start : start + BLOCK])]
+        pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
+        frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
+    return frequency

@@ -150,10 +150,11 @@ def _create(client: "Client", corpus: str) -> Any:
 def _upsert(
     collection: Any, ids: Sequence[str], vectors: NDArray[np.float32], progress: Progress
 ) -> None:
-    for start in range(0, len(ids), BATCH):
-        batch = slice(start, start + BATCH)
-        collection.upsert(ids=list(ids[batch]), embeddings=np.asarray(vectors[batch]))
-        progress(len(ids[batch]))
+    # of equal size: of a last one below 1000 Chroma keeps a log, and indexes it at each opening
+    for batch in np.array_split(np.arange(len(ids)), -(-len(ids) // BATCH)) if len(ids) else ():
+        rows = slice(int(batch[0]), int(batch[-1]) + 1)
+        collection.upsert(ids=list(ids[rows]), embeddings=np.asarray(vectors[rows]))
+        progress(len(batch))
 
 
 def _compact(folder: Path) -> None:

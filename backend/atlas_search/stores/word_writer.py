@@ -28,6 +28,7 @@ class WordWriter:
         self._bounds: list[tuple[IntArray, IntArray]] = []
         self._places = 0
         self._kept: WordTable | None = None
+        self._kept_places: list[tuple[int, range]] = []  # where they are now, and were
         self._number: IntArray = np.empty(0, dtype=np.int32)
 
     def add(self, text: str, language: str, passages: Sequence[TextSpan]) -> int:
@@ -60,6 +61,7 @@ class WordWriter:
         tokens = table.tokens[first:end]
         number = self._numbers_in(table, tokens)
         sizes: list[int] = np.diff(table.ends[documents.start : documents.stop + 1]).tolist()
+        self._kept_places.append((self._places, range(first, end)))
         moved = self._places - first
         bounds = [side[rows.start : rows.stop] + moved for side in (table.firsts, table.lasts)]
         self._append(number[tokens], table.starts[first:end], table.lengths[first:end], bounds)
@@ -104,17 +106,54 @@ class WordWriter:
             terms=terms,
             folded_of=folded_of,
             term_of=stem_of,
-            tokens=tokens.astype(np.int32),
-            starts=starts.astype(np.int32),
-            lengths=lengths.astype(np.min_scalar_type(int(lengths.max(initial=0)))),
+            tokens=tokens.astype(np.int32, copy=False),
+            starts=starts.astype(np.int32, copy=False),
+            lengths=lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))), copy=False),
             ends=np.cumsum([0, *self._sizes], dtype=np.int64),
             places=Ragged(
-                _places_by(tokens, len(used)).astype(_place_type(len(tokens))),
+                self._places_of_forms(tokens, counts).astype(_place_type(len(tokens))),
                 np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             ),
             firsts=firsts.astype(np.int64),
             lasts=lasts.astype(np.int64),
         )
+
+    def _places_of_forms(self, tokens: IntArray, counts: IntArray) -> IntArray:
+        """The places of each form, ascending, form after form.
+
+        Those of a kept table are taken over, which is faster than to sort, if they are most.
+        `counts` are how often each form occurs among `tokens`.
+        """
+        of_kept = sum(len(were) for _, were in self._kept_places)
+        if self._kept is None or 2 * of_kept < len(tokens) or not self._keeps_order:
+            return _places_by(tokens, len(counts))
+        now = np.full(len(self._kept.tokens), -1, dtype=_place_type(len(tokens)))
+        is_new = np.ones(len(tokens), dtype=bool)
+        for start, were in self._kept_places:
+            now[were.start : were.stop] = np.arange(start, start + len(were))
+            is_new[start : start + len(were)] = False
+        # forms have the order that they had: only places are gone from their row, or come to it
+        taken = now[self._kept.places.flat]
+        taken = taken[taken >= 0]
+        new = np.flatnonzero(is_new)
+        new = new[np.argsort(tokens[new], kind="stable")]
+        forms, firsts, sizes = np.unique(tokens[new], return_index=True, return_counts=True)
+        were_counts = counts.copy()
+        were_counts[forms] -= sizes
+        ends = np.cumsum(were_counts)
+        at = np.empty(len(new), dtype=np.int64)
+        for form, first, size in zip(forms.tolist(), firsts.tolist(), sizes.tolist(), strict=True):
+            begin = int(ends[form] - were_counts[form])
+            own = taken[begin : int(ends[form])]
+            among = slice(first, first + size)
+            at[among] = begin + np.searchsorted(own, new[among])
+        return np.insert(taken, at, new)
+
+    @property
+    def _keeps_order(self) -> bool:
+        """Whether what was kept follows each other as it did before."""
+        befores = [were.start for _, were in self._kept_places]
+        return befores == sorted(befores)
 
     def _joined(self, column: int) -> IntArray:
         parts = [np.asarray(of_document[column]) for of_document in self._texts]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atlas_search.build.prepare import Prepared, Remark, VectoredDocument
-from atlas_search.stores.staged import StagedDocument
+from atlas_search.build.prepare import Prepared, Remark, VectoredDocument, characters_of
+from atlas_search.stores.staged import KeptDocument, StagedDocument
 
 if TYPE_CHECKING:  # every process that reads would wait for it
     from atlas_search.core.settings import Settings
@@ -105,10 +105,11 @@ def measured(given: Iterator[Prepared], limits: Limits, size: int) -> Iterator[P
         yield Remark(f"{remarks - MOST_REMARKS:,} more remarks on it are not shown")
 
 
-def _characters(prepared: StagedDocument | VectoredDocument) -> int:
+def _characters(prepared: StagedDocument | VectoredDocument | KeptDocument) -> int:
+    if isinstance(prepared, KeptDocument):
+        return prepared.characters
     staged = prepared.staged if isinstance(prepared, VectoredDocument) else prepared
-    metadata = sum(len(str(value)) for value in staged.document.metadata.values())
-    return len(staged.document.text) + metadata + sum(len(p.embedded) for p in staged.passages)
+    return characters_of(staged.document) + sum(len(p.embedded) for p in staged.passages)
 
 
 def _processors() -> int:

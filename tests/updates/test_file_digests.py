@@ -1,0 +1,122 @@
+"""Source files are read again if, and only if, they may have changed."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from atlas_search.build import file_digests
+from atlas_search.build.file_digests import KEPT, FileDigests, sha256_of
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import build_tiny
+from tests.updates.changes import change
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the files whose bytes were read for their digest."""
+    seen: list[str] = []
+    monkeypatch.setattr(file_digests, "sha256_of", lambda p: seen.append(p.name) or sha256_of(p))
+    return seen
+
+
+@pytest.fixture
+def settle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever was written counts as settled at once."""
+    monkeypatch.setattr(file_digests, "_SETTLED_NS", -1)
+
+
+def digest(folder: Path, file: Path, **options: bool) -> bytes:
+    digests = FileDigests(folder, "txt", **options)
+    found = digests.of(file)
+    digests.keep()
+    return found
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "sheep.txt"
+    path.write_text("Sheep give wool.")
+    return path
+
+
+def rewrite(path: Path) -> None:
+    path.write_text("Sheep eat grass.")
+
+
+def rewrite_with_old_times(path: Path) -> None:
+    before = path.stat()
+    rewrite(path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+
+def replace(path: Path) -> None:
+    other = path.with_name("other")
+    rewrite(other)
+    other.replace(path)
+
+
+@pytest.mark.usefixtures("settle")
+def test_a_file_that_stays_is_read_once(tmp_path: Path, file: Path, read: list[str]) -> None:
+    assert digest(tmp_path, file) == digest(tmp_path, file) == sha256_of(file)
+    assert read == ["sheep.txt"]
+    assert digest(tmp_path, file, read_all=True) == sha256_of(file)
+    assert len(read) == 2
+
+
+@pytest.mark.usefixtures("settle")
+@pytest.mark.parametrize("edit", [rewrite, rewrite_with_old_times, replace])
+def test_a_change_of_equal_size_is_seen(
+    tmp_path: Path, file: Path, edit: Callable[[Path], None]
+) -> None:
+    before = digest(tmp_path, file)
+    edit(file)
+    assert digest(tmp_path, file) == sha256_of(file) != before
+
+
+def test_what_was_just_written_is_read_again(tmp_path: Path, file: Path, read: list[str]) -> None:
+    """It may be written to once more within what the disk takes for the same moment."""
+    digest(tmp_path, file)
+    digest(tmp_path, file)
+    assert len(read) == 2
+
+
+@pytest.mark.usefixtures("settle")
+def test_files_of_other_origins_stay_and_those_that_are_gone_go(
+    tmp_path: Path, file: Path, read: list[str]
+) -> None:
+    digest(tmp_path, file)
+    other = FileDigests(tmp_path, "pdf")
+    other.of(file)
+    other.keep()
+    FileDigests(tmp_path, "pdf").keep()
+    digest(tmp_path, file)
+    assert len(read) == 2
+    FileDigests(tmp_path, "txt").keep()
+    digest(tmp_path, file)
+    assert len(read) == 3
+
+
+@pytest.mark.usefixtures("settle")
+@pytest.mark.parametrize("damage", [b"", b"no database at all" * 100])
+def test_a_damaged_list_only_costs_time(tmp_path: Path, file: Path, damage: bytes) -> None:
+    digest(tmp_path, file)
+    (tmp_path / KEPT).write_bytes(damage)
+    assert digest(tmp_path, file) == sha256_of(file)
+    assert digest(tmp_path, file) == sha256_of(file)
+
+
+@pytest.mark.usefixtures("settle")
+def test_a_build_reads_only_what_changed(
+    source: Path, folder: Path, hashes: HashEmbedder, read: list[str]
+) -> None:
+    build_tiny(source, folder, hashes)
+    read.clear()
+    change(source, {"farm/cows.txt": "Cows give cream.\n"})
+    report = build_tiny(source, folder, hashes)
+    assert (set(read), report.read) == ({"cows.txt"}, 1)
+    read.clear()
+    build_tiny(source, folder, hashes, force=True)
+    assert sorted(read) == ["cows.txt", "sheep.md", "trade.txt"]
