@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.build.write import REBUILD_SHARE
+from atlas_search.build import write
+from atlas_search.build.maintain import repair, write_digests
+from atlas_search.build.write import LEAST_RECALL, REBUILD_SHARE
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.vectors import HNSW, set_ef_search
+from atlas_search.stores.versions import CHROMA
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import build_tiny, json_lines, write_sources
+from tests.tiny import build_tiny, json_lines, live, silent, write_sources
 from tests.updates.changes import problems
 
 
@@ -63,3 +67,46 @@ def test_forcing_makes_the_index_anew(tmp_path: Path, hashes: HashEmbedder) -> N
         report = build_tiny(source, tmp_path / "c", hashes, kind="jsonl", force=force)
         tombstones.append(report.manifest.vector_tombstones)
     assert tombstones == [0, 1, 0]
+
+
+@pytest.mark.usefixtures("indexed")
+def test_an_index_that_finds_too_little_is_made_to_look_at_more(
+    tmp_path: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for option, value in (("ef_search", 10), ("ef_construction", 10), ("max_neighbors", 4)):
+        monkeypatch.setitem(HNSW, option, value)  # type: ignore[misc]
+    folder = tmp_path / "c"
+    source = write_sources(tmp_path / "s", {"a/all.jsonl": records(range(MANY))})
+    build_tiny(source, folder, hashes, kind="jsonl")
+    manifest = Manifest.read(folder)
+    measured = manifest.index_recalls["a"]
+    assert measured.ef_search == manifest.ef_search("a") > manifest.index.ef_search == 10
+    assert measured.recall >= LEAST_RECALL
+    assert not problems(folder)
+
+    source = write_sources(tmp_path / "s", {"a/all.jsonl": records(range(MANY), marked=[3])})
+    build_tiny(source, folder, hashes, kind="jsonl")
+    assert Manifest.read(folder).index_recalls == {"a": measured}
+    assert not problems(folder)
+
+    set_ef_search(live(folder) / CHROMA, "a", 10)
+    write_digests(folder)
+    assert any("finds only" in problem for problem in problems(folder))
+    repair(folder, hashes, silent)
+    assert not problems(folder)
+
+
+@pytest.mark.usefixtures("indexed")
+def test_an_index_that_never_finds_enough_looks_at_no_more_than_it_may(
+    tmp_path: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "LEAST_RECALL", 1.1)
+    monkeypatch.setattr(write, "MOST_EF", 4 * HNSW["ef_search"])
+    source = write_sources(tmp_path / "s", {"a/all.jsonl": records(range(20))})
+    build_tiny(source, tmp_path / "c", hashes, kind="jsonl")
+    measured = Manifest.read(tmp_path / "c").index_recalls["a"]
+    assert (measured.ef_search, measured.recall) == (4 * HNSW["ef_search"], 1.0)
+
+
+def test_corpora_that_are_compared_whole_are_not_measured(folder: Path) -> None:
+    assert Manifest.read(folder).index_recalls == {}

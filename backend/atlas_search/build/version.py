@@ -20,6 +20,7 @@ from atlas_search.build.statistics import Counter
 from atlas_search.build.vectorise import Known, embed_missing, fill
 from atlas_search.build.write import (
     REBUILD_SHARE,
+    WrittenIndex,
     digests_of_files,
     sizes,
     write_index,
@@ -121,7 +122,7 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
             partial / EMBEDDINGS, vectors.passages, site.embedder.info.dimension
         )
         fill(embeddings, vectors, known.live, site.staging, site.embedder.fingerprint)
-        tombstones = write_index(
+        index = write_index(
             partial,
             written,
             embeddings,
@@ -129,7 +130,7 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
             _stage(site.progress, "Writing the vector index"),
         )
         manifest = _manifest(
-            site, contents, name, digest, partial, written.counter, embeddings, tombstones
+            site, contents, name, digest, partial, written.counter, embeddings, index
         )
         total = time.monotonic() - started
         durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
@@ -187,7 +188,7 @@ def _manifest(
     folder: Path,
     counter: Counter,
     embeddings: Embeddings,
-    tombstones: int,
+    index: WrittenIndex,
 ) -> Manifest:
     info = asdict(site.embedder.info) | {"fingerprint": site.embedder.fingerprint}
     long = int(np.count_nonzero(embeddings.tokens > site.embedder.info.max_tokens))
@@ -213,7 +214,8 @@ def _manifest(
         durations={},
         sizes=sizes(folder),
         files=digests_of_files(folder),
-        vector_tombstones=tombstones,
+        vector_tombstones=index.tombstones,
+        index_recalls=index.recalls,
         answer_likelihood=contents.answer_likelihood,
         calibration=contents.calibration or _calibration(site),
     )

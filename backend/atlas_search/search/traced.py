@@ -111,16 +111,16 @@ def describe_collection(span: Span, manifest: Manifest) -> None:
 
 def describe_index(span: Span, store: Store, request: SearchRequest, result: SearchResult) -> None:
     """How the nearest passages were found: by the index, with its numbers, or without it."""
-    scope, index = result.scope, store.manifest.index
+    scope, manifest = result.scope, store.manifest
     narrowed = bool(scope.filters or scope.required or scope.excluded or request.exact)
-    compared = [narrowed or store.compares_all(corpus) for corpus in result.per_corpus]
-    if all(compared):
+    asked = [c for c in result.per_corpus if not (narrowed or store.compares_all(c))]
+    if not asked:
         span.set(index_kind="exact")
         return
     span.set(
-        index_kind="mixed" if any(compared) else index.algorithm,
-        index_ef=index.ef_search,
-        index_ef_construction=index.ef_construction,
+        index_kind=manifest.index.algorithm if len(asked) == len(result.per_corpus) else "mixed",
+        index_ef=max(map(manifest.ef_search, asked)),
+        index_ef_construction=manifest.index.ef_construction,
     )
 
 

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -85,6 +86,14 @@ class Index(_Part):
     keywords: str
 
 
+class IndexRecall(_Part):
+    """What the vector index of a corpus finds: the share of the 200 nearest passages, when it was
+    measured, with the `ef_search` that was set for that."""
+
+    ef_search: int
+    recall: float
+
+
 class Origin(_Part):
     """One kind of source the collection was built from, and how its documents were cut.
 
@@ -138,7 +147,8 @@ class Manifest(_Part):
 
     `vector_tombstones` counts vectors that were removed from or replaced in the present index
     since it was last built anew; `answer_likelihood` is what quotes need to be an answer, None for
-    the default; `files` are digests of all files of the version, as `file_digest` gives them.
+    the default; `index_recalls` are those of the corpora whose searches ask the index; `files` are
+    digests of all files of the version, as `file_digest` gives them.
     """
 
     schema_version: int
@@ -160,6 +170,12 @@ class Manifest(_Part):
     vector_tombstones: int
     answer_likelihood: float | None = None
     calibration: Calibration | None = None
+    index_recalls: Mapping[str, IndexRecall] = MappingProxyType({})
+
+    def ef_search(self, corpus: str) -> int:
+        """How many neighbours a search of a corpus looks at in its index."""
+        own = self.index_recalls.get(corpus)
+        return own.ef_search if own else self.index.ef_search
 
     @property
     def calibration_is_stale(self) -> bool:

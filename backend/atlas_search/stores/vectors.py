@@ -128,6 +128,17 @@ def _copy(source: Path, folder: Path) -> None:
         present.backup(copy)
 
 
+def set_ef_search(folder: Path, corpus: str, ef: int) -> None:
+    """Let searches of a corpus look at `ef` neighbours, more for more of the true nearest.
+
+    It holds from the next opening on.
+    """
+    client = _client(folder)
+    collection = client.get_collection(_name(corpus), embedding_function=None)
+    collection.modify(configuration={"hnsw": {"ef_search": ef}})
+    _close(client)
+
+
 def count_vectors(folder: Path) -> dict[str, int]:
     """Vectors by corpus in the index in `folder`."""
     client = _client(folder)

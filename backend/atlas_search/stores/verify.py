@@ -11,6 +11,7 @@ from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, distinct, words
 from atlas_search.stores.digests import check_files, files_of, without_digest
 from atlas_search.stores.embeddings import Embeddings, text_digest
+from atlas_search.stores.index_recall import DEPTH, index_recall, sample
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.records import Records
@@ -21,9 +22,7 @@ from atlas_search.stores.word_writer import WordWriter
 from atlas_search.stores.words import WordTable, no_words
 
 LEAST_RECALL = 0.95
-DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
-SAMPLE = 100  # passages analysed again, looked up, or used as questions, spread over the store
-NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
+WORSE = 0.01  # most by which an index that searches ask may find less than when it was measured
 SAME = 1e-3  # most by which a vector in the index may differ from the one it was made from
 
 
@@ -111,7 +110,7 @@ def _check_tokens(version: Path, manifest: Manifest) -> str:
     table = TokenTable.read(version / TOKENS)
     _require(table.passages == manifest.passages, f"it has {table.passages} passages")
     terms = list(table.vocabulary)
-    rows = _sample(table.passages)
+    rows = sample(table.passages)
     for passage in _passages(version, manifest, rows):
         stored = [terms[id_] for id_ in table.words.row(passage.row)]
         same = stored == [word.term for word in words(passage.text, passage.language)]
@@ -127,7 +126,7 @@ def _check_words(version: Path, manifest: Manifest) -> str:
     _require(table.documents == manifest.documents, f"it has {table.documents} documents")
     _require(len(table.firsts) == manifest.passages, f"it has {len(table.firsts)} passages")
     records = Records(version / RECORDS, manifest.languages)
-    documents = _sample(table.documents)
+    documents = sample(table.documents)
     try:
         for index in documents:
             document, passages = records.stored_document(index)
@@ -147,7 +146,7 @@ def _check_keywords(version: Path, manifest: Manifest) -> str:
     _require(keywords.count == manifest.passages, f"it has {keywords.count} passages")
     table = TokenTable.read(version / TOKENS)
     terms = list(table.vocabulary)
-    rows = _sample(table.passages)
+    rows = sample(table.passages)
     corpora = _corpora(manifest)
     for row in rows:
         found = distinct(terms[id_] for id_ in table.words.row(row))
@@ -165,26 +164,30 @@ def _check_chroma(version: Path, manifest: Manifest) -> str:
     records.close()
     embeddings = Embeddings.read(version / EMBEDDINGS)
     vectors = Vectors(version / CHROMA, [corpus.id for corpus in manifest.corpora])
-    recalls = []
+    recalls: dict[str, float] = {}
     try:
         start = 0
         for corpus in manifest.corpora:
-            rows = {id_: start + at for at, id_ in enumerate(ids[start : start + corpus.passages])}
+            rows = {id_: at for at, id_ in enumerate(ids[start : start + corpus.passages])}
+            own = embeddings.vectors[start : start + corpus.passages]
             start += corpus.passages
             seen = 0
             for found, stored in vectors.items(corpus.id):
                 strange = [id_ for id_ in found if id_ not in rows]
                 _require(not strange, f"{corpus.id} has {strange[:1]}, which is no passage")
-                expected = embeddings.vectors[[rows[id_] for id_ in found]]
+                expected = own[[rows[id_] for id_ in found]]
                 off = float(np.abs(stored - expected).max(initial=0.0))
                 _require(off < SAME, f"{corpus.id} has vectors that are not the passages'")
                 seen += len(found)
             _require(seen == corpus.passages, f"{corpus.id} has {seen} vectors")
-            recalls.append(_recall(vectors, corpus.id, rows, embeddings))
+            recalls[corpus.id] = index_recall(vectors, corpus.id, rows, own)
     finally:
         vectors.close()
-    worst = min(recalls, default=1.0)
-    _require(worst >= LEAST_RECALL, f"it finds only {worst:.1%} of the true nearest passages")
+    for name, recall in recalls.items():
+        measured = manifest.index_recalls.get(name)
+        least = measured.recall - WORSE if measured else LEAST_RECALL
+        _require(recall >= least, f"{name} finds only {recall:.1%} of the true nearest passages")
+    worst = min(recalls.values(), default=1.0)
     unproven = "".join(
         f"; {name} has no digest: `atlas store verify --write` gives it one"
         for name in without_digest(manifest)
@@ -193,25 +196,6 @@ def _check_chroma(version: Path, manifest: Manifest) -> str:
         f"{len(ids)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in each corpus"
         f"{unproven}"
     )
-
-
-def _recall(vectors: Vectors, corpus: str, rows: dict[str, int], embeddings: Embeddings) -> float:
-    """The mean share of the true nearest passages that the index finds, for sampled questions."""
-    owned = np.fromiter(rows.values(), dtype=np.int64)
-    matrix = np.asarray(embeddings.vectors[owned.min() : owned.max() + 1])
-    random = np.random.default_rng(0)
-    depth = min(DEPTH, len(owned))
-    found = []
-    for at in _sample(len(owned)):
-        noise = random.standard_normal(matrix.shape[1], dtype=np.float32)
-        query = matrix[at] + NOISE * noise / np.linalg.norm(noise)
-        query = (query / np.linalg.norm(query)).astype(np.float32)
-        exact = matrix @ query
-        floor = np.partition(exact, -depth)[-depth]
-        hits = vectors.nearest(corpus, query, depth).ids[:depth]
-        near = [exact[rows[id_] - owned.min()] >= floor - 1e-6 for id_ in hits]
-        found.append(sum(near) / depth)
-    return float(np.mean(found)) if found else 1.0
 
 
 def _passages(version: Path, manifest: Manifest, rows: range | list[int]) -> Iterator[Passage]:
@@ -225,10 +209,6 @@ def _passages(version: Path, manifest: Manifest, rows: range | list[int]) -> Ite
 
 def _corpora(manifest: Manifest) -> list[str]:
     return [corpus.id for corpus in manifest.corpora for _ in range(corpus.passages)]
-
-
-def _sample(count: int) -> list[int]:
-    return sorted({int(at) for at in np.linspace(0, count - 1, min(SAMPLE, count))})
 
 
 def _require(condition: bool, problem: str) -> None:
