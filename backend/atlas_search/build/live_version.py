@@ -124,7 +124,7 @@ def open_live(folder: Path, *, or_none: bool) -> Live | None:
         raise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cut:
     """A passage before it has a vector: its text's digest and length, and how to get the text."""
 
