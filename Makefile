@@ -89,7 +89,7 @@ judges-venv: $(JUDGES_VENV)/.installed ## Install RAGAS and DeepEval into an env
 	@:
 
 $(JUDGES_VENV)/.installed: constraints-judges.txt
-	@echo "Installing RAGAS and DeepEval into $(JUDGES_VENV): 120 packages, as in constraints-judges.txt."
+	@echo "Installing RAGAS and DeepEval into $(JUDGES_VENV): 119 packages, as in constraints-judges.txt."
 	@$(PYTHON) -m venv $(JUDGES_VENV)
 	@$(JUDGES_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-judges.txt ragas deepeval
 	@touch $@

@@ -166,12 +166,19 @@ def remarks_on(report: JudgeReport) -> list[str]:
     """What is to be said of a judging, a sentence for each thing."""
     return [
         f"metrics_source: {report.metrics_source}, by {report.provider}/{report.model}.",
+        *_measured_by(report),
         f"{report.calls} calls, {report.prompt_tokens} tokens read, {report.completion_tokens} "
         f"written, cost {'unknown' if report.cost is None else f'{report.cost:.4f}'}.",
         *_agreements(report),
         *(f"{count} figures are estimates: {note}" for note, count in report.notes.items()),
         *([_split(report)] if report.split else []),
     ]
+
+
+def _measured_by(report: JudgeReport) -> Iterable[str]:
+    if report.libraries:
+        named = (f"{name} {version}" for name, version in report.libraries.items())
+        yield f"Measured by {' and '.join(named)}."
 
 
 def _agreements(report: JudgeReport) -> Iterable[str]:

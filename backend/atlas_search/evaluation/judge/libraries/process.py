@@ -80,6 +80,11 @@ class Libraries:
             self.versions = self._versions(first, python)
             self._closing = opening.pop_all()
 
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
     def close(self) -> None:
         """End the process; what it still computes is lost."""
         self._closing.close()

@@ -270,7 +270,7 @@ def without_network(send: Send) -> None:
 
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:
         if event in _NETWORK:
-            send(refused=f"{event} {[str(each)[:200] for each in arguments[-2:]]}")
+            send(refused=f"{event} {[str(each)[:200] for each in arguments[:2]]}")
             raise PermissionError("the libraries may ask the judge alone")
 
     sys.addaudithook(refuse)  # nothing can take it away again
