@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,6 +39,19 @@ from tests.workers import Together, turn
 SAMPLES = ROOT / "create" / "samples"
 MAPPING = SAMPLES / "corpora.toml"
 TODAY = date(2026, 1, 1)
+
+
+IN_MEMORY = Path("/dev/shm")
+ROOM = 10_000_000_000  # bytes; all files of a run take half of that, an installed clone included
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Temporary files are kept in memory where there is room: a build waits as long for the disk
+    as it works."""
+    if IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK):
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if min(shutil.disk_usage(IN_MEMORY).free, memory / 2) > ROOM:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

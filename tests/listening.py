@@ -40,7 +40,7 @@ def listening(
         yield "127.0.0.1", listener.port
     finally:
         listener.stop()
-        thread.join(10)
+        thread.join(60)
         listener.close()
         assert not thread.is_alive()
 

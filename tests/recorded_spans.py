@@ -37,7 +37,7 @@ class Recorded:
 
     def root(self, name: str) -> ReadableSpan:
         """The only root there is, waited for, which has this name."""
-        found = wait_for(lambda: self.roots or None, 20, f"the root {name}")
+        found = wait_for(lambda: self.roots or None, 60, f"the root {name}")
         assert [span.name for span in found] == [name]
         return found[0]
 

@@ -58,12 +58,14 @@ T = TypeVar("T")
 
 
 def wait_for(probe: Callable[[], T | None], seconds: float, what: str) -> T:
-    """Poll until `probe` gives something."""
+    """Poll until `probe` gives something, at first often."""
     end = time.monotonic() + seconds
+    pause = 0.005
     while time.monotonic() < end:
         if (found := probe()) is not None:
             return found
-        time.sleep(0.1)
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.1)
     raise AssertionError(f"{what} did not come within {seconds} s")
 
 
@@ -123,7 +125,7 @@ def served(app: Any, **adjustments: Any) -> Iterator[str]:
         # the thread closes its sockets itself: closed from here, its `select` would fail
         with suppress(OSError):  # a request that ends may have had it closed before the pull
             server.trigger.pull_trigger(close)
-        thread.join(10)
+        thread.join(60)
         server.task_dispatcher.shutdown()
         assert not thread.is_alive()
 

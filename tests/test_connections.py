@@ -49,7 +49,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def health(address: Address) -> int:
-    return httpx2.get(f"http://{address[0]}:{address[1]}/api/health", timeout=10).status_code
+    return httpx2.get(f"http://{address[0]}:{address[1]}/api/health", timeout=60).status_code
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_request_that_trickles_is_cut_off(address: Address, begin: bytes) -> N
                 cut.set()
             return cut.is_set() or None
 
-        assert wait_for(trickle, 20, "the end of the connection")
+        assert wait_for(trickle, 60, "the end of the connection")
 
 
 @pytest.mark.usefixtures("hurried")

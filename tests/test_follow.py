@@ -119,7 +119,7 @@ def test_no_request_fails_while_versions_go_live(
                 response = client.get(f"/api/documents/town.day{day}")
                 return response.status_code == 200 or None
 
-            wait_for(is_served, 20, "the new version")
+            wait_for(is_served, 60, "the new version")
             assert client.get(f"/api/documents/town.day{day - 1}").status_code == 404
             assert f"town.day{day}" in found(client, "What is the news of the day?")
     assert serving().services.store.manifest == Manifest.read(folder)

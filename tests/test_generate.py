@@ -216,11 +216,11 @@ def test_a_model_that_is_stopped_lets_go_at_once(both: Both) -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    server.arrived.get(timeout=10)
+    server.arrived.get(timeout=60)
     stop.set()
-    thread.join(10)
+    thread.join(60)
     assert len(raised) == 1
-    assert server.left.get(timeout=10) == server.requests[0]
+    assert server.left.get(timeout=60) == server.requests[0]
     assert services.calls.running == 0
 
 

@@ -90,7 +90,7 @@ def readiness(client: FlaskClient) -> TestResponse:
         found = client.get("/api/ready")
         return None if "not answered yet" in found.get_data(as_text=True) else found
 
-    return wait_for(look, 20, "the providers' state")
+    return wait_for(look, 60, "the providers' state")
 
 
 def test_a_server_that_is_well_lives_is_ready_and_says_how_its_parts_are(own: Settings) -> None:

@@ -324,7 +324,7 @@ def test_of_two_builds_at_once_the_second_fails_and_the_first_goes_on(
         running(*command, environment=environment, folder=tmp_path) as second,
     ):
         assert second.process.wait(60) == 1
-        wait_for(lambda: second.lines[-1:] or None, 5, "a message")
+        wait_for(lambda: second.lines[-1:] or None, 60, "a message")
     assert second.lines[-1] == "atlas: Another build of kept is running. Wait for it, or end it."
     assert first.finish() == 0
     assert different(folder, world.expected) == []

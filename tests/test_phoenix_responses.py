@@ -297,7 +297,7 @@ def printed(process: Server) -> dict[str, Any]:
             return None
         return found
 
-    return wait_for(read, 10, "the figures")
+    return wait_for(read, 60, "the figures")
 
 
 def test_create(traced: Traced) -> None:

@@ -109,7 +109,7 @@ main(["serve"])
         assert list((tmp_path / "temporary").glob("atlas-open-*"))
         os.killpg(server.process.pid, signal.SIGTERM)
         assert server.process.wait(SECONDS) == 0
-        wait_for(lambda: _has(server, "Stopping.") or None, 20, "the last line")
+        wait_for(lambda: _has(server, "Stopping.") or None, 60, "the last line")
         assert not _has(server, "taken apart")
     assert not list((tmp_path / "temporary").glob("atlas-open-*"))
 
@@ -141,4 +141,4 @@ def _has(server: Server, words: str) -> bool:
 
 
 def _first_line(server: Server) -> str:
-    return wait_for(lambda: server.lines[0] if server.lines else None, 20, "a process")
+    return wait_for(lambda: server.lines[0] if server.lines else None, 60, "a process")

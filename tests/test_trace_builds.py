@@ -23,18 +23,16 @@ from atlas_search.server.collections import ServedCollections
 from atlas_search.server.ingest.documents import ResultOut
 from atlas_search.server.ingest.trace import JobTrace
 from tests.hash_embedder import HashEmbedder
+from tests.ingest.embedders import hashing, slowly_hashing, waiting
 from tests.ingest.handing import (
     ADMINISTRATOR,
     COLLECTION,
     PATIENCE,
     done,
     ended,
-    hashing,
     job_of,
     send,
     settings_for,
-    slowly_hashing,
-    waiting,
 )
 from tests.ingest.test_jobs import child, embedding, running
 from tests.recorded_spans import Recorded, recording, said

@@ -53,7 +53,7 @@ def test_nothing_is_lost_while_a_server_comes_late() -> None:
     tracer = to(f"http://127.0.0.1:{port}")
     spans(tracer, 3)
     (delivery,) = tracer.deliveries
-    wait_for(lambda: delivery.problem or None, 10, "a first try")
+    wait_for(lambda: delivery.problem or None, 60, "a first try")
     assert (tracer.waiting, tracer.dropped) == (3, 0)
     with collecting(port=port) as collector:
         assert len(collector.wait(3)) == 3
@@ -82,7 +82,7 @@ def test_what_is_refused_is_dropped_and_the_next_is_sent(status: int) -> None:
         collector.next.append(status)
         tracer = to(collector.address)
         spans(tracer, 2)
-        wait_for(lambda: tracer.dropped or None, 10, "the refusal")
+        wait_for(lambda: tracer.dropped or None, 60, "the refusal")
         spans(tracer, 1)
         collector.wait(1)
         tracer.close()
@@ -93,7 +93,7 @@ def test_a_lasting_500_is_given_up_after_a_while() -> None:
     with collecting(500) as collector:
         tracer = to(collector.address)
         spans(tracer, 2)
-        wait_for(lambda: tracer.dropped == 2 or None, 10, "giving up")
+        wait_for(lambda: tracer.dropped == 2 or None, 60, "giving up")
         assert len(collector.requests) > 1
         tracer.close()
 
@@ -103,7 +103,7 @@ def test_spans_have_arrived_whatever_a_good_answer_says(body: Broken) -> None:
     with collecting(body) as collector:
         tracer = to(collector.address)
         spans(tracer, 2)
-        wait_for(lambda: tracer.exported or None, 10, "the answer")
+        wait_for(lambda: tracer.exported or None, 60, "the answer")
         tracer.close()
     assert (tracer.exported, tracer.dropped) == (2, 0)
 
@@ -114,7 +114,7 @@ def test_spans_that_the_server_names_as_rejected_count_as_dropped() -> None:
         collector.next.append(ExportTraceServiceResponse(partial_success=partial))
         tracer = to(collector.address)
         spans(tracer, 5)
-        wait_for(lambda: tracer.exported or None, 10, "the answer")
+        wait_for(lambda: tracer.exported or None, 60, "the answer")
         tracer.close()
     assert (tracer.exported, tracer.dropped) == (3, 2)
 
@@ -208,7 +208,7 @@ def test_health_says_what_became_of_spans(built: Path) -> None:
     with orchard(built) as found:
         found.collector.always = 401
         found.post("/api/search", ASKED)
-        wait_for(lambda: found.tracer.dropped or None, 10, "the refusal")
+        wait_for(lambda: found.tracer.dropped or None, 60, "the refusal")
         found.spans()
         part = found.client.get("/api/health").json["parts"]["tracing"]
     assert part["status"] == "note"

@@ -77,14 +77,14 @@ def test_a_span_that_ends_in_a_thread_after_the_block_is_not_lost() -> None:
 
     def straggle() -> None:
         with tracer.span("retrieve", "RETRIEVER"):
-            left.wait(10)
+            left.wait(60)
 
     with recording(exported) as tracer, ThreadPoolExecutor(1) as pool:
         with suppress(ValueError), tracer.root("ask", "CHAIN"), tracer.hold():
             late = pool.submit(copy_context().run, straggle)
             raise ValueError
         left.set()
-        late.result(10)
+        late.result(60)
     assert [each.name for each in exported.get_finished_spans()] == ["ask", "retrieve"]
 
 

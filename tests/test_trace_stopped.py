@@ -129,7 +129,7 @@ def test_the_root_of_a_streamed_answer_says_who_ended_it(
             _begun(address) as connection,
         ):
             model.go.release()
-            wait_for(lambda: model.written or None, 20, "the first sentence")
+            wait_for(lambda: model.written or None, 60, "the first sentence")
             if end == "stop":
                 httpx2.delete(f"{address}/api/ask/stopped-1")
             elif end == "close":

@@ -85,7 +85,7 @@ def test_nothing_is_left_of_streams_that_are_left_beside_searches(tmp_path: Path
                 back = now.threads <= before.threads + RETRIEVAL_THREADS
                 return (back and now.files <= before.files + CONNECTIONS) or None
 
-            wait_for(is_back, 20, f"{before}, but it is {footprint(process)}: that")
+            wait_for(is_back, 60, f"{before}, but it is {footprint(process)}: that")
 
 
 def threads_of_this_process() -> int:

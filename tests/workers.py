@@ -8,11 +8,20 @@ from xdist.scheduler import LoadScopeScheduling
 LONGEST = ("test_clone", "phoenix", "test_phoenix_beside", "test_server", "test_kill")
 """These begin first, so that no worker is left with a long one at the end."""
 
+IN_PHOENIX = (
+    "/test_phoenix.py",
+    "/test_real_phoenix.py",
+    "/test_phoenix_filters.py",
+    "/test_phoenix_responses.py",
+    "/traces/test_filters.py",
+)
+"""Files that need the one Phoenix: another one takes ten seconds of work to start."""
+
 
 def together(nodeid: str) -> str:
     """The file of a test; for all tests that need the one Phoenix and its server, one name."""
     file = nodeid.partition("::")[0]
-    if "/page/" in file or file.endswith(("/test_phoenix.py", "/test_real_phoenix.py")):
+    if "/page/" in file or file.endswith(IN_PHOENIX):
         return "phoenix"
     return file
 

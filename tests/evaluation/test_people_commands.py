@@ -88,7 +88,7 @@ def test_the_answers_of_a_run_are_rated_without_its_collection(tmp_path: Path) -
             assert found["rater"] == "anna"
             assert len(found["ratings"]) == 3
         key = urldefrag(again.address("The page")).fragment
-        wait_for(lambda: (tmp_path / "opened").exists(), 20, "the browser")
+        wait_for(lambda: (tmp_path / "opened").exists(), 60, "the browser")
         assert key not in (tmp_path / "arguments").read_text()
         assert key in (tmp_path / "opened").read_text()
     told = subprocess.run(

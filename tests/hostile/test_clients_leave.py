@@ -77,7 +77,7 @@ def send(address: str, path: str, body: object) -> socket.socket:
     """A connection on which a request was sent, and nothing received yet."""
     host, port = address.removeprefix("http://").split(":")
     content = json.dumps(body).encode()
-    connection = socket.create_connection((host, int(port)), timeout=10)
+    connection = socket.create_connection((host, int(port)), timeout=60)
     connection.sendall(
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(content)}\r\n\r\n".encode()
@@ -90,9 +90,9 @@ def test_a_search_is_ended_between_the_texts_that_a_model_reads(
     address: str, stage: Reads, statuses: list[int]
 ) -> None:
     with send(address, "/api/search", {"question": "Who gives wool?"}):
-        assert stage.begun.wait(10)
+        assert stage.begun.wait(60)
     # the server sees it in its own time; each text is a chance to notice
-    wait_for(lambda: _ended(stage, statuses), 20, "the end of the search")
+    wait_for(lambda: _ended(stage, statuses), 60, "the end of the search")
     assert statuses == [409]
     assert stage.read < TEXTS
 
@@ -119,8 +119,8 @@ def test_a_check_of_an_answer_is_ended(
     passages = [{"document_id": "wool", "page": 1, "text": text}] * 11
     answer = "\n".join(f"Goat{n} gives milk. [wool p1]" for n in range(40))
     with send(address, "/api/validate", {"answer": answer, "passages": passages}):
-        assert begun.wait(10)
-    wait_for(lambda: bool(statuses) or None, 20, "the end of the check")
+        assert begun.wait(60)
+    wait_for(lambda: bool(statuses) or None, 60, "the end of the check")
     assert statuses == [409]
 
 

@@ -1,7 +1,6 @@
 """Handing files to a server, and waiting for what becomes of them."""
 
 import io
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from tests.hash_embedder import HashEmbedder
+from tests.ingest.embedders import hashing
 from tests.servers import wait_for
 
 COLLECTION = "farm"
@@ -24,23 +24,6 @@ ADMINISTRATOR = {"Authorization": "Bearer open sesame"}
 PATIENCE = 90.0
 BEES = {"bees.txt": "Bees give honey."}
 UNTRACED = Tracer("", "test", content=False)
-
-
-def hashing(settings: Settings) -> HashEmbedder:
-    """What the process of a job embeds with."""
-    return HashEmbedder()
-
-
-def slowly_hashing(settings: Settings) -> HashEmbedder:
-    """The same, so slowly that a build can be met."""
-    return HashEmbedder(delay=20.0)
-
-
-def waiting(settings: Settings) -> HashEmbedder:
-    """The same, once there is a file `go` beside the kept files."""
-    while not (settings.ingest_root / "go").exists():
-        time.sleep(0.05)
-    return HashEmbedder()
 
 
 def settings_for(folder: Path, **changes: Any) -> Settings:

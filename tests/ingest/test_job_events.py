@@ -5,7 +5,8 @@ from pydantic import ValidationError
 
 from atlas_search.core.settings import Settings
 from atlas_search.server.ingest import routes
-from tests.ingest.handing import BEES, done, job_of, send, served_by, waiting
+from tests.ingest.embedders import waiting
+from tests.ingest.handing import BEES, done, job_of, send, served_by
 
 
 def test_a_job_is_handed_out_as_it_is_and_nobody_can_change_it(settings: Settings) -> None:

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from atlas_search.core.settings import Settings
 from atlas_search.stores.versions import lock
+from tests.ingest.embedders import slowly_hashing, waiting
 from tests.ingest.handing import (
     BEES,
     COLLECTION,
@@ -20,8 +21,6 @@ from tests.ingest.handing import (
     job_of,
     send,
     served_by,
-    slowly_hashing,
-    waiting,
 )
 from tests.servers import wait_for
 

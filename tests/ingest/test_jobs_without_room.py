@@ -12,7 +12,8 @@ from atlas_search.server.ingest import jobs as jobs_module
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, TakenFile
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.work import Task
-from tests.ingest.handing import PATIENCE, UNTRACED, detail, hashing, send, served_by, settings_for
+from tests.ingest.embedders import hashing
+from tests.ingest.handing import PATIENCE, UNTRACED, detail, send, served_by, settings_for
 from tests.servers import wait_for
 
 

@@ -77,7 +77,7 @@ def test_one_sentence_for_what_is_not_there_and_what_lies_outside(
     for path in ("../outside/bees.txt", "../outside/wasp.txt", str(outside), "/nowhere"):
         with pytest.raises(RequestError) as refused:
             path_below(root, path)
-        said.add(str(refused.value).replace(path, "PATH"))
+        said.add(str(refused.value).replace(path[:80], "PATH"))  # no more is told of a long one
     assert len(said) == 1, said
 
 

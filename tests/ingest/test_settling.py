@@ -12,7 +12,8 @@ from atlas_search.core.settings import Settings
 from atlas_search.server.ingest.documents import ResultOut
 from atlas_search.server.ingest.names import find_clash
 from atlas_search.server.ingest.work import Task, do_task
-from tests.ingest.handing import COLLECTION, detail, hashing, job_of, send, served_by, waiting
+from tests.ingest.embedders import hashing, waiting
+from tests.ingest.handing import COLLECTION, detail, job_of, send, served_by
 
 ID = "20260102T030405-0a1b2c3d"
 

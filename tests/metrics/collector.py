@@ -43,7 +43,7 @@ def collector() -> Iterator[Collector]:
         finally:
             found.go.set()
             server.shutdown()
-            thread.join(10)
+            thread.join(60)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -58,7 +58,7 @@ def test_connections_are_told_and_those_refused(metrics: Metrics) -> None:
     assert now.value("atlas_requests_refused_total", reason="connections") == 1
     assert now.value("atlas_requests_refused_total", reason="threads") == 0
     listener.stop()
-    thread.join(10)
+    thread.join(60)
     listener.close()
 
 

@@ -12,7 +12,7 @@ from tests.browser import chromium
 from tests.chat_server import KEY
 from tests.conftest import require
 from tests.openai_server import OpenAIServer, openai_server
-from tests.page.watching import watched
+from tests.page.watching import EXPECT_MILLISECONDS, watched
 from tests.places import ROOT
 from tests.servers import ATLAS, running
 
@@ -41,6 +41,7 @@ def browser() -> Iterator[Browser]:
     require("browser", present=path is not None, remedy="no Chromium was found: `make browser`")
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        expect.set_options(timeout=EXPECT_MILLISECONDS)
         yield opened
         opened.close()
 

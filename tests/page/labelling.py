@@ -49,9 +49,21 @@ def rating_server(
         yield address
 
 
-def open_page(context: BrowserContext, address: str) -> Page:
-    """A new tab with the page, as the printed address opens it."""
+def open_page(context: BrowserContext, address: str, script: str = "") -> Page:
+    """A new tab with the page, as the printed address opens it, ready to be written in.
+
+    The script, if any, runs before those of the page.
+    """
+    page = load_page(context, address, script)
+    # what is typed before the labels are there is lost
+    expect(page.locator("form[inert]")).to_have_count(0)
+    return page
+
+
+def load_page(context: BrowserContext, address: str, script: str = "") -> Page:
+    """A new tab with the page, which may still ask for its labels."""
     page = context.new_page()
+    page.add_init_script(script)
     page.goto(f"{address}/#key={KEY}")
     expect(page.locator("#served, #rater-form")).not_to_have_count(0)
     assert KEY not in page.url

@@ -38,7 +38,7 @@ def clipboard_with(page: Page, start: str, part: str) -> str:
         text = clipboard(page)
         return text if text.startswith(start) and part in text else None
 
-    return wait_for(copied, 10.0, f"a copy that begins with {start!r} and holds {part!r}")
+    return wait_for(copied, 60, f"a copy that begins with {start!r} and holds {part!r}")
 
 
 def kept_menu(page: Page) -> Locator:

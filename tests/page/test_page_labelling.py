@@ -13,7 +13,14 @@ from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.people.label_file import LabelFile
 from tests.access.two_corpora import QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
-from tests.page.labelling import KEY, label_server, open_page, search, select_words
+from tests.page.labelling import (
+    KEY,
+    label_server,
+    load_page,
+    open_page,
+    search,
+    select_words,
+)
 from tests.page.watching import expect_faults, watched
 
 WORDS = "The parish keeps the granite bridge"
@@ -192,14 +199,12 @@ def test_what_is_not_saved_of_a_saved_label_is_not_thrown_away_by_editing_it(
 def test_a_browser_that_keeps_nothing_says_so_and_still_saves(
     context: BrowserContext, address: str, file: Path
 ) -> None:
-    context.add_init_script(
-        """const kept = Storage.prototype.setItem;
+    full = """const kept = Storage.prototype.setItem;
         Storage.prototype.setItem = function (name, value) {
           if (this === localStorage) throw new DOMException("full", "QuotaExceededError");
           kept.call(this, name, value);
         };"""
-    )
-    page = open_page(context, address)
+    page = open_page(context, address, full)
     search(page, QUESTION).first.get_by_label("3 answers").check()
     page.get_by_label("Category").fill("upkeep")
     expect(page.get_by_role("status")).to_contain_text("keeps no draft")
@@ -253,7 +258,7 @@ def test_without_the_labels_nothing_is_written_until_they_are_there(
     context: BrowserContext, address: str, file: Path
 ) -> None:
     context.route("**/api/labels", lambda route: route.abort(), times=1)
-    page = open_page(context, address)
+    page = load_page(context, address)
     expect_faults(page, "lost: net::ERR_FAILED .*/api/labels")
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
     page.keyboard.press("n")

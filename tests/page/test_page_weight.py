@@ -14,7 +14,8 @@ def test_the_first_view_is_light_and_all_of_it_is_the_servers_own(
     browser: Browser, server: str
 ) -> None:
     responses: list[Response] = []
-    with watched(browser) as context:
+    # no other test has these options: this browser has nothing in its cache
+    with watched(browser, viewport={"width": 1279, "height": 720}) as context:
         page = context.new_page()
         page.on("response", lambda response: responses.append(response))
         page.goto(server)

@@ -2,8 +2,9 @@
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -16,6 +17,10 @@ from playwright.sync_api import (
     Response,
     WebError,
 )
+
+ACTION_MILLISECONDS = 60_000
+EXPECT_MILLISECONDS = 20_000
+"""Longer than any page takes on a busy machine: whoever waits so long waits for ever."""
 
 VIOLATIONS = """addEventListener('securitypolicyviolation', (event) => {
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
@@ -76,24 +81,75 @@ def _is_gone(address: str) -> bool:
 
 
 _FAULTS: WeakKeyDictionary[BrowserContext, Faults] = WeakKeyDictionary()
+_FREE: WeakKeyDictionary[Browser, dict[str, list["Profile"]]] = WeakKeyDictionary()
+
+
+class Profile:
+    """A browser context that one test uses after another, for a new one takes half a second.
+
+    A first tab stays open, whose session of commands empties the context.
+    """
+
+    def __init__(self, browser: Browser, options: Mapping[str, Any]):
+        self.context = browser.new_context(**options)
+        self.context.set_default_timeout(ACTION_MILLISECONDS)
+        self.context.add_init_script(VIOLATIONS)
+        first = self.context.new_page()
+        self._kept = [first]
+        self._commands = self.context.new_cdp_session(first)
+        self._origins: set[str] = set()
+        self.context.on("console", lambda message: self.faults.listen(message))
+        self.context.on("weberror", lambda error: self.faults.fail(error))
+        self.context.on("requestfailed", lambda request: self.faults.lose(request))
+        self.context.on("response", self._look)
+        self.watch()
+
+    def _look(self, response: Response) -> None:
+        self._origins.add(_origin(response.url))
+        self.faults.look(response)
+
+    def watch(self) -> None:
+        """Begin to note what its pages do wrong."""
+        self.faults = _FAULTS[self.context] = Faults()
+
+    def empty(self) -> None:
+        """Close its tabs, and forget what they kept and what they were allowed."""
+        for page in self.context.pages:
+            if page not in self._kept:
+                page.close()
+        self.context.unroute_all()
+        self.context.set_offline(False)
+        self.context.clear_permissions()
+        self.context.clear_cookies()
+        for origin in self._origins:
+            everything = {"origin": origin, "storageTypes": "all"}
+            self._commands.send("Storage.clearDataForOrigin", everything)
+        self._origins.clear()
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 @contextmanager
 def watched(browser: Browser, **options: object) -> Iterator[BrowserContext]:
-    """A browser of its own. An error in the console or a script, a violation of the policy, a lost
-    request or an answer of 500 and more fails the test, unless it is expected."""
-    context = browser.new_context(**options)  # type: ignore[arg-type]
-    faults = _FAULTS[context] = Faults()
-    context.add_init_script(VIOLATIONS)
-    context.on("console", faults.listen)
-    context.on("weberror", faults.fail)
-    context.on("requestfailed", faults.lose)
-    context.on("response", faults.look)
+    """A browser that knows nothing yet. An error in the console or a script, a violation of the
+    policy, a lost request or an answer of 500 and more fails the test, unless it is expected.
+
+    Scripts that begin with a page are added to the page: a context keeps them for good.
+    """
+    free = _FREE.setdefault(browser, {}).setdefault(repr(sorted(options.items())), [])
+    profile = free.pop() if free else Profile(browser, options)
+    profile.watch()
     try:
-        yield context
-    finally:
-        context.close()
-    faults.check()
+        yield profile.context
+    except BaseException:
+        profile.context.close()
+        raise
+    profile.empty()
+    free.append(profile)
+    profile.faults.check()
 
 
 def expect_faults(page: Page, *patterns: str) -> None:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import numpy as np
 import typer
@@ -54,7 +54,7 @@ def main(
     embedder = Remembering(DEFAULT_MODEL)
     judged = [
         *_public(data, store, queries, embedder, console),
-        _bundled(demo / "atlas_demo", embedder, console),
+        _bundled(demo / "atlas_demo", queries, embedder, console),
     ]
     fitted, intercept = fit(judged)
     table = Table("sign", "fitted", "in use", title="Weights of the likelihood")
@@ -106,11 +106,18 @@ def _chosen(test_set: TestSet, sets: Sequence[TestSet], limit: int) -> list[Ques
     return [each for each in every if each.half == "dev" and each.group in groups]
 
 
-def _bundled(folder: Path, embedder: Remembering, console: Console) -> Judged:
+def _bundled(folder: Path, limit: int, embedder: Remembering, console: Console) -> Judged:
     labels = load_labels(bundled_folder("samples") / "labels.jsonl", Split.DEV)
+    chosen = _first([*map(_labelled, labels)], limit)
     with Atlas.open(folder, embedder=embedder, phoenix_collector_endpoint="") as atlas:
-        asked = track(list(map(_labelled, labels)), "bundled", console=console)
+        asked = track(chosen, "bundled", console=console)
         return Judged(ask(atlas, asked, "all", lambda p: p.document_id), "cites")
+
+
+def _first(every: Sequence[Question], limit: int) -> list[Question]:
+    """So many questions of each group, all if 0."""
+    groups = [[each for each in every if each.group == group] for group in get_args(Group)]
+    return [each for group in groups for each in group[: limit or None]]
 
 
 def _labelled(label: Label) -> Question:

@@ -2,8 +2,10 @@
 
 import logging
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable
+from multiprocessing.context import SpawnProcess
 
 from atlas_search.core.errors import AtlasError, Cancelled
 from atlas_search.server.ingest.documents import RemarkOut, ResultOut
@@ -30,7 +32,7 @@ def run_task(
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=work, args=(task, theirs), name="atlas-ingest", daemon=True)
-    process.start()
+    _start(process)
     theirs.close()
     started, committed = time.monotonic(), False
     before: Manifest | None = None
@@ -71,6 +73,15 @@ def run_task(
             process.terminate()
         process.join()
         ours.close()
+
+
+def _start(process: SpawnProcess) -> None:
+    """Start it deaf to Ctrl-C, which is for the server: it would say so while it still imports."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _live(task: Task) -> Manifest | None:
