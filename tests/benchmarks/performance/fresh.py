@@ -16,13 +16,15 @@ from tests.places import ROOT
 def fresh(function: str, **given: Any) -> Any:
     """What `module:function`, called in a new process with JSON values, returns, by way of JSON.
 
-    Raises RuntimeError with the end of what the process said.
+    Raises RuntimeError with the last line of what the process said.
     """
     name = f"{__package__}.{function}"
     command = [sys.executable, "-m", __name__, name, json.dumps(given, default=str)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(done.stderr.strip()[-500:] or f"ended with {done.returncode}")
+        print(done.stderr, file=sys.stderr)
+        said = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
+        raise RuntimeError(said[-1])
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -35,12 +35,12 @@ make bench
 ```
 
 It measures 20,000 and 200,000 passages of generated text in three corpora of 1, 10 and 89% of
-them, with vectors at hand; words are as frequent as those of a language. `SIZES=20000,1000000` chooses
-other sizes and `PEER_SIZES=20000` fewer for other libraries; what was measured is kept below
-`data/performance`, and a run that was ended goes on. `make peers-venv` installs the other libraries
-into an environment of their own. Costs are seconds of processor, those of child processes included,
-and medians; what is compared takes turns within one run. A smaller version with ratios only runs
-in the tests.
+them, with vectors at hand; words are as frequent as those of a language. `SIZES=20000,1000000`
+chooses other sizes and `PEER_SIZES=20000` fewer for other libraries; what was measured is kept
+below `data/performance`, and a run that was ended goes on. `make peers-venv` installs the other
+libraries into an environment of their own. Costs are seconds of processor, those of child processes
+included, and medians; what is compared takes turns within one run. A smaller version with ratios
+only runs in the tests.
 """
 BESIDE = """## Beside other libraries
 
@@ -97,8 +97,8 @@ def _all(records: Sequence[Record], beside: Sequence[Beside]) -> list[Record]:
 def _machine(machine: Machine) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in machine.versions.items())
     return (
-        f"Measured on {machine.cores} cores of {machine.processor}, {machine.memory / 2**30:.0f} GB "
-        f"of memory, {machine.system}; {versions}.\n"
+        f"Measured on {machine.cores} cores of {machine.processor}, "
+        f"{machine.memory / 2**30:.0f} GB of memory, {machine.system}; {versions}.\n"
     )
 
 
@@ -216,10 +216,10 @@ def _notes(beside: Sequence[Beside]) -> str:
         return ""
     text = "\n".join(lines)
     return (
-        f"What is said of each:\n\n{text}\n\nA changed document is one of 20 passages in the second "
-        "corpus: the old passages are removed, the new ones added. Building and changing Atlas "
-        "reads and cuts the source files too. Atlas's memory holds the vectors "
-        "that are mapped from disk.\n"
+        f"What is said of each:\n\n{text}\n\n"
+        "A changed document is one of 20 passages in the second corpus: the old passages are "
+        "removed, the new ones added. Building and changing Atlas reads and cuts the source files "
+        "too. Atlas's memory holds the vectors that are mapped from disk.\n"
     )
 
 

@@ -13,8 +13,8 @@ def medians(
 ) -> dict[str, float]:
     """Milliseconds of this process's processor a call, by way.
 
-    Each of `given` goes through all ways one after another, in another order each time. For each the
-    fastest round counts, and of these the median.
+    Each of `given` goes through all ways one after another, in another order each time. For each
+    the fastest round counts, and of these the median.
     """
     for each in given[:warming]:
         for work in ways.values():

@@ -105,7 +105,7 @@ def answer(folder: str) -> dict[str, Any]:
                 between = time.process_time()
                 found = atlas.ask(question)
                 pairs.append((between - began, time.process_time() - between))
-            if found.decision == "ANSWER":
+            if found.outcome.decision == "ANSWER":
                 search = min(first for first, _ in pairs)
                 searched.append(search)
                 beyond.append(min(second for _, second in pairs) - search)

@@ -20,7 +20,7 @@ from tests.servers import ATLAS, START_SECONDS, running, wait_for
 
 ASKED = 200
 CLIENTS = 32
-EACH = 20  # requests of each of them
+EACH = 15  # requests of each of them
 BUSY = 0.5
 """Of what the server can do, where clients pause between two requests."""
 

@@ -1,4 +1,4 @@
-"""The original layout: one Chroma collection of all corpora, a filter by corpus, regular expressions.
+"""The original layout: one Chroma collection of all corpora, filtered, and regular expressions.
 
 The nearest passages of each corpus are fetched with their texts and ordered by exact phrase (.5),
 frequency of words (.3) and their nearness (.2), read out of every text.
@@ -6,6 +6,7 @@ frequency of words (.3) and their nearness (.2), read out of every text.
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,6 @@ def _score(question: str, text: str) -> float:
         for word in words
     ]
     frequency = sum(map(len, places)) / max(len(text.split()), 1)
-    pairs = [(a, b) for a, b in zip(places, places[1:], strict=False) if a and b]
+    pairs = [(a, b) for a, b in pairwise(places) if a and b]
     close = sum(any(abs(y - x) <= WINDOW for x in a for y in b) for a, b in pairs)
     return phrase + 0.3 * min(frequency, 1.0) + 0.2 * close / max(len(words) - 1, 1)

@@ -31,6 +31,7 @@ class SYSTEM:
         """See System."""
         self._folder = folder
         self._indexes = {}
+        self._ids = {name: [row["id"] for row in of.rows] for name, of in corpora.items()}
         for corpus, passages in corpora.items():
             index = Embeddings(method="external", transform=at_hand, hybrid=True, content=True)
             self._add(index.index, passages)
@@ -57,11 +58,9 @@ class SYSTEM:
 
     def nearest(self, corpus: str, vector: Any) -> list[str]:
         """See System."""
-        index = self._indexes[corpus]
-        AT_HAND["?"] = np.asarray(vector)
-        found = index.search("select id from txtai where similar('?')", limit=DEPTH, weights=1.0)
-        AT_HAND.clear()
-        return [each["id"] for each in found]
+        # a search leaves out those whose cosine is below 0, of which a small corpus has many
+        (found,) = self._indexes[corpus].ann.search(np.asarray(vector)[None, :], DEPTH)
+        return [self._ids[corpus][number] for number, _ in found if number >= 0]
 
     def change(self, corpus: str, gone: Sequence[str], passages: Passages) -> None:
         """See System."""
