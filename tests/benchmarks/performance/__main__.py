@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tests.benchmarks.performance.machine import Machine
-from tests.benchmarks.performance.page import write_page
+from tests.benchmarks.performance.page import MEASURED, write_page
 from tests.benchmarks.performance.records import Beside, Record, Results
 from tests.benchmarks.performance.rows.all_rows import OF_ANY_SIZE, OF_EACH_SIZE
 from tests.benchmarks.performance.site import Site
@@ -40,7 +40,7 @@ def main(
         run.rows(every)
         if peers:
             run.systems(of_peers, patience)
-        Machine.here().write(folder / "machine.json", results)
+        Machine.here().write(folder / MEASURED, results, {*every, *(of_peers if peers else ())})
     write_page(folder)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tests.benchmarks.performance.records import Record
 
+PREFIX = "growth: "
 GROWING = {
     "search, vector given": 2.5,
     "one changed document": 2.0,
@@ -24,7 +25,7 @@ def growth(records: Sequence[Record]) -> list[Record]:
         assert last.value
         found.append(
             Record(
-                name,
+                f"{PREFIX}{name}",
                 "times",
                 last.value / first.value,
                 last.size,

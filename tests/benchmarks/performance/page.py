@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.performance.growth import growth
+from tests.benchmarks.performance.growth import PREFIX, growth
 from tests.benchmarks.performance.machine import Machine
 from tests.benchmarks.performance.reasons import REASONS
 from tests.benchmarks.performance.records import Beside, Record, records_of
@@ -124,7 +124,7 @@ def _growth(records: Sequence[Record]) -> str:
     if not found:
         return "## Growth\n\nOne size was measured: growth needs two.\n"
     heads = ("what", "measured", "reach", "reached", "")
-    rows = [(r.name, _value(r), _reach(r), _reached(r), r.note) for r in found]
+    rows = [(r.name.removeprefix(PREFIX), _value(r), _reach(r), _reached(r), r.note) for r in found]
     return (
         f"## Growth\n\n{_table(heads, rows)}\n"
         "![Costs by the number of passages](images/performance-growth.svg)\n"

@@ -41,6 +41,16 @@ REASONS: Mapping[str, str] = {
         "The engines get words and vectors; a build reads, cuts and analyses the documents first, "
         "and writes records and words, which engines have not."
     ),
+    "growth: search, vector given": (
+        "From a corpus of some size on the index is asked, whose cost grows slowly; below every "
+        "vector is compared, whose cost grows with the corpus. Of the rest, the words of a "
+        "question are in more passages."
+    ),
+    "growth: one changed document": (
+        "What did not change is copied: time that grows with the collection, however little has "
+        "changed."
+    ),
+    "growth: open a collection": "The ids of all passages are read.",
     "memory a passage": (
         "1.5 KB of it are the vectors. In a small collection the fixed cost of the process, which "
         "does not grow, is divided by few passages."

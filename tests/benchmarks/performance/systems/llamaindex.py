@@ -61,6 +61,8 @@ class SYSTEM:
                 embed_model=AtHand(),
                 insert_batch_size=5000,
             )
+            for node in nodes:
+                node.embedding = None  # Chroma has it
             self._index_words(corpus)
         self._fuse()
 

@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 DEPTH, KEPT = 200, 10
+LEAST_RECALLED, LONGEST_RECALL = 10, 60.0
+"""Questions whose neighbours are compared in any case, and seconds after which these must do."""
 
 
 class Passages(NamedTuple):
@@ -95,7 +97,12 @@ class Worker:
         nearest = np.load(self._data / "nearest.npy")
         every = len(self._questions) // len(nearest)
         shares: dict[str, list[float]] = {}
-        for vector, of_corpora in zip(self._vectors[::every], nearest, strict=True):
+        began = time.perf_counter()
+        for at, (vector, of_corpora) in enumerate(
+            zip(self._vectors[::every], nearest, strict=True)
+        ):
+            if at >= LEAST_RECALLED and time.perf_counter() - began > LONGEST_RECALL:
+                break
             for true in of_corpora:
                 ids = {rows[row][0] for row in true if row >= 0}
                 corpus = rows[true[0]][1]
