@@ -66,7 +66,7 @@ def test_results_are_kept_and_failures_measured_again(tmp_path: Path) -> None:
     results.write("10-a", [record])
     results.write("10-system-txtai", [failed])
     assert [results.has(key) for key in ("10-a", "10-system-txtai", "10-b")] == [True, False, False]
-    assert records_of(Results(tmp_path).gathered()) == ([record], [failed])
+    assert records_of(Results(tmp_path).gathered([])) == ([record], [failed])
 
 
 def test_a_system_that_cannot_be_run_says_why(tmp_path: Path) -> None:

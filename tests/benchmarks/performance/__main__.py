@@ -40,7 +40,12 @@ def main(
         run.rows(every)
         if peers:
             run.systems(of_peers, patience)
-        Machine.here().write(folder / MEASURED, results, {*every, *(of_peers if peers else ())})
+        Machine.here().write(
+            folder / MEASURED,
+            results,
+            {*every, *(of_peers if peers else ())},
+            [*OF_ANY_SIZE, *OF_EACH_SIZE],
+        )
     write_page(folder)
 
 

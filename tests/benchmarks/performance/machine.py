@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -37,8 +37,10 @@ class Machine:
             {"Python": platform.python_version()} | {name: version(name) for name in PACKAGES},
         )
 
-    def write(self, path: Path, results: Results, sizes: Collection[int]) -> None:
-        """Write it, and what was measured of these sizes and of none."""
-        found = [each for each in results.gathered() if each["size"] in {0, *sizes}]
+    def write(
+        self, path: Path, results: Results, sizes: Collection[int], order: Sequence[str]
+    ) -> None:
+        """Write it, and what was measured of these sizes and of none, rows in this order."""
+        found = [each for each in results.gathered(order) if each["size"] in {0, *sizes}]
         kept = {"machine": asdict(self), "results": found}
         path.write_text(json.dumps(kept, indent=1) + "\n")

@@ -34,7 +34,7 @@ What the product costs, and what other libraries cost for the same job. This pag
 make bench
 ```
 
-It measures 20,000 and 200,000 passages of generated text in three corpora of 1, 10 and 89% of
+It measures about 20,000 and 200,000 passages of generated text in three corpora of 1, 10 and 89% of
 them, with vectors at hand; words are as frequent as those of a language. `SIZES=20000,1000000`
 chooses other sizes and `PEER_SIZES=20000` fewer for other libraries; what was measured is kept
 below `data/performance`, and a run that was ended goes on. `make peers-venv` installs the other
@@ -217,9 +217,9 @@ def _notes(beside: Sequence[Beside]) -> str:
     text = "\n".join(lines)
     return (
         f"What is said of each:\n\n{text}\n\n"
-        "A changed document is one of 20 passages in the second corpus: the old passages are "
-        "removed, the new ones added. Building and changing Atlas reads and cuts the source files "
-        "too. Atlas's memory holds the vectors that are mapped from disk.\n"
+        "A changed document is one of 20 paragraphs in the second corpus: its passages are removed "
+        "and the new ones added. Building and changing Atlas reads and cuts the source files too. "
+        "Atlas's memory holds the vectors that are mapped from disk.\n"
     )
 
 

@@ -31,7 +31,7 @@ REASONS: Mapping[str, str] = {
         "divided by the cores that can be used. No server reaches 5 with less than seven cores."
     ),
     "extractive answer, beyond its search": (
-        "Sentences of the passages are embedded, which is the model's own cost."
+        "The sentences of the best passages are embedded, and each is measured."
     ),
     "one changed document": (
         "A version is a folder of its own: what did not change is copied or counted again, and the "

@@ -85,9 +85,15 @@ class Results:
         partial.write_text(json.dumps(kept, indent=1) + "\n")
         partial.replace(path)
 
-    def gathered(self) -> list[dict[str, object]]:
-        """Everything that was measured, in the order of the keys."""
-        files = sorted(self._folder.glob("*.json"))
+    def gathered(self, order: Sequence[str]) -> list[dict[str, object]]:
+        """Everything that was measured, by size; rows of one size in this order, others last."""
+        places = {name: place for place, name in enumerate(order)}
+
+        def place(file: Path) -> tuple[int, int, str]:
+            size, _, row = file.stem.partition("-")
+            return int(size), places.get(row, len(places)), row
+
+        files = sorted(self._folder.glob("*.json"), key=place)
         return [each for file in files for each in json.loads(file.read_text())]
 
     def _path(self, key: str) -> Path:

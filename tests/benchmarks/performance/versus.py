@@ -121,7 +121,7 @@ def _measure(
 ) -> None:
     tell("building")
     built = theirs("build")
-    passages = site.size
+    passages = site.passages()
     found |= {
         "versions": built["versions"],
         "build_seconds": built["processor"],

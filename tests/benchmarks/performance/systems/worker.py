@@ -111,7 +111,7 @@ class Worker:
         return {corpus: float(np.mean(found)) for corpus, found in shares.items()}
 
     def change(self) -> dict[str, Any]:
-        """Change one document, and ask once: what waits for the next question counts."""
+        """Change one document."""
         rows = json.loads((self._data / "changed.json").read_text())
         changed = Passages(rows, np.load(self._data / "changed.npy"))
         gone = [row["id"] for row in rows]
