@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PHOENIX_VENV ?= .venv-phoenix
+JUDGES_VENV ?= .venv-judges
 PEERS_VENV ?= .venv-peers
 # On Linux the default PyTorch brings several GB of CUDA. For the CPU-only build:
 #   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
@@ -25,7 +26,7 @@ PEERS = chromadb langchain-chroma langchain-classic langchain-community rank-bm2
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv peers-venv store demo-pdf bench bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth browser eval clean
+.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -35,7 +36,7 @@ run: install store ## Install, build the demo if missing, start the server, and 
 	@exec $(BIN)/atlas run --phoenix-executable $(PHOENIX_VENV)/bin/phoenix \
 	    --phoenix-install '$(INSTALL_PHOENIX)'
 
-test: install-test phoenix-venv browser check ## Run every check and test
+test: install-test phoenix-venv judges-venv browser check ## Run every check and test
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 test-hostile: install-test ## Attack a server with thousands of requests, and kill 100 builds
@@ -86,6 +87,16 @@ $(PHOENIX_VENV)/.installed: constraints-phoenix.txt
 	@$(PHOENIX_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-phoenix.txt arize-phoenix
 	@touch $@
 	@echo "Phoenix is installed."
+
+judges-venv: $(JUDGES_VENV)/.installed ## Install RAGAS and DeepEval into an environment of their own
+	@:
+
+$(JUDGES_VENV)/.installed: constraints-judges.txt
+	@echo "Installing RAGAS and DeepEval into $(JUDGES_VENV): 119 packages, as in constraints-judges.txt."
+	@$(PYTHON) -m venv $(JUDGES_VENV)
+	@$(JUDGES_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-judges.txt ragas deepeval
+	@touch $@
+	@echo "RAGAS and DeepEval are installed."
 
 store: install ## Build the bundled demo collection if it is the configured one and missing
 	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ]; then \
@@ -143,4 +154,4 @@ eval: install store ## Print how good the default target is on the bundled label
 	$(BIN)/atlas eval
 
 clean: ## Remove environments, collections below data/stores and caches; what people wrote stays
-	rm -rf $(VENV) $(PHOENIX_VENV) $(PEERS_VENV) data/stores $(PDF_DEMO) build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(PHOENIX_VENV) $(JUDGES_VENV) $(PEERS_VENV) data/stores $(PDF_DEMO) build .mypy_cache .ruff_cache .pytest_cache

@@ -129,4 +129,7 @@ def served(app: Any, **adjustments: Any) -> Iterator[str]:
 
 
 ATLAS = (sys.executable, "-m", "atlas_search.cli.main")
+JUDGES_VENV = Path(os.environ.get("JUDGES_VENV", ROOT / ".venv-judges")).absolute()
+JUDGES_PYTHON = JUDGES_VENV / "bin" / "python"
+"""Of the environment that holds RAGAS and DeepEval."""
 PHOENIX = Path(os.environ.get("PHOENIX_VENV", ROOT / ".venv-phoenix")) / "bin" / "phoenix"

@@ -10,7 +10,7 @@ import pytest
 from atlas_search.core.settings import Settings
 from tests.conftest import free_port
 from tests.places import ROOT
-from tests.servers import PHOENIX, running, wait_for
+from tests.servers import JUDGES_PYTHON, JUDGES_VENV, PHOENIX, running, wait_for
 
 INSTALL_SECONDS = 1200
 QUICK = ("tests/test_text.py", "tests/updates/test_origins.py")
@@ -66,7 +66,8 @@ def test_make_test_runs_the_checks_and_the_tests(clone: Path, environment: dict[
     done = subprocess.run(
         # in one process: two would both import PyTorch
         ["make", "test", "WORKERS=0", f"PYTEST_ARGS=-q {' '.join(QUICK)}"]
-        + ([f"PHOENIX_VENV={PHOENIX.parent.parent}"] if PHOENIX.exists() else []),
+        + ([f"PHOENIX_VENV={PHOENIX.parent.parent}"] if PHOENIX.exists() else [])
+        + ([f"JUDGES_VENV={JUDGES_VENV}"] if JUDGES_PYTHON.exists() else []),
         cwd=clone,
         env=environment,
         capture_output=True,

@@ -58,6 +58,23 @@ def test_the_default_model_is_the_same_in_both(embedder: LocalEmbedder) -> None:
     assert embedder.count_tokens(texts) == torch.count_tokens(texts)
 
 
+def test_a_vector_of_few_texts_depends_on_its_text_alone(embedder: LocalEmbedder) -> None:
+    texts = ["Wages.", "Who spoke of the wages of miners in 1926?", "wages and hours " * 30, ""]
+    together = embedder.embed(texts)
+    for row, text in enumerate(texts):
+        assert np.array_equal(embedder.embed([text])[0], together[row])
+    assert embedder.embed([]).shape == (0, 384)
+
+
+def test_many_texts_have_the_vectors_of_few(
+    embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["Wages.", "Who spoke of the wages of miners in 1926?", "wages and hours " * 30]
+    few = embedder.embed(texts)
+    monkeypatch.setattr(exporting, "FEW", 0)
+    np.testing.assert_allclose(embedder.embed(texts), few, atol=1e-6)
+
+
 def test_it_is_exported_once_and_opened_without_pytorch(tiny: Path, tmp_path: Path) -> None:
     first = opened(tiny, tmp_path).embed_query("the court")
     (folder,) = exports_in(tmp_path)

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from atlas_search.answer.quotes.beside import Opposed
 from atlas_search.answer.quotes.choose import Extract, QuoteChooser
 from atlas_search.answer.quotes.likelihood import Grounds
 from atlas_search.answer.quotes.read_by_model import read_by_model
+from atlas_search.answer.quotes.vectors import SentenceVectors
 from atlas_search.core.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
 from atlas_search.providers.reading import AnswerSpan
 from tests.hash_embedder import HashEmbedder
@@ -172,6 +175,19 @@ def test_each_part_of_a_question_has_its_best_sentence_first() -> None:
 def test_a_sentence_that_serves_two_parts_is_said_once() -> None:
     answer = written(passage("farm.sheep", COARSE), parts=("sheep wool", "the wool"))
     assert answer == f"{COARSE} [farm.sheep p1]\n"
+
+
+def test_sentences_asked_for_last_are_embedded_once() -> None:
+    embedder = HashEmbedder()
+    vectors = SentenceVectors(embedder, kept=2)
+    first = vectors.of([COARSE, FINE, COARSE])
+    assert embedder.embedded == 2
+    again = vectors.of([FINE, WOOL])
+    assert embedder.embedded == 3
+    assert np.array_equal(first[FINE], again[FINE])
+    assert np.array_equal(again[WOOL], HashEmbedder().embed([WOOL])[0])
+    vectors.of([COARSE])  # two are kept, and it was asked for first
+    assert embedder.embedded == 4
 
 
 def test_what_a_reader_model_finds_must_stand_where_the_year_asked_for_does() -> None:

@@ -18,6 +18,7 @@ from atlas_search.language.text import (
     identifier_parts,
     names,
     sentences,
+    terms_and_parts,
     trim,
     words,
 )
@@ -357,3 +358,15 @@ def test_trimming_keeps_what_stripping_keeps(text: str, data: st.DataObject) -> 
     span = trim(text, start, end)
     assert start <= span.start <= span.end <= end
     assert text[span.start : span.end] == text[start:end].strip()
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "de"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "§12 of 42_USC, camelCase and l'égalité d'un État.", "Regu-\nlations of the Lands.\n"],
+)
+def test_terms_and_parts_are_those_of_the_words(text: str, language: str) -> None:
+    found = words(text, language)
+    terms = tuple(word.term for word in found)
+    parts = tuple(part for word in found for part in word.parts)
+    assert terms_and_parts(text, language) == (terms, parts)

@@ -13,6 +13,7 @@ from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.evaluation.judge.ask import JudgeModel
 from atlas_search.evaluation.judge.judge import JudgedQuestion, judge_question
 from atlas_search.evaluation.judge.kept import NAME, KeptReplies
+from atlas_search.evaluation.judge.libraries.process import Libraries
 from atlas_search.evaluation.judge.panel import PASSAGE_TOKENS, VOTES, Panel
 from atlas_search.evaluation.judge.prompts import Rules, rules
 from atlas_search.evaluation.judge.spending import Spending
@@ -124,6 +125,7 @@ def judge_of(
     queue_seconds: float = 20.0,
     passage_tokens: int = PASSAGE_TOKENS,
     tracer: Tracer | None = None,
+    libraries: Libraries | None = None,
 ) -> Iterator[Panel]:
     """A judge that waits for nothing between two tries; what it is told is kept in the folder."""
 
@@ -142,7 +144,7 @@ def judge_of(
             Spending(prices, max_cost),
             server.address,
         )
-        yield Panel(model, votes, passage_tokens)
+        yield Panel(model, 1 if libraries else votes, passage_tokens, libraries)
     finally:
         calls.close()
 

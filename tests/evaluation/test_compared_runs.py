@@ -178,6 +178,9 @@ def test_what_a_judge_said_is_compared_with_what_a_judge_said(tmp_path: Path) ->
         Change("prompt of the judge: guess", UNSET, "0"),
         Change("prompt of the judge: mark", "1f", "2e"),
     )
+    library = by_a_judge(made_run("d"), votes=1, prompts={}, libraries={"ragas": "0.4.3"})
+    by = Change("judge", "mistral large, 3 votes", "mistral large, 1 votes, ragas 0.4.3")
+    assert by in compare(b, library).basis
     folder = kept(b, tmp_path)
     (folder / JUDGE).write_text(b.judge.model_dump_json())
     assert RunFolder(folder).load().judge == b.judge

@@ -10,7 +10,7 @@ import numpy as np
 from atlas_search.build.document_ids import FoundDocument, Placed
 from atlas_search.core.domain import Document, Passage, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore
-from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
+from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.stores.digests import check_files, files_of
 from atlas_search.stores.embeddings import Embeddings, text_digest
 from atlas_search.stores.manifest import Manifest
@@ -124,7 +124,7 @@ def open_live(folder: Path, *, or_none: bool) -> Live | None:
         raise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cut:
     """A passage before it has a vector: its text's digest and length, and how to get the text."""
 
@@ -328,6 +328,5 @@ def _rename(passage: Passage, document_id: str) -> PassageRow:
 
 
 def _analyse(text: str, language: str, writer: TokenWriter) -> tuple[IntArray, IntArray]:
-    found = words(text, language)
-    parts = (part for word in found for part in word.parts)
-    return writer.ids(word.term for word in found), writer.ids(parts)
+    terms, parts = terms_and_parts(text, language)
+    return writer.ids(terms), writer.ids(parts)

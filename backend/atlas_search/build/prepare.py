@@ -17,7 +17,7 @@ from atlas_search.core.domain import Document, Metadata, embedded_text
 from atlas_search.core.errors import SourceError
 from atlas_search.core.web_address import Linked, with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import ANALYSER_VERSION, TextSpan, words
+from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
 from atlas_search.readers.fields import is_empty, name_of
 from atlas_search.readers.metadata import typed_metadata
@@ -260,7 +260,7 @@ def _passages(
     )
     for span, position in zip(spans, positions(document, spans), strict=True):
         text = document.text[span.start : span.end]
-        found = words(text, language)
+        terms, parts = terms_and_parts(text, language)
         embedded = (
             text
             if given
@@ -270,8 +270,8 @@ def _passages(
             PassageRow(given, span, *position),
             embedded,
             text_digest(embedded),
-            tuple(word.term for word in found),
-            tuple(part for word in found for part in word.parts),
+            terms,
+            parts,
         )
 
 

@@ -12,6 +12,9 @@ NEAR = 0.035
 
 Bound = Literal["", "about", "most", "least", "over", "under"]
 
+_DIGIT = re.compile(r"\d")
+_LETTERS = re.compile("[a-z]+")
+_SPELT_WORDS = frozenset(NUMBERS)
 _SPELT = "|".join(sorted(NUMBERS, key=lambda word: (-len(word), word)))
 _NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_SPELT})\b)"
 _AMOUNT = re.compile(
@@ -113,10 +116,14 @@ class Quantity:
 
 def quantities(sentence: str) -> list[Quantity]:
     """The amounts whose unit is known, then the dates; numbers of sections and names are none."""
+    has_digit = bool(_DIGIT.search(sentence))
+    # most sentences hold no number, and to see that takes a tenth of looking for amounts and dates
+    if not has_digit and _SPELT_WORDS.isdisjoint(_LETTERS.findall(sentence.lower())):
+        return []
     amounts = [found for m in _AMOUNT.finditer(sentence) if (found := _amount(sentence, m))]
     dates = [
         found
-        for match in _DATE.finditer(sentence)
+        for match in (_DATE.finditer(sentence) if has_digit else ())
         if not any(amount.start <= match.start() < amount.end for amount in amounts)
         if (found := _date(sentence, match))
     ]

@@ -93,6 +93,17 @@ def _words(text: str, language: str) -> Sequence[Word]:
 _words_once = lru_cache(REMEMBERED)(_words)
 
 
+def terms_and_parts(
+    text: str, language: str = DEFAULT_LANGUAGE
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The stems of the words of `text` in order, and all their parts, as `words` gives them."""
+    read = _reader(language)
+    found = [read(surface) for surface in _pattern_of(language).findall(text)]
+    return tuple([term for _, term, _, _ in found]), tuple(
+        [part for *_, parts in found if parts for part in parts]
+    )
+
+
 def places_of(
     forms: Collection[str], text: str, language: str = DEFAULT_LANGUAGE
 ) -> list[tuple[int, str]]:

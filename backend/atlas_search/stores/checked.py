@@ -26,6 +26,8 @@ class CheckedVersion:
         self._version = folder / manifest.version
         self._manifest = manifest
         self._whole: dict[str, State] = _read(folder / KEPT).get(manifest.version, {})
+        # each question asks for the state of all: to make the paths takes twice as long as to ask
+        self._paths = {name: os.path.join(self._version, name) for name in manifest.files}
         self._damaged: dict[str, tuple[State, str]] = {}
 
     def problems(self, go_on: Callable[[], bool] = lambda: True) -> list[str]:
@@ -50,7 +52,7 @@ class CheckedVersion:
         return missing + wrong
 
     def _states(self) -> dict[str, State]:
-        found = {name: _state(self._version / name) for name in self._manifest.files}
+        found = {name: _state(path) for name, path in self._paths.items()}
         return {name: state for name, state in found.items() if state}
 
     def _unchecked(self, states: Mapping[str, State]) -> list[str]:
@@ -74,7 +76,7 @@ class CheckedVersion:
             return
 
 
-def _state(path: Path) -> State:
+def _state(path: str) -> State:
     """Empty if there is no such file."""
     try:
         found = os.stat(path)

@@ -116,23 +116,23 @@ class TokenWriter:
         return self._number
 
     def table(self) -> TokenTable:
-        """The table of all that was added."""
-        ragged = {name: Ragged.of(rows) for name, rows in self._rows.items()}
-        terms, number = self._renumber(list(ragged.values()))
-        renumbered = {
-            name: Ragged(number[rows.flat], rows.offsets) for name, rows in ragged.items()
-        }
+        """The table of all that was added, which leaves the writer without it: ask once."""
+        # one kind after the other, or a large collection would stand there twice
+        found = {name: Ragged.of(self._rows.pop(name)) for name in list(self._rows)}
+        terms, number = self._renumber(list(found.values()))
+        for name, rows in found.items():
+            found[name] = Ragged(number[rows.flat], rows.offsets)
         document_of = np.array(self._document_of, dtype=np.int32)
         context_of = np.array(self._context_of, dtype=np.int32)
         names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
         table = TokenTable(
             vocabulary={term: id_ for id_, term in enumerate(terms)},
-            words=renumbered["words"],
-            parts=renumbered["parts"],
-            titles=renumbered["titles"],
-            contexts=renumbered["contexts"],
+            words=found["words"],
+            parts=found["parts"],
+            titles=found["titles"],
+            contexts=found["contexts"],
             context_of=context_of,
-            values=renumbered["values"],
+            values=found["values"],
             values_of=Ragged(
                 np.arange(len(self._value_field), dtype=np.int32),
                 np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),

@@ -23,7 +23,7 @@ class WordWriter:
     def __init__(self) -> None:
         self._forms: dict[_Form, int] = {}
         self._known: dict[str, dict[str, int]] = {}
-        self._texts: list[tuple[IntArray, IntArray, IntArray]] = []
+        self._columns: tuple[list[IntArray], list[IntArray], list[IntArray]] = ([], [], [])
         self._sizes: list[int] = []
         self._bounds: list[tuple[IntArray, IntArray]] = []
         self._places = 0
@@ -48,7 +48,7 @@ class WordWriter:
         first = np.searchsorted(starts, [span.start for span in passages])
         last = np.searchsorted(ends, [span.end for span in passages], side="right")
         bounds = [first + self._places, np.maximum(first, last) + self._places]
-        self._append(tokens, starts, ends - starts, bounds)
+        self._append(tokens, starts.copy(), ends - starts, bounds)  # without the ends beside them
         self._sizes.append(len(tokens))
         return len(tokens)
 
@@ -83,16 +83,17 @@ class WordWriter:
     def _append(
         self, tokens: IntArray, starts: IntArray, lengths: IntArray, bounds: Sequence[IntArray]
     ) -> None:
-        self._texts.append((tokens, starts, lengths))
+        for column, values in zip(self._columns, (tokens, starts, lengths), strict=True):
+            column.append(values)
         self._bounds.append((bounds[0], bounds[1]))
         self._places += len(tokens)
 
     def table(self) -> WordTable:
-        """The table of all that was added."""
+        """The table of all that was added, which leaves the writer without it: ask once."""
         used = sorted(self._forms)  # by form, then by stem
         number = np.empty(len(used), dtype=np.int32)
         number[[self._forms[form] for form in used]] = np.arange(len(used))
-        tokens, starts, lengths = (self._joined(column) for column in range(3))
+        tokens, starts, lengths = map(_joined, self._columns)
         tokens = number[tokens] if len(used) else tokens
         counts = np.bincount(tokens, minlength=len(used))
         folded, folded_of = _numbered([fold(form) for form, _ in used])
@@ -111,7 +112,7 @@ class WordWriter:
             lengths=lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))), copy=False),
             ends=np.cumsum([0, *self._sizes], dtype=np.int64),
             places=Ragged(
-                self._places_of_forms(tokens, counts).astype(_place_type(len(tokens))),
+                self._places_of_forms(tokens, counts),
                 np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             ),
             firsts=firsts.astype(np.int64),
@@ -126,7 +127,7 @@ class WordWriter:
         """
         of_kept = sum(len(were) for _, were in self._kept_places)
         if self._kept is None or 2 * of_kept < len(tokens) or not self._keeps_order:
-            return _places_by(tokens, len(counts))
+            return _places_by(tokens, counts)
         now = np.full(len(self._kept.tokens), -1, dtype=_place_type(len(tokens)))
         is_new = np.ones(len(tokens), dtype=bool)
         for start, were in self._kept_places:
@@ -147,7 +148,7 @@ class WordWriter:
             own = taken[begin : int(ends[form])]
             among = slice(first, first + size)
             at[among] = begin + np.searchsorted(own, new[among])
-        return np.insert(taken, at, new)
+        return np.insert(taken, at, new).astype(taken.dtype, copy=False)
 
     @property
     def _keeps_order(self) -> bool:
@@ -155,12 +156,16 @@ class WordWriter:
         befores = [were.start for _, were in self._kept_places]
         return befores == sorted(befores)
 
-    def _joined(self, column: int) -> IntArray:
-        parts = [np.asarray(of_document[column]) for of_document in self._texts]
-        return np.concatenate([_EMPTY.astype(np.int32), *parts])
+
+def _joined(parts: list[IntArray]) -> IntArray:
+    """All of one column; its parts are let go, or a large collection would stand there twice."""
+    joined = np.concatenate([_EMPTY.astype(np.int32), *parts])
+    parts.clear()
+    return joined
 
 
 _EMPTY = np.empty(0, dtype=np.int64)
+_SORTED_AT_ONCE = 1 << 23  # words, unless one form has more: each takes 16 bytes meanwhile
 
 
 def _numbered(words: Sequence[str]) -> tuple[list[str], IntArray]:
@@ -170,16 +175,23 @@ def _numbered(words: Sequence[str]) -> tuple[list[str], IntArray]:
     return distinct, np.array([number[word] for word in words], dtype=np.int32)
 
 
-def _places_by(tokens: IntArray, forms: int) -> IntArray:
-    """The places of each form, ascending, form after form.
+def _places_by(tokens: IntArray, counts: IntArray) -> IntArray:
+    """The places of each form, ascending, form after form; `counts` are how often each occurs.
 
-    By the lower half of a form's number, then by the upper: numbers of 16 bits are counted into
-    their order, which takes two thirds of the time that comparing takes.
+    Some forms at a time, so few that their numbers from the first of them have 16 bits: such
+    numbers are counted into their order, which is faster than to compare them.
     """
-    order: IntArray = np.argsort((tokens & 0xFFFF).astype(np.uint16), kind="stable")
-    if forms > 0xFFFF:
-        order = order[np.argsort((tokens[order] >> 16).astype(np.uint16), kind="stable")]
-    return order
+    places = np.empty(len(tokens), dtype=_place_type(len(tokens)))
+    ends = np.cumsum(counts)
+    first, done = 0, 0
+    while first < len(counts):
+        most = int(np.searchsorted(ends, done + _SORTED_AT_ONCE, side="right"))
+        end = min(max(most, first + 1), first + 0x10000)
+        at = np.flatnonzero((tokens >= first) & (tokens < end))
+        order = np.argsort((tokens[at] - first).astype(np.uint16), kind="stable")
+        places[done : done + len(at)] = at[order]
+        first, done = end, done + len(at)
+    return places
 
 
 def _place_type(count: int) -> type[np.signedinteger[Any]]:

@@ -84,7 +84,7 @@ def missing_support(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> lis
     """Warnings, as predicates of the sentence, about what `cited` do not hold."""
     found = [
         f"says {_shorten(number)}, which is in no cited passage."
-        for number in numbers_missing(sentence.text, [read.numbers for read in cited])
+        for number in numbers_missing(sentence.text, (read.numbers for read in cited))
     ]
     found += [
         f"quotes “{_shorten(quote.text)}”, which is in no cited passage."

@@ -1,7 +1,7 @@
 """Numbers in a sentence, and whether its sources hold them however they are written there."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import cached_property
 
@@ -48,14 +48,17 @@ class KnownNumbers:
         return frozenset(number[:-1] for number in self.readings)
 
 
-def numbers_missing(sentence: str, known: Sequence[KnownNumbers]) -> list[str]:
+def numbers_missing(sentence: str, known: Iterable[KnownNumbers]) -> list[str]:
     """The numbers of a sentence, as written and sorted, that are in none of `known`.
 
-    The number of a list item is none.
+    The number of a list item is none. `known` is not looked at for a sentence without numbers.
     """
     item = _ITEM.match(sentence)
-    found = _NUMBER.finditer(sentence, item.end() if item else 0)
-    return sorted({match["number"] for match in found if not _hold(known, match)})
+    found = list(_NUMBER.finditer(sentence, item.end() if item else 0))
+    if not found:
+        return []
+    places = list(known)
+    return sorted({match["number"] for match in found if not _hold(places, match)})
 
 
 def _hold(known: Sequence[KnownNumbers], match: re.Match[str]) -> bool:

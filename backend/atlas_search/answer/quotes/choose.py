@@ -22,6 +22,7 @@ from atlas_search.answer.quotes.names import (
 )
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.answer.quotes.unlike import unlike
+from atlas_search.answer.quotes.vectors import SentenceVectors
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.language.text import all_terms
 from atlas_search.providers.embedding import Embedder
@@ -152,7 +153,7 @@ class QuoteChooser:
     model = "sentences"
 
     def __init__(self, embedder: Embedder):
-        self._embedder = embedder
+        self._vectors = SentenceVectors(embedder)
 
     def choose(self, prompt: Extract) -> Chosen:
         """The best statements for the question and for each of its parts."""
@@ -161,17 +162,12 @@ class QuoteChooser:
             for part, vector in prompt.parts.items()
         ]
         covering = [_most_covering(one) for one in (prompt, *asked)]
-        vectors = self._vectors(covering)
+        vectors = self._vectors.of(quote.text for found in covering for quote in found)
         whole, *parts = (
             _part(one, found, vectors)
             for one, found in zip((prompt, *asked), covering, strict=True)
         )
         return Chosen(whole, tuple(parts))
-
-    def _vectors(self, covering: Sequence[Sequence[Quote]]) -> dict[str, NDArray[np.float32]]:
-        """The vector of each quote, computed once."""
-        texts = list(dict.fromkeys(quote.text for found in covering for quote in found))
-        return dict(zip(texts, self._embedder.embed(texts), strict=True))
 
 
 def _part(

@@ -139,6 +139,8 @@ def _written(question: str, name: Sequence[Word]) -> str:
 
 
 def _terms_of(passage: Passage) -> frozenset[str]:
-    about = [passage.title, passage.section, passage.speaker, passage.date, passage.text]
+    about = [passage.title, passage.section, passage.speaker, passage.date]
     about += [passage.corpus.replace("_", " "), *map(str, passage.metadata.values())]
-    return all_terms("\n".join(about), passage.language or DEFAULT_LANGUAGE)
+    language = passage.language or DEFAULT_LANGUAGE
+    # apart: the words of a passage's text are remembered, and the checks read them too
+    return all_terms(passage.text, language) | all_terms("\n".join(about), language)

@@ -38,7 +38,12 @@ def opening_of(tags: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join((rf"<(?={_SLASH}(?:{names}))", *_CHAT)), re.IGNORECASE)
 
 
+def without_chat_tokens(text: str) -> str:
+    """A text that holds nothing that a chat model could take for a token of its own."""
+    return _CHAT_TOKEN.sub("‹", text)
+
+
 def attribute(value: str) -> str:
     """A value that cannot end the attribute, or the tag, that it stands in."""
-    plain = _CHAT_TOKEN.sub("‹", value)
+    plain = without_chat_tokens(value)
     return " ".join(plain.translate({ord("<"): "‹", ord(">"): "›", ord('"'): "'"}).split())

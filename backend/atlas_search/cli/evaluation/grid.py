@@ -16,6 +16,7 @@ from atlas_search.cli.choices import AsJson
 from atlas_search.cli.evaluation.judge import (
     OF_THE_JUDGE,
     Judge,
+    JudgeMeasures,
     JudgeModelName,
     JudgeProvider,
     JudgeTarget,
@@ -58,7 +59,7 @@ from atlas_search.evaluation.grid.table import (
     grid_rows,
     grid_tables,
 )
-from atlas_search.evaluation.judge.open import JudgeWanted
+from atlas_search.evaluation.judge.open import JudgeWanted, Measures
 from atlas_search.evaluation.labels.label_set import EVERY_SPLIT
 from atlas_search.evaluation.reports.write import Written, write_reports
 from atlas_search.evaluation.runs.begin import Wanted
@@ -93,6 +94,7 @@ def grid_command(
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
+    judge_measures: JudgeMeasures = Measures.OWN,
     max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
@@ -100,7 +102,13 @@ def grid_command(
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
     only_with(context, "judge", *OF_THE_JUDGE)
-    by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
+    by = JudgeWanted(
+        judge_target,
+        judge_provider,
+        judge_model,
+        max_cost=max_cost,
+        measures=judge_measures,
+    )
     if judge:
         check_judge(by)
     if resume:

@@ -14,6 +14,7 @@ from atlas_search.cli.choices import AsJson, TargetChoice
 from atlas_search.cli.evaluation.judge import (
     OF_THE_JUDGE,
     Judge,
+    JudgeMeasures,
     JudgeModelName,
     JudgeProvider,
     JudgeTarget,
@@ -48,7 +49,7 @@ from atlas_search.cli.evaluation.phoenix import show_in_phoenix
 from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import AtWork, RunFolder
-from atlas_search.evaluation.judge.open import JudgeWanted
+from atlas_search.evaluation.judge.open import JudgeWanted, Measures
 from atlas_search.evaluation.report import WIDTH, evaluation_table, index_table
 from atlas_search.evaluation.reports.write import Written, write_reports
 from atlas_search.evaluation.run import PROCESS, EvalRun
@@ -118,6 +119,7 @@ def run_command(
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
+    judge_measures: JudgeMeasures = Measures.OWN,
     max_cost: MaxCost = None,
     phoenix: Annotated[
         bool, typer.Option("--phoenix", help="Upload the run to Phoenix at its end")
@@ -131,7 +133,13 @@ def run_command(
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
     only_with(context, "judge", *OF_THE_JUDGE)
-    by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
+    by = JudgeWanted(
+        judge_target,
+        judge_provider,
+        judge_model,
+        max_cost=max_cost,
+        measures=judge_measures,
+    )
     if judge:
         check_judge(by)
     asked = _Asked(require_llm, audit_index, by if judge else None)

@@ -68,8 +68,13 @@ def _basis(run: Measured) -> dict[str, Any]:
         "today": UNSET if spec.today is None else str(spec.today),
         "questions drawn": drawn,
         "figures by": run.metrics_source,
-        "judge": f"{judge.provider} {judge.model}, {judge.votes} votes" if judge else "none",
+        "judge": _judge(judge) if judge else "none",
     }
+
+
+def _judge(judge: JudgeUsed) -> str:
+    by = "".join(f", {name} {version}" for name, version in sorted(judge.libraries.items()))
+    return f"{judge.provider} {judge.model}, {judge.votes} votes{by}"
 
 
 def _prompts(judge: JudgeUsed) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from atlas_search.core.errors import EmbeddingUnavailable
 from atlas_search.evaluation.ask_all import Told, in_threads, no_one
+from atlas_search.evaluation.judge.libraries import measures as of_libraries
 from atlas_search.evaluation.judge.measures import (
     answer_correctness,
     answer_relevancy,
@@ -111,7 +112,10 @@ def _judge(
 ) -> Judgement:
     id_ = case.label.id
     try:
-        judged = MEASURES[name](panel, case)
+        if panel.libraries:
+            judged = of_libraries.judge(panel.libraries, panel.model, name, case)
+        else:
+            judged = MEASURES[name](panel, case)
     except (NotJudged, EmbeddingUnavailable) as why:
         _log.debug("%s of %s is an estimate: %s", name, id_, why)
         if isinstance(why, Refused):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import Settings
@@ -11,6 +12,7 @@ from atlas_search.core.tracing.open import open_tracer
 from atlas_search.core.web_address import without_login
 from atlas_search.evaluation.judge.ask import JudgeModel
 from atlas_search.evaluation.judge.kept import NAME, KeptReplies
+from atlas_search.evaluation.judge.libraries.process import Libraries
 from atlas_search.evaluation.judge.panel import PASSAGE_TOKENS, VOTES, Panel
 from atlas_search.evaluation.judge.spending import Spending
 from atlas_search.providers.chat.calls import ModelCalls
@@ -18,28 +20,38 @@ from atlas_search.providers.chat.open import CHAT_MODELS, EXTRACTIVE
 from atlas_search.services import load_targets
 
 
+class Measures(StrEnum):
+    """Whose measures judge: those of Atlas, or of the libraries RAGAS and DeepEval."""
+
+    OWN = "own"
+    LIBRARIES = "libraries"
+
+
 @dataclass(frozen=True)
 class JudgeWanted:
     """Who judges, and how; see Panel and Spending.
 
     The model is that of a `target` (empty: the default one), unless `provider` or `model` name
-    another. Time and prices of a call are the target's in any case.
+    another. Time and prices of a call are the target's in any case. `votes` and `passage_tokens`
+    (None: the usual ones) are for measures of Atlas.
     """
 
     target: str = ""
     provider: str = ""
     model: str = ""
-    votes: int = VOTES
+    votes: int | None = None
     max_cost: float | None = None
-    passage_tokens: int = PASSAGE_TOKENS
+    passage_tokens: int | None = None
     parallel: int = 4
+    measures: Measures = Measures.OWN
 
 
 @contextmanager
 def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
     """The judge, its calls ended at the end. Raises RequestError for one without a model.
 
-    A missing key is told by the calls.
+    A missing key is told by the calls. Raises MissingLibrary and ConfigurationError for libraries
+    that cannot be used.
     """
     name = wanted.target or settings.test_target
     target = _target(settings, name)
@@ -48,6 +60,11 @@ def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
         raise RequestError(
             f"The target {name} has no language model that could judge. Name one with "
             "--judge-target, or with --judge-provider and --judge-model."
+        )
+    if wanted.measures is Measures.LIBRARIES and (wanted.votes or wanted.passage_tokens):
+        raise RequestError(
+            "The libraries ask as they do: --judge-votes and --judge-tokens are for Atlas' own "
+            "measures."
         )
     with ExitStack() as closing:
         calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
@@ -65,7 +82,12 @@ def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
             Spending(target, wanted.max_cost),
             _server(settings, provider),
         )
-        yield Panel(model, wanted.votes, wanted.passage_tokens)
+        if wanted.measures is Measures.OWN:
+            yield Panel(model, wanted.votes or VOTES, wanted.passage_tokens or PASSAGE_TOKENS)
+        else:
+            libraries = Libraries(settings.judges_python)
+            closing.callback(libraries.close)
+            yield Panel(model, votes=1, libraries=libraries)
 
 
 def _server(settings: Settings, provider: str) -> str:

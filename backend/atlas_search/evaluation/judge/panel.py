@@ -12,6 +12,7 @@ from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.errors import RequestError
 from atlas_search.evaluation.judge.ask import JudgeModel, Task
 from atlas_search.evaluation.judge.forms import Mark, Verdicts
+from atlas_search.evaluation.judge.libraries.process import Libraries
 from atlas_search.evaluation.judge.prompts import Rules
 from atlas_search.evaluation.judge.quoting import join, quote_passages
 from atlas_search.evaluation.judge.verdict import DRAW, Decision, NotJudged, Refused
@@ -31,12 +32,14 @@ Form = TypeVar("Form", bound=BaseModel)
 class Panel:
     """A model that is asked `votes` times; it is shown `passage_tokens` of passages at once.
 
+    With `libraries` their metrics judge, which ask once and show what they show.
     Raises RequestError for an even number of votes, which may end in a draw.
     """
 
     model: JudgeModel
     votes: int = VOTES
     passage_tokens: int = PASSAGE_TOKENS
+    libraries: Libraries | None = None
 
     def __post_init__(self) -> None:  # noqa: D105
         if self.votes < 1 or self.votes % 2 == 0:

@@ -30,6 +30,9 @@ class JudgeReport(BaseModel):
     provider: str
     model: str
     server: str = Field("", description="Address of the provider's server; empty: its only one")
+    libraries: dict[str, str] = Field(
+        default={}, description="Versions of the libraries that judged; none: Atlas' own measures"
+    )
     prompts: dict[str, str] = Field(description="Versions of what the model was told to do")
     votes: int
     metrics_source: MetricsSource
@@ -53,12 +56,13 @@ def report_of(
     for judgement in said:
         sources.setdefault(judgement.metric, Counter())[judgement.source] += 1
     agreements = [decision.agreement for one in said for decision in one.decisions]
-    spending = panel.model.spending
+    spending, libraries = panel.model.spending, panel.libraries
     return JudgeReport(
         provider=panel.model.chat.name,
         model=panel.model.name,
         server=panel.model.server,
-        prompts={name: version(name) for name in _RULES},
+        libraries=dict(libraries.versions) if libraries else {},
+        prompts={} if libraries else {name: version(name) for name in _RULES},
         votes=panel.votes,
         metrics_source=metrics_source(one.scored for one in questions),
         sources={name: dict(counts) for name, counts in sources.items()},

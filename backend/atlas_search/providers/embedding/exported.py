@@ -10,6 +10,7 @@ import shutil
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
 LEAST_COSINE = 0.9999
 """Of a vector of the export to PyTorch's; for the default model it is 0.9999998 or more."""
+
+FEW = 2048
+"""Tokens up to which texts are embedded one by one, by the thread that asks. A question's eight
+sentences take 0.7 of the CPU so: as one batch a third of what the model reads is padding, and
+threads that share so little work wait for each other."""
 
 _FORM = 1  # of the folder: another is another name
 _MODEL, _TOKENIZER, _ABOUT = "model.onnx", "tokenizer.json", "about.json"
@@ -78,7 +84,8 @@ class ExportedModel:
         self.max_tokens = about.max_tokens
         self._inputs = about.inputs
         self._special_tokens = about.special_tokens
-        self._session = _session(folder / _MODEL)
+        self._path = folder / _MODEL
+        self._session = _session(self._path, threads=1)
         # one that cuts and fills up, for the model, and one that does not, for counts and places
         self._whole = Tokenizer.from_file(str(folder / _TOKENIZER))
         self._whole.no_truncation()
@@ -87,18 +94,30 @@ class ExportedModel:
         self._cut = _cutting(Tokenizer.from_file(str(folder / _TOKENIZER)), about, padding)
 
     def embed(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
-        """Unit vectors of passages, in one batch."""
+        """Unit vectors of passages, in one batch; of FEW tokens, each vector is that of its text
+        alone, to the last bit."""
         encoded = self._cut.encode_batch(
             [prefix + text for text in texts], add_special_tokens=self._special_tokens
         )
         given = {name: np.array([_field(each, name) for each in encoded]) for name in self._inputs}
-        (vectors,) = self._session.run(None, given)
-        return np.asarray(vectors, dtype=np.float32)
+        read = np.array([each.attention_mask for each in encoded], dtype=bool)
+        if read.sum() > FEW:
+            return _run(self._for_many, given)
+        alone = [
+            _run(self._session, {name: ids[[row], :][:, own] for name, ids in given.items()})
+            for row, own in enumerate(read)
+        ]
+        return np.concatenate(alone) if alone else np.empty((0, self.dimension), np.float32)
 
     def embed_query(self, text: str, prefix: str) -> NDArray[np.float32]:
         """The unit vector of a question."""
         vector: NDArray[np.float32] = self.embed([text], prefix)[0]
         return vector
+
+    @cached_property
+    def _for_many(self) -> "InferenceSession":
+        """The model on all processors. A server has no use for it; builds have."""
+        return _session(self._path, threads=0)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special ones included, before any cut."""
@@ -249,10 +268,17 @@ def _check(model: "TorchModel", folder: Path, about: About) -> float:
     return lowest
 
 
-def _session(path: Path) -> "InferenceSession":
+def _run(session: "InferenceSession", given: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+    (vectors,) = session.run(None, given)
+    return np.asarray(vectors, dtype=np.float32)
+
+
+def _session(path: Path, threads: int) -> "InferenceSession":
+    """A model run by so many threads, 0 for one on each processor."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
     # else its threads wait in a busy loop, which takes the cores from whatever works beside it
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3  # errors
