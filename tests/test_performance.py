@@ -5,6 +5,7 @@
 """
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.benchmarks.performance.records import Beside, Record, Results, record
 from tests.benchmarks.performance.site import Site
 from tests.benchmarks.performance.small import KEPT, RATIOS, SIZE, WORSE, prepare
 from tests.benchmarks.performance.versus import Failed, worker
+from tests.places import ROOT
 
 KNOWN = json.loads(KEPT.read_text())
 
@@ -67,6 +69,15 @@ def test_results_are_kept_and_failures_measured_again(tmp_path: Path) -> None:
     results.write("10-system-txtai", [failed])
     assert [results.has(key) for key in ("10-a", "10-system-txtai", "10-b")] == [True, False, False]
     assert records_of(Results(tmp_path).gathered([])) == ([record], [failed])
+
+
+def test_the_other_libraries_are_pinned_and_bring_no_nvidia_package() -> None:
+    lines = (ROOT / "constraints-peers.txt").read_text().splitlines()
+    pinned = {line.partition("==")[0].lower() for line in lines}
+    assert not [name for name in pinned if name.startswith("nvidia")]
+    named = re.search(r"^PEERS = (.*(?:\\\n.*)*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert named
+    assert set(named[1].replace("\\", "").split()) <= pinned
 
 
 def test_a_system_that_cannot_be_run_says_why(tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from tests.benchmarks.performance.page import NAMES
 from tests.benchmarks.performance.records import Beside, Record, records_of
 
 LINES = {
-    "search, vector given": ("search, ms", 1),
-    "open a collection": ("open, s", 1),
-    "one changed document": ("one changed document, s", 1),
+    "search, vector given": "search, ms",
+    "open a collection": "open, s",
+    "one changed document": "one changed document, s",
 }
 BARS = (
     ("question_ms", "a question, ms"),
     ("build_seconds", "build, s"),
-    ("change_seconds", "one changed document, s"),
+    ("change_seconds", "a changed document, s"),
 )
 
 
@@ -38,7 +38,7 @@ def _growth(records: Sequence[Record]) -> Figure | None:
     if len(sizes) < 2:
         return None
     drawn = Figure(figsize=(9.0, 3.2), layout="constrained")
-    for axes, (name, (label, _)) in zip(drawn.subplots(1, len(LINES)), LINES.items(), strict=True):
+    for axes, (name, label) in zip(drawn.subplots(1, len(LINES)), LINES.items(), strict=True):
         of = sorted((r for r in records if r.name == name and r.value), key=lambda r: r.size)
         axes.plot([r.size for r in of], [r.value for r in of], marker="o", label="Atlas")
         floors = [r for r in of if r.floor]
@@ -51,7 +51,10 @@ def _growth(records: Sequence[Record]) -> Figure | None:
                 label="its engines alone",
             )
             axes.legend(fontsize="small")
-        axes.set(xscale="log", ylim=(0, None), xlabel="passages", title=label)
+        highest = max((r.value or 0 for r in of), default=1)
+        axes.set(xscale="log", ylim=(0, 1.15 * highest), xlabel="passages", title=label)
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+        axes.minorticks_off()
         axes.grid(alpha=0.3)
     return drawn
 
@@ -63,17 +66,18 @@ def _systems(records: Sequence[Record], beside: Sequence[Beside]) -> Figure | No
     of = {each.system: each for each in beside if each.size == size}
     own = _own(records, list(of.values()), size)
     drawn = Figure(figsize=(10.0, 3.4), layout="constrained")
-    drawn.suptitle(f"seconds and milliseconds of processor, {size:,} passages")
-    for axes, (field, label) in zip(drawn.subplots(1, len(BARS)), BARS, strict=True):
-        values = {"product": own[field]} | {name: getattr(b, field) for name, b in of.items()}
-        shown = [(NAMES[name], value) for name, value in values.items() if value]
-        colours = ["C0" if name == NAMES["product"] else "0.7" for name, _ in shown]
-        bars = axes.barh([n for n, _ in shown], [v for _, v in shown], color=colours)
-        axes.bar_label(bars, fmt="%.3g", padding=2, fontsize="small")
-        axes.invert_yaxis()
+    drawn.suptitle(f"processor time at {size:,} passages, on a logarithmic scale")
+    panels = drawn.subplots(1, len(BARS), sharey=True)
+    names = [name for name in NAMES if name == "product" or name in of]
+    for axes, (field, label) in zip(panels, BARS, strict=True):
+        values = [own[field] if n == "product" else getattr(of[n], field) for n in names]
+        colours = ["C0" if name == "product" else "0.7" for name in names]
+        bars = axes.barh([NAMES[name] for name in names], [v or 0 for v in values], color=colours)
+        axes.bar_label(bars, [f"{v:.3g}" if v else "–" for v in values], padding=2, fontsize=8)
         axes.set(xscale="log", title=label)
         axes.margins(x=0.25)
         axes.tick_params(labelsize="small")
+    panels[0].invert_yaxis()
     return drawn
 
 
