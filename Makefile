@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PHOENIX_VENV ?= .venv-phoenix
 JUDGES_VENV ?= .venv-judges
+PEERS_VENV ?= .venv-peers
 # On Linux the default PyTorch brings several GB of CUDA. For the CPU-only build:
 #   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?=
@@ -18,12 +19,14 @@ SETTING = $(BIN)/python -c "import sys; from atlas_search.core.settings import l
 DEMO = create/samples
 DEMO_NAME = atlas_demo
 PDF_DEMO = data/pdf_demo
+PEERS = chromadb langchain-chroma langchain-classic langchain-community rank-bm25 llama-index-core \
+    llama-index-retrievers-bm25 llama-index-vector-stores-chroma haystack-ai txtai
 
 # `make run` runs it beside the server; in a variable, so that `make -n` does not run it
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv store demo-pdf bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth browser eval clean
+.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -106,6 +109,22 @@ demo-pdf: install-test ## Write two small PDFs and build them: a tour of the pip
 	$(BIN)/atlas store verify pdf_demo
 	@echo "Serve it: CHROMA_COLLECTION_NAME=pdf_demo make serve"
 
+bench: install-test peers-venv ## Measure everything, other libraries too, and write docs/performance.md
+	$(BIN)/python -m tests.benchmarks.performance --peers \
+	    $(if $(SIZES),--sizes $(SIZES)) $(if $(PEER_SIZES),--peer-sizes $(PEER_SIZES))
+
+peers-venv: $(PEERS_VENV)/.installed ## Install the libraries that are measured beside Atlas
+	@:
+
+$(PEERS_VENV)/.installed: constraints-peers.txt
+	@echo "Installing other libraries into $(PEERS_VENV): an empty Python environment, and PyTorch."
+	@$(PYTHON) -m venv $(PEERS_VENV)
+	@$(PEERS_VENV)/bin/pip install --quiet $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+	@echo "Installing other libraries into $(PEERS_VENV): 150 packages, as in constraints-peers.txt."
+	@$(PEERS_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-peers.txt $(PEERS)
+	@touch $@
+	@echo "The other libraries are installed."
+
 bench-build: install-test ## Measure what building a store costs; DATA=folder of JSONL for the rate
 	$(BIN)/python -m tests.benchmarks.build_store $(if $(DATA),--source $(DATA))
 
@@ -135,4 +154,4 @@ eval: install store ## Print how good the default target is on the bundled label
 	$(BIN)/atlas eval
 
 clean: ## Remove environments, collections below data/stores and caches; what people wrote stays
-	rm -rf $(VENV) $(PHOENIX_VENV) $(JUDGES_VENV) data/stores $(PDF_DEMO) build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(PHOENIX_VENV) $(JUDGES_VENV) $(PEERS_VENV) data/stores $(PDF_DEMO) build .mypy_cache .ruff_cache .pytest_cache

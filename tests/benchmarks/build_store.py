@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -193,15 +193,15 @@ def stages(work: object) -> BuildReport:
     return report
 
 
-def write_texts(folder: Path, passages: int) -> None:
-    """Three corpora of very unequal size, of words as frequent as those of a language."""
+def write_texts(folder: Path, passages: int, shares: Mapping[str, float] = SHARES) -> None:
+    """Corpora of these shares, by default very unequal, of words as frequent as a language's."""
     random = np.random.default_rng(0)
     words = [
         "".join(map(chr, random.integers(97, 123, random.integers(3, 11)))) for _ in range(60_000)
     ]
     frequency = 1 / np.arange(1, len(words) + 1)
     frequency /= frequency.sum()
-    for corpus, share in SHARES.items():
+    for corpus, share in shares.items():
         (folder / corpus).mkdir(parents=True)
         for number in range(max(1, round(passages * share / PARAGRAPHS))):
             drawn = random.choice(len(words), (PARAGRAPHS, 140), p=frequency)

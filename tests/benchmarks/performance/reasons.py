@@ -1,0 +1,63 @@
+"""Why a figure is not reached, by record: said on the page when it is not."""
+
+from collections.abc import Mapping
+
+REASONS: Mapping[str, str] = {
+    "search against the original layout": (
+        "The original layout looks through the whole index for each corpus, so its time grows with "
+        "the collection; in a small one it is quick itself."
+    ),
+    "search, vector given": (
+        "Beside its engines a search measures eight signals of every candidate, of which there are "
+        "up to 400 a corpus, and checks and highlights the ten it keeps."
+    ),
+    "search, vector given, against its engines alone": (
+        "The signals, the check and the highlights cost the same whatever the size, while the "
+        "engines cost next to nothing in a small collection."
+    ),
+    "recall@200": "The index of a large corpus is not exact; smaller ones are compared whole.",
+    "question embedding, against ONNX Runtime alone": (
+        "What is added is the tokenizer: the floor has the tokens at hand."
+    ),
+    "search over HTTP": (
+        "It is the search, the embedding of the question (the model alone takes most of it), and "
+        "the JSON of the passages with their signals."
+    ),
+    "32 clients that pause: p95 against the mean service time": (
+        "Requests come at random, so some wait for others although the server has pauses."
+    ),
+    "32 clients that never pause: p95 against the mean service time": (
+        "Each of them waits while 31 others are served: the mean alone is 32 service times "
+        "divided by the cores that can be used. No server reaches 5 with less than seven cores."
+    ),
+    "extractive answer, beyond its search": (
+        "The sentences of the best passages are embedded, and each is measured."
+    ),
+    "one changed document": (
+        "A version is a folder of its own: what did not change is copied or counted again, and the "
+        "Chroma index opened, changed and closed."
+    ),
+    "a thousand changed documents, against the engines alone": (
+        "The engines get words and vectors; a build reads, cuts and analyses the documents first, "
+        "and writes records and words, which engines have not."
+    ),
+    "growth: search, vector given": (
+        "From a corpus of some size on the index is asked, whose cost grows slowly; below every "
+        "vector is compared, whose cost grows with the corpus. Of the rest, the words of a "
+        "question are in more passages."
+    ),
+    "growth: one changed document": (
+        "What did not change is copied: time that grows with the collection, however little has "
+        "changed."
+    ),
+    "growth: open a collection": "The ids of all passages are read.",
+    "memory a passage": (
+        "1.5 KB of it are the vectors. In a small collection the fixed cost of the process, which "
+        "does not grow, is divided by few passages."
+    ),
+    "disk a passage": ("The vectors are there twice, exact and in the Chroma index: 1.5 KB each."),
+    "20 corpora against 3 of the same total": (
+        "Each corpus gives up to 400 candidates, so 20 corpora have almost seven times as many to "
+        "measure as three."
+    ),
+}
