@@ -16,7 +16,8 @@ pytestmark = pytest.mark.browser
 SHIFTS = """() => {
   window.shifts = [];
   new PerformanceObserver((list) => {
-    for (const { value, startTime } of list.getEntries()) window.shifts.push([startTime, value]);
+    for (const { value, startTime, sources } of list.getEntries())
+      window.shifts.push([startTime, value, sources.map(({ node }) => node?.outerHTML ?? "")]);
   }).observe({ type: 'layout-shift', buffered: false });
 }"""
 
@@ -87,10 +88,10 @@ def test_text_that_streams_moves_nothing(page: Page, server: str, model: OpenAIS
     state = "() => document.querySelector('article.answer').dataset.state !== 'running'"
     shifts = []
     while not page.evaluate(state):
-        shifts = page.evaluate("() => window.shifts.map(([, value]) => value)")
+        shifts = page.evaluate("() => window.shifts")
         page.evaluate("() => new Promise(requestAnimationFrame)")
-    print(f"layout shift while text streamed: {sum(shifts):.4f}")
-    assert sum(shifts) == 0
+    # a line that pushes the answer below away is .017; a busy machine once saw .0015
+    assert sum(value for _, value, _ in shifts) < 0.01, shifts
     assert sum(page.evaluate(PLANTED)) > 0, "a shift would have been seen"
 
 
