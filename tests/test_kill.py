@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from atlas_search.build.file_digests import KEPT
 from atlas_search.build.isolation.pool import FILES_AHEAD
 from atlas_search.core.errors import MissingStore, SourceError
 from atlas_search.stores.embedded import EmbeddedStore
@@ -203,9 +204,9 @@ def files(version: Path) -> dict[str, bytes]:
 
 
 def leftovers(folder: Path) -> set[str]:
-    """What is in the folder besides the live version and the one before."""
+    """What is in the folder besides the live version, the one before, and what belongs there."""
     kept = {manifest.version for manifest in versions(folder)[:2]}
-    return {path.name for path in folder.iterdir()} - kept - {"manifest.json", ".build.lock"}
+    return {path.name for path in folder.iterdir()} - kept - {"manifest.json", ".build.lock", KEPT}
 
 
 def moments(random: Random, longest: float) -> Iterator[Moment]:
