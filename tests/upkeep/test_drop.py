@@ -36,7 +36,7 @@ def test_a_dropped_corpus_is_gone_from_every_part_until_the_next_build(
     assert "town.trade" not in document_ids(folder)
     assert damaged(folder) == []
     assert sorted(path.name for path in folder.iterdir() if path.is_file()) == [
-        *(".build.lock", "manifest.json"),
+        *(".build.lock", ".sources.sqlite", "manifest.json"),
     ]
     hashes = HashEmbedder()
     report = build_tiny(source, folder, hashes)
