@@ -28,6 +28,8 @@ def test_every_picture_is_shown_once_and_described() -> None:
 def test_a_picture_is_small(name: str) -> None:
     file = PICTURES / name
     assert file.stat().st_size < MOST_BYTES
+    if file.suffix == ".svg":
+        return
     with Image.open(file) as picture:
         assert picture.mode == "P"
         assert "text" not in picture.info

@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -170,7 +169,7 @@ class Manifest(_Part):
     vector_tombstones: int
     answer_likelihood: float | None = None
     calibration: Calibration | None = None
-    index_recalls: Mapping[str, IndexRecall] = MappingProxyType({})
+    index_recalls: Mapping[str, IndexRecall] = {}
 
     def ef_search(self, corpus: str) -> int:
         """How many neighbours a search of a corpus looks at in its index."""
