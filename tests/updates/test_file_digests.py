@@ -100,11 +100,14 @@ def test_files_of_other_origins_stay_and_those_that_are_gone_go(
 
 
 @pytest.mark.usefixtures("settle")
+@pytest.mark.parametrize("read_all", [False, True])
 @pytest.mark.parametrize("damage", [b"", b"no database at all" * 100])
-def test_a_damaged_list_only_costs_time(tmp_path: Path, file: Path, damage: bytes) -> None:
+def test_a_damaged_list_only_costs_time(
+    tmp_path: Path, file: Path, damage: bytes, read_all: bool
+) -> None:
     digest(tmp_path, file)
     (tmp_path / KEPT).write_bytes(damage)
-    assert digest(tmp_path, file) == sha256_of(file)
+    assert digest(tmp_path, file, read_all=read_all) == sha256_of(file)
     assert digest(tmp_path, file) == sha256_of(file)
 
 

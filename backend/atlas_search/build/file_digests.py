@@ -39,7 +39,8 @@ class FileDigests:
     def __init__(self, folder: Path, origin: str, *, read_all: bool = False):
         self._path = folder / KEPT
         self._origin = origin
-        self._before: dict[str, _Known] = {} if read_all else self._read()
+        before = self._read()  # in any case: a damaged list goes before it is written to
+        self._before: dict[str, _Known] = {} if read_all else before
         self._now: dict[str, _Known] = {}
 
     def of(self, file: Path) -> bytes:
