@@ -55,7 +55,7 @@ def table_of(texts=TEXTS, titles=TITLES, metadata=METADATA) -> TokenTable:
         contexts=Ragged.of([ids([])]),
         context_of=np.zeros(len(texts), dtype=np.int64),
         values=Ragged.of(values),
-        values_of=Ragged(np.arange(len(metadata)), np.concatenate(([0], np.cumsum(owned)))),
+        values_of=Ragged.between(np.arange(len(metadata)), np.concatenate(([0], np.cumsum(owned)))),
         value_field=np.array([fields[field] for _, field, _ in metadata], dtype=np.int64),
         document_of=np.arange(len(texts)),
         passage_frequency=frequency,

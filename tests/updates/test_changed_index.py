@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.build import write
+from atlas_search.build import vector_index
 from atlas_search.build.maintain import repair, write_digests
-from atlas_search.build.write import LEAST_RECALL, REBUILD_SHARE
+from atlas_search.build.vector_index import LEAST_RECALL
+from atlas_search.build.write import REBUILD_SHARE
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.vectors import HNSW, set_ef_search
@@ -100,8 +101,8 @@ def test_an_index_that_finds_too_little_is_made_to_look_at_more(
 def test_an_index_that_never_finds_enough_looks_at_no_more_than_it_may(
     tmp_path: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write, "LEAST_RECALL", 1.1)
-    monkeypatch.setattr(write, "MOST_EF", 4 * HNSW["ef_search"])
+    monkeypatch.setattr(vector_index, "LEAST_RECALL", 1.1)
+    monkeypatch.setattr(vector_index, "MOST_EF", 4 * HNSW["ef_search"])
     source = write_sources(tmp_path / "s", {"a/all.jsonl": records(range(20))})
     build_tiny(source, tmp_path / "c", hashes, kind="jsonl")
     measured = Manifest.read(tmp_path / "c").index_recalls["a"]

@@ -3,23 +3,27 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atlas_search.build.document_ids import FoundDocument, Placed
 from atlas_search.core.domain import Document, Passage, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.stores.digests import check_files, files_of
-from atlas_search.stores.embeddings import Embeddings, text_digest
+from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.order import Order
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.records import Records
+from atlas_search.stores.recovered_order import recovered_order
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.token_writer import TokenWriter
 from atlas_search.stores.tokens import IntArray, TokenTable
-from atlas_search.stores.versions import EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.versions import EMBEDDINGS, KEYWORDS, ORDER, RECORDS, TOKENS, WORDS
 from atlas_search.stores.words import WordTable, no_words
 
 
@@ -45,11 +49,17 @@ class Live:
     DamagedStore if its documents cannot be read.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest):
+    def __init__(self, folder: Path, manifest: Manifest, *, recovers_order: bool = False):
+        """With `recovers_order` a damaged order is taken from the documents."""
         self.manifest = manifest
         self.folder = folder / manifest.version
         self._check(RECORDS)
-        self.records = Records(self.folder / RECORDS, manifest.languages)
+        if recovers_order:
+            self.order: Order | None = recovered_order(self.folder)
+        else:
+            self._check(ORDER)
+            self.order = Order.read(self.folder / ORDER)
+        self.records = Records(self.folder / RECORDS, manifest.languages, self.order)
 
     def _check(self, part: str) -> None:
         # what is taken over gets a new digest: damage would never be found again
@@ -62,16 +72,17 @@ class Live:
             ) from error
 
     @cached_property
-    def embeddings(self) -> Embeddings:
+    def embeddings(self) -> AnyEmbeddings:
         """Its vectors. Raises DamagedStore."""
         self._check(EMBEDDINGS)
-        return Embeddings.read(self.folder / EMBEDDINGS)
+        return read_embeddings(self.folder / EMBEDDINGS, self.order)
 
     @cached_property
     def tokens(self) -> TokenTable:
         """Its words. Raises DamagedStore."""
         self._check(TOKENS)
-        return TokenTable.read(self.folder / TOKENS)
+        passages_of = [*self.passages_by_corpus.values()]
+        return TokenTable.of_version(self.folder / TOKENS, self.order, passages_of)
 
     @cached_property
     def words(self) -> WordTable:
@@ -79,7 +90,7 @@ class Live:
         if not files_of(self.manifest, WORDS):
             raise DamagedStore(no_words(self.manifest.collection))
         self._check(WORDS)
-        return WordTable.read(self.folder / WORDS)
+        return WordTable.of_version(self.folder / WORDS, self.order, self.document_of)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -95,6 +106,40 @@ class Live:
     def first_rows(self) -> IntArray:
         """The first passage row of each document, and the number of rows last."""
         return np.cumsum([0, *self.records.passage_counts()])
+
+    def runs(self, documents: range, rows: range) -> Iterator[tuple[range, range]]:
+        """Documents that follow each other, and their passages, as the ranges of their keys."""
+        if self.order is None:
+            yield documents, rows
+            return
+        keys = self.order.documents[documents.start : documents.stop]
+        first_rows = self.first_rows[documents.start : documents.stop + 1]
+        passages = np.append(self.order.rows, 0)[first_rows[:-1]]
+        counts = np.diff(first_rows)
+        is_new = (np.diff(keys) != 1) | (passages[1:] != passages[:-1] + counts[:-1])
+        begins = [0, *(np.flatnonzero(is_new) + 1).tolist(), len(keys)]
+        for first, end in pairwise(begins):
+            row = int(passages[first])
+            own = range(row, row + int(counts[first:end].sum()))
+            yield range(int(keys[first]), int(keys[first]) + end - first), own
+
+    @property
+    def in_index(self) -> NDArray[np.bool_]:
+        """Whether the vector index has each passage as it is."""
+        if self.order is None:
+            return np.ones(self.manifest.passages, dtype=bool)
+        return ~self.order.is_recent
+
+    @property
+    def left_in_index(self) -> dict[str, tuple[str, int, bytes]]:
+        """What the vector index has besides, by id: its corpus; it has no row, and no text."""
+        gone = self.order.gone if self.order else {}
+        return {id_: (corpus, -1, b"") for corpus, ids in gone.items() for id_ in ids}
+
+    @property
+    def document_of(self) -> IntArray:
+        """The document of each passage."""
+        return np.repeat(np.arange(len(self.first_rows) - 1), np.diff(self.first_rows))
 
     @cached_property
     def found(self) -> Sequence[FoundDocument]:
@@ -181,7 +226,7 @@ class Materials:
         return [Cut(self._embeddings.digests[row].tobytes(), 0, True, row) for row in rows]
 
     @cached_property
-    def _embeddings(self) -> Embeddings | None:
+    def _embeddings(self) -> AnyEmbeddings | None:
         """Those of the live version, or None if they are damaged."""
         try:
             return self.live.embeddings
@@ -197,9 +242,14 @@ class Materials:
             for cut in cuts
         ]
 
-    def parts(self, documents: Sequence[Placed]) -> Iterator[Kept | Placed]:
-        """All documents in order: runs of those that stay as they are, and each other by itself."""
-        if not self._keeps_words:
+    def parts(
+        self, documents: Sequence[Placed], *, are_whole: bool = False
+    ) -> Iterator[Kept | Placed]:
+        """All documents in order: runs of those that stay as they are, and each other by itself.
+
+        With `are_whole` the words of the live version are taken for undamaged.
+        """
+        if not (self.is_analysed if are_whole else self._keeps_words):
             yield from documents
             return
         ids = self.live.records.document_ids()
@@ -245,10 +295,17 @@ class Materials:
             return None
         return self.live.folder / KEYWORDS
 
+    def passages(self, place: Placed) -> int:
+        """How many passages a document has."""
+        if not place.found.kept:
+            return len(self._staging.passages(place.found.number))
+        first, end = self.live.first_rows[place.found.number : place.found.number + 2]
+        return int(end - first)
+
     @property
     def _keeps_words(self) -> bool:
         """Whether the words of the live version can be taken over, or must be found anew."""
-        if not self._is_analysed:
+        if not self.is_analysed:
             return False
         try:
             return bool(self.words_of_live)
@@ -281,7 +338,7 @@ class Materials:
         return ready
 
     @property
-    def _is_analysed(self) -> bool:
+    def is_analysed(self) -> bool:
         """Whether there is a live version, and its words are those that its texts give now."""
         if self._live is None or self._reanalyse:
             return False

@@ -16,9 +16,8 @@ from atlas_search.build.version import Contents, Progress, Site, make_live, writ
 from atlas_search.build.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
-from atlas_search.stores.arrays import map_array
-from atlas_search.stores.digests import is_as_written
-from atlas_search.stores.embeddings import VECTORS, text_digest
+from atlas_search.stores.digests import files_of, is_as_written
+from atlas_search.stores.embeddings import VECTORS, read_vectors, text_digest
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import Vectors
@@ -26,6 +25,7 @@ from atlas_search.stores.verify import SAME, Finding, verify
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,
+    ORDER,
     RECORDS,
     STAGING,
     TOKENS,
@@ -126,7 +126,7 @@ def remove_source(
 
 @contextmanager
 def _open_version(
-    folder: Path, manifest: Manifest, embedder: Embedder
+    folder: Path, manifest: Manifest, embedder: Embedder, *, recovers_order: bool = False
 ) -> Iterator[tuple[Live, Staging]]:
     """A version to be changed, and a staging area, which stays if a build left it.
 
@@ -141,7 +141,8 @@ def _open_version(
             "they were, or build it again with `atlas create`."
         )
     unfinished = (folder / STAGING).exists()
-    live, staging = Live(folder, manifest), Staging(folder / STAGING)
+    live = Live(folder, manifest, recovers_order=recovers_order)
+    staging = Staging(folder / STAGING)
     try:
         yield live, staging
         if not unfinished:
@@ -154,7 +155,8 @@ def _open_version(
 def _make_anew(
     folder: Path, manifest: Manifest, damaged: set[str], embedder: Embedder, progress: Progress
 ) -> tuple[Manifest, int]:
-    with _open_version(folder, manifest, embedder) as (live, staging):
+    version = _open_version(folder, manifest, embedder, recovers_order=ORDER in damaged)
+    with version as (live, staging):
         if EMBEDDINGS in damaged:
             _rescue_vectors(live, staging, embedder)
             _set_aside(live.folder / EMBEDDINGS)
@@ -164,8 +166,10 @@ def _make_anew(
             staging,
             embedder,
             progress,
-            fresh=bool(damaged & {EMBEDDINGS, CHROMA}),
+            # without its order nobody knows what the index holds that is gone
+            fresh=bool(damaged & {EMBEDDINGS, CHROMA, ORDER}),
             reanalyse=TOKENS in damaged,
+            whole=True,
         )
         repaired, embedded = write_version(site, _contents(live, lambda _: True))
         go_live(folder, repaired)
@@ -223,15 +227,16 @@ def _rescue_vectors(live: Live, staging: Staging, embedder: Embedder) -> None:
 
 
 def _are_proven(live: Live) -> bool:
-    """Whether the file of the vectors is whole, though others beside it are not."""
+    """Whether the files of the vectors are whole, though others beside them are not."""
+    names = [n for n in files_of(live.manifest, EMBEDDINGS) if n.endswith(f"/{VECTORS}")]
     try:
-        return is_as_written(live.folder, live.manifest, f"{EMBEDDINGS}/{VECTORS}")
+        return all(is_as_written(live.folder, live.manifest, name) for name in names)
     except OSError:
         return False
 
 
 def _read_stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-    vectors = map_array(live.folder / EMBEDDINGS / VECTORS)
+    vectors = read_vectors(live.folder / EMBEDDINGS, live.order)
     for start in range(0, len(vectors), BATCH):
         batch = vectors[start : start + BATCH]
         yield list(range(start, start + len(batch))), batch
@@ -239,7 +244,8 @@ def _read_stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
 
 def _read_indexed(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
     """What the index has of the passages' vectors; one that is no unit vector is damaged."""
-    rows = {id_: row for row, id_ in enumerate(live.records.passage_ids())}
+    ids, in_index = live.records.passage_ids(), live.in_index.tolist()
+    rows = {id_: row for row, id_ in enumerate(ids) if in_index[row]}
     for corpus in live.manifest.corpora:
         for ids, vectors in _readable_items(live.folder / CHROMA, corpus.id):
             lengths = np.linalg.norm(vectors, axis=1)

@@ -12,10 +12,11 @@ from atlas_search.build.live_version import Cut, Kept, Live, Materials
 from atlas_search.core.errors import DamagedStore
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.digests import check_files
-from atlas_search.stores.embeddings import Embeddings
+from atlas_search.stores.embeddings import AnyEmbeddings, Embeddings, read_embeddings
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.order import Order
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.versions import EMBEDDINGS, versions
+from atlas_search.stores.versions import EMBEDDINGS, ORDER, versions
 
 COMMIT_EVERY = 256  # passages embedded between two commits
 
@@ -59,7 +60,7 @@ class Known:
         self._live = live
 
     @property
-    def live(self) -> Embeddings | None:
+    def live(self) -> AnyEmbeddings | None:
         """Those of the live version, if the same model made them and they are whole."""
         live = self._live
         if live is None or all(path != live.folder for path, _ in self._versions):
@@ -73,17 +74,31 @@ class Known:
         for path, manifest in self._versions:
             if len(found) == len(wanted):
                 break
-            if version := self._open(path, manifest):
-                for digest, row in version.rows_of(wanted).items():
-                    found.setdefault(digest, Embedded(version, row))
+            for piece in self._holding(path, manifest, wanted):
+                for digest, row in piece.rows_of(wanted).items():
+                    found.setdefault(digest, Embedded(piece, row))
         return found
 
-    def _open(self, path: Path, manifest: Manifest) -> Embeddings | None:
+    def _holding(
+        self, path: Path, manifest: Manifest, digests: Collection[bytes]
+    ) -> Sequence[Embeddings]:
+        """What has the vectors of a version, if they are whole and among them are some of these
+        texts: files that nothing is taken from are not checked."""
+        try:
+            pieces = read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER)).pieces
+            if not any(piece.rows_of(digests) for piece in pieces):
+                return ()
+        except DamagedStore:
+            return ()
+        whole = self._open(path, manifest)
+        return whole.pieces if whole else ()
+
+    def _open(self, path: Path, manifest: Manifest) -> AnyEmbeddings | None:
         try:
             if self._live and self._live.folder == path:
                 return self._live.embeddings  # their files are not read twice
             check_files(path, manifest, EMBEDDINGS)
-            return Embeddings.read(path / EMBEDDINGS)
+            return read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER))
         except DamagedStore:
             return None
 
@@ -95,16 +110,19 @@ def embed_missing(
     embedder: Embedder,
     staging: Staging,
     progress: Progress,
+    *,
+    are_whole: bool = False,
 ) -> Vectors:
     """Embed the texts of a version that have no vector yet.
 
-    Equal texts share a vector. The order of the work depends on the texts alone, so a build that
+    With `are_whole` the vectors of the live version are taken for undamaged. Equal texts share a
+    vector. The order of the work depends on the texts alone, so a build that
     was interrupted forms the same batches as one that was not.
     """
     of_parts: list[range | list[bytes]] = []
     cuts: dict[bytes, Cut] = {}
     for part in parts:
-        if isinstance(part, Kept) and known.live is not None:
+        if isinstance(part, Kept) and (are_whole or known.live is not None):
             of_parts.append(part.rows)
             continue
         of_part = [
@@ -138,7 +156,7 @@ def embed_missing(
 
 
 def fill(
-    target: Embeddings, vectors: Vectors, live: Embeddings | None, staging: Staging, model: str
+    target: Embeddings, vectors: Vectors, live: AnyEmbeddings | None, staging: Staging, model: str
 ) -> None:
     """Write vector, digest and token count of every passage into `target`, row by row.
 

@@ -4,7 +4,7 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version as installed_version
@@ -12,27 +12,23 @@ from pathlib import Path
 
 import numpy as np
 
-from atlas_search.build.document_ids import content_digest
-from atlas_search.build.live_version import Live, Materials
+from atlas_search.build.change import Change, change_of, write_change, write_recent_vectors
+from atlas_search.build.document_ids import Placed, content_digest
+from atlas_search.build.live_version import Kept, Live, Materials
 from atlas_search.build.prepare import VERSION as PREPARATION_VERSION
 from atlas_search.build.reading import Plan
+from atlas_search.build.room import room_needed
 from atlas_search.build.statistics import Counter
-from atlas_search.build.vectorise import Known, embed_missing, fill
-from atlas_search.build.write import (
-    REBUILD_SHARE,
-    WrittenIndex,
-    digests_of_files,
-    sizes,
-    write_index,
-    write_records,
-)
+from atlas_search.build.vector_index import WrittenIndex, write_index
+from atlas_search.build.vectorise import Known, Vectors, embed_missing, fill
+from atlas_search.build.write import REBUILD_SHARE, digests_of_files, sizes, write_records
 from atlas_search.core.disk import crowded, writing
 from atlas_search.core.domain import LONGEST_CONTEXT
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.core.moment import moment
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
-from atlas_search.stores.embeddings import Embeddings
+from atlas_search.stores.embeddings import Embeddings, read_embeddings
 from atlas_search.stores.manifest import (
     SCHEMA_VERSION,
     Calibration,
@@ -41,11 +37,11 @@ from atlas_search.stores.manifest import (
     Manifest,
     Origin,
 )
+from atlas_search.stores.order import RECENT
+from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import HNSW
 from atlas_search.stores.versions import EMBEDDINGS, go_live, new_name, remove_old, versions
-
-BYTES_BESIDE_VECTORS = 3900  # text, words, ids and links of a passage of 800 characters
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
@@ -86,7 +82,10 @@ class Contents:
 
 @dataclass(frozen=True)
 class Site:
-    """Where a version is built, and from what. `fresh` builds the index anew in any case."""
+    """Where a version is built, and from what.
+
+    `fresh` builds the index anew in any case, `whole` writes all parts anew.
+    """
 
     folder: Path
     live: Live | None
@@ -95,13 +94,18 @@ class Site:
     progress: Progress
     fresh: bool = False
     reanalyse: bool = False
+    whole: bool = False
 
 
 def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     """Write a version and give its manifest, which nothing names yet, and the texts embedded."""
     started = time.monotonic()
     materials = Materials(site.live, site.staging, reanalyse=site.reanalyse)
-    parts = list(materials.parts(contents.plan.documents))
+    change = None
+    is_whole = site.fresh or site.whole or not materials.is_analysed or not _same_model(site)
+    if site.live and not is_whole:
+        change = change_of(site.live, contents.plan.documents, materials)
+    parts = change.parts if change else list(materials.parts(contents.plan.documents))
     known = Known(site.folder, site.embedder.fingerprint, site.live)
     vectors = embed_missing(
         parts,
@@ -110,28 +114,19 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
         site.embedder,
         site.staging,
         _stage(site.progress, "Embedding passages"),
+        are_whole=bool(change),
     )
     embed_seconds = time.monotonic() - started
     digest = contents.digest(site.embedder)
     name = new_name(digest)
-    with _partial_folder(site, name, vectors.passages) as partial:
-        site.progress("Writing documents", 0, 1)
-        written = write_records(partial, parts, contents.plan.sources, materials)
-        site.progress("Writing documents", 1, 1)
-        embeddings = Embeddings.create(
-            partial / EMBEDDINGS, vectors.passages, site.embedder.info.dimension
-        )
-        fill(embeddings, vectors, known.live, site.staging, site.embedder.fingerprint)
-        index = write_index(
-            partial,
-            written,
-            embeddings,
-            None if site.fresh or not _same_model(site) else site.live,
-            _stage(site.progress, "Writing the vector index"),
-        )
-        manifest = _manifest(
-            site, contents, name, digest, partial, written.counter, embeddings, index
-        )
+    dimension = site.embedder.info.dimension
+    needed = change.room_needed(dimension) if change else room_needed(vectors.passages, dimension)
+    with _partial_folder(site.folder, name, needed) as partial:
+        if change:
+            parts_written = _write_change(site, contents, change, materials, vectors, partial)
+        else:
+            parts_written = _write_whole(site, contents, parts, materials, known, vectors, partial)
+        manifest = _manifest(site, contents, name, digest, partial, parts_written)
         total = time.monotonic() - started
         durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
         manifest = manifest.model_copy(update={"durations": durations})
@@ -140,28 +135,79 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     return manifest, vectors.embedded
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """What the manifest tells of the parts of a version."""
+
+    counter: Counter
+    tokens: IntArray
+    index: WrittenIndex
+
+
+def _write_whole(
+    site: Site,
+    contents: Contents,
+    parts: Sequence[Kept | Placed],
+    materials: Materials,
+    known: Known,
+    vectors: Vectors,
+    folder: Path,
+) -> _Parts:
+    site.progress("Writing documents", 0, 1)
+    written = write_records(folder, parts, contents.plan.sources, materials)
+    site.progress("Writing documents", 1, 1)
+    embeddings = Embeddings.create(
+        folder / EMBEDDINGS, vectors.passages, site.embedder.info.dimension
+    )
+    fill(embeddings, vectors, known.live, site.staging, site.embedder.fingerprint)
+    index = write_index(
+        folder,
+        written,
+        embeddings,
+        None if site.fresh or not _same_model(site) else site.live,
+        _stage(site.progress, "Writing the vector index"),
+    )
+    return _Parts(written.counter, embeddings.tokens, index)
+
+
+def _write_change(
+    site: Site,
+    contents: Contents,
+    change: Change,
+    materials: Materials,
+    vectors: Vectors,
+    folder: Path,
+) -> _Parts:
+    site.progress("Writing documents", 0, 1)
+    counter = write_change(folder, change, contents.plan.sources, materials)
+    recent = Embeddings.create(
+        folder / EMBEDDINGS / RECENT, change.order.recent, site.embedder.info.dimension
+    )
+    write_recent_vectors(recent, change, vectors, site.staging, site.embedder.fingerprint)
+    site.progress("Writing documents", 1, 1)
+    embeddings = read_embeddings(folder / EMBEDDINGS, change.order)
+    before = change.live.manifest
+    corpora = counter.passages()
+    recalls = {c: recall for c, recall in before.index_recalls.items() if c in corpora}
+    return _Parts(counter, embeddings.tokens, WrittenIndex(before.vector_tombstones, recalls))
+
+
 @contextmanager
-def _partial_folder(site: Site, name: str, passages: int) -> Iterator[Path]:
+def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
     """A folder that gets the name of a version once all is written; removed if that fails.
 
-    Raises UnwritableFolder if the disk is full: the next build needs the room.
+    Raises UnwritableFolder if the disk is full: the next build needs the room, of `needed` bytes.
     """
-    partial = site.folder / f".{name}.partial"
-    needed = room_needed(passages, site.embedder.info.dimension)
-    with writing(site.folder, needed):
+    partial = folder / f".{name}.partial"
+    with writing(folder, needed):
         partial.mkdir()
         try:
-            with crowded(site.folder, needed):
+            with crowded(folder, needed):
                 yield partial
         except Exception:
             shutil.rmtree(partial, ignore_errors=True)
             raise
-        partial.rename(site.folder / name)
-
-
-def room_needed(passages: int, dimension: int) -> int:
-    """The bytes that a version of so many passages takes, about: vectors twice, and the rest."""
-    return passages * (2 * 4 * dimension + BYTES_BESIDE_VECTORS)
+        partial.rename(folder / name)
 
 
 def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
@@ -186,19 +232,18 @@ def _manifest(
     name: str,
     digest: str,
     folder: Path,
-    counter: Counter,
-    embeddings: Embeddings,
-    index: WrittenIndex,
+    parts: _Parts,
 ) -> Manifest:
+    counter, tokens, index = parts.counter, parts.tokens, parts.index
     info = asdict(site.embedder.info) | {"fingerprint": site.embedder.fingerprint}
-    long = int(np.count_nonzero(embeddings.tokens > site.embedder.info.max_tokens))
+    long = int(np.count_nonzero(tokens > site.embedder.info.max_tokens))
     return Manifest(
         schema_version=SCHEMA_VERSION,
         collection=contents.collection,
         version=name,
         content_digest=digest,
         created=moment(),
-        corpora=counter.corpora(contents.labels, contents.plan.sources, embeddings.tokens),
+        corpora=counter.corpora(contents.labels, contents.plan.sources, tokens),
         embedding=EmbeddingModel(**info),
         index=_index(),
         origins={
@@ -208,12 +253,12 @@ def _manifest(
             for kind, origin in sorted(contents.origins.items())
         },
         analyser=ANALYSER_VERSION,
-        truncated_share=round(long / len(embeddings.tokens), 4),
+        truncated_share=round(long / len(tokens), 4),
         fields=counter.fields(),
         built_with=_versions(),
         durations={},
         sizes=sizes(folder),
-        files=digests_of_files(folder),
+        files=digests_of_files(folder, site.live),
         vector_tombstones=index.tombstones,
         index_recalls=index.recalls,
         answer_likelihood=contents.answer_likelihood,

@@ -15,10 +15,11 @@ from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
 from atlas_search.stores.digests import check_sizes, files_of
 from atlas_search.stores.document_days import DocumentDays
-from atlas_search.stores.embeddings import Embeddings
+from atlas_search.stores.embeddings import read_embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.order import Order as PassageOrder
 from atlas_search.stores.record_rows import (
     DocumentOrigin,
     ListedDocument,
@@ -35,6 +36,7 @@ from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,
     KEYWORDS,
+    ORDER,
     RECORDS,
     TOKENS,
     WORDS,
@@ -82,11 +84,13 @@ class EmbeddedStore:
         using = _in_use(version)
         self._version, self._using, self._opening = version, using, threading.Lock()
         self._unused: Vectors | None = None
-        self._records = Records(version / RECORDS, self.manifest.languages)
+        self._order = order = PassageOrder.read(version / ORDER)
+        self._records = Records(version / RECORDS, self.manifest.languages, order)
         self._keywords = Keywords(version / KEYWORDS)
-        self.tokens = TokenTable.read(version / TOKENS)
-        self.words = WordTable.read(version / WORDS)
-        self._embeddings = Embeddings.read(version / EMBEDDINGS)
+        passages_of = [corpus.passages for corpus in self.manifest.corpora]
+        self.tokens = TokenTable.of_version(version / TOKENS, order, passages_of)
+        self.words = WordTable.of_version(version / WORDS, order, self.tokens.document_of)
+        self._embeddings = read_embeddings(version / EMBEDDINGS, order)
         # importing Chroma takes longer than all else here
         large = [c.id for c in self.manifest.corpora if c.passages > EXACT_UP_TO]
         self._index = Vectors(version / CHROMA, large) if large else None
@@ -99,7 +103,6 @@ class EmbeddedStore:
         )
         self._ids = self._records.passage_ids()
         self._content_types: list[str] | None = None
-        self._check_counts(version)
         self._rows: Mapping[str, int] = {id_: row for row, id_ in enumerate(self._ids)}
         index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
         owners = [index[corpus] for corpus in self._records.document_corpora()]
@@ -110,6 +113,16 @@ class EmbeddedStore:
             for number, corpus in enumerate(self.corpora)
         }
         self.days = DocumentDays.of(len(owners), self._records.days_of_documents())
+        base = order.counts.base_rows if order else len(self._ids)
+        self._is_recent = (order.rows if order else np.arange(len(self._ids))) >= base
+        self._recent_of = {c: own[self._is_recent[own]] for c, own in self._rows_of.items()}
+        self._gone = {c: len(order.gone.get(c, ())) if order else 0 for c in self._rows_of}
+        # the index has the vectors of the base, with those that are gone from it
+        self._indexed = {
+            c: len(own) - len(self._recent_of[c]) + self._gone[c]
+            for c, own in self._rows_of.items()
+        }
+        self._check_counts(version)
 
     def _check_counts(self, version: Path) -> None:
         found = {
@@ -119,10 +132,11 @@ class EmbeddedStore:
             EMBEDDINGS: len(self._embeddings.vectors),
             WORDS: len(self.words.firsts),
         }
-        if self._index:
-            compared = sum(c.passages for c in self.corpora if self.compares_all(c.id))
-            found[CHROMA] = compared + sum(map(self._index.count, self._index.corpora))
         wrong = {part: count for part, count in found.items() if count != self.manifest.passages}
+        if self._index:
+            missing = sum(self._indexed[c] - self._index.count(c) for c in self._index.corpora)
+            if missing:
+                wrong[CHROMA] = self.manifest.passages - missing
         if wrong:
             raise DamagedStore(
                 f"The store {version} is damaged: the manifest says {self.manifest.passages} "
@@ -176,7 +190,11 @@ class EmbeddedStore:
         """That of the corpora in which no search asks it; released with all else."""
         with self._opening:
             if self._unused is None:
-                unused = [corpus.id for corpus in self.corpora if self.compares_all(corpus.id)]
+                unused = [
+                    corpus.id
+                    for corpus in self.corpora
+                    if self.compares_all(corpus.id) and self._indexed[corpus.id]
+                ]
                 self._unused = Vectors(self._version / CHROMA, unused)
                 self._using.callback(self._unused.close)
             return self._unused
@@ -184,9 +202,32 @@ class EmbeddedStore:
     def _given_by(
         self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
     ) -> Hits:
-        found = index.nearest(corpus, vector, depth)
-        rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
-        return _best(rows, found.similarities, depth)
+        """The nearest in the index, and of the passages that came after it."""
+        rows, similarities = self._nearest_indexed(index, corpus, vector, depth)
+        recent = self._recent_of[corpus]
+        if len(recent):
+            # all are compared here: of the same text the index says a ten-millionth more or less
+            rows = np.sort(np.concatenate([rows, recent]))
+            similarities = self._embeddings.similarities(rows, vector).astype(np.float64)
+        return _best(rows, similarities, depth)
+
+    def _nearest_indexed(
+        self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
+    ) -> tuple[IntArray, NDArray[np.float64]]:
+        """Rows and similarities of at least `depth` that the index finds, if it has so many."""
+        count, gone = self._indexed[corpus], self._gone[corpus]
+        if count == gone:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        asked = depth + 2 * depth * gone // count
+        while True:
+            found = index.nearest(corpus, vector, asked)
+            rows = np.array([self._rows.get(id_, -1) for id_ in found.ids], dtype=np.int64)
+            if not gone:
+                return rows, found.similarities
+            stands = (rows >= 0) & ~self._is_recent[rows]
+            if np.count_nonzero(stands) >= depth or len(found.ids) < asked:
+                return rows[stands], found.similarities[stands]
+            asked *= 2
 
     def compares_all(self, corpus: str) -> bool:
         """See Store."""
@@ -203,20 +244,12 @@ class EmbeddedStore:
         for start in range(0, len(rows), COMPARED_AT_ONCE):
             stop.check()
             block = slice(start, start + COMPARED_AT_ONCE)
-            # faster than `@`, which leaves threads of BLAS waiting in circles
-            similarities[block] = np.einsum("ij,j->i", self._vectors_of(rows[block]), vector)
+            similarities[block] = self._embeddings.similarities(rows[block], vector)
         if len(rows) > depth:
             # ties with the last are kept, for the row decides between them
             enough = similarities >= np.partition(similarities, -depth)[-depth]
             rows, similarities = rows[enough], similarities[enough]
         return _best(rows, similarities, depth)
-
-    def _vectors_of(self, rows: IntArray) -> NDArray[np.float32]:
-        """Those of ascending rows; neighbouring ones are not copied, which takes longer than to
-        compare them."""
-        if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
-            return self._embeddings.vectors[rows[0] : rows[-1] + 1]
-        return self._embeddings.vectors[rows]
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
         """See Store."""
@@ -268,7 +301,8 @@ class EmbeddedStore:
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         """See Store."""
-        return self._embeddings.vectors[rows]
+        vectors: NDArray[np.float32] = self._embeddings.vectors[rows]
+        return vectors
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         """See Store."""

@@ -6,7 +6,7 @@ build, of this or another text collection, take over what has been embedded.
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import map_array
+from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.ragged import IntArray
+from atlas_search.stores.spliced import Splice, Spliced
 from atlas_search.stores.staged import text_digest as text_digest
-from atlas_search.stores.tokens import IntArray
 
 VECTORS, DIGESTS, TOKENS = "vectors.npy", "digests.npy", "tokens.npy"
+SPREAD = 2
+"""Times as many vectors that follow each other are compared sooner than some of them are copied."""
 
 
 class Embeddings:
@@ -28,6 +32,29 @@ class Embeddings:
         self.vectors = vectors
         self.digests = digests
         self.tokens = tokens
+
+    @property
+    def pieces(self) -> Sequence["Embeddings"]:
+        """Those that lie in files of their own: this one."""
+        return (self,)
+
+    def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosine similarities of `vector` and those of ascending `rows`."""
+        return _similarities(self.vectors, rows, vector)
+
+    def rows_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
+        """The first row of each of these texts that there is."""
+        if not digests or not len(self.digests):
+            return {}
+        # the first eight bytes tell nearly all apart
+        begin = np.ascontiguousarray(self.digests[:, :8]).view(np.uint64)[:, 0]
+        wanted = np.array([int.from_bytes(d[:8], sys.byteorder) for d in digests], dtype=np.uint64)
+        found: dict[bytes, int] = {}
+        for row in np.flatnonzero(np.isin(begin, wanted)).tolist():
+            digest = self.digests[row].tobytes()
+            if digest in digests:
+                found.setdefault(digest, row)
+        return found
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -61,19 +88,61 @@ class Embeddings:
             if isinstance(array, np.memmap):
                 array.flush()
 
-    def rows_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
-        """The first row of each of these texts that there is."""
-        if not digests or not len(self.digests):
-            return {}
-        # the first eight bytes tell nearly all apart
-        begin = np.ascontiguousarray(self.digests[:, :8]).view(np.uint64)[:, 0]
-        wanted = np.array([int.from_bytes(d[:8], sys.byteorder) for d in digests], dtype=np.uint64)
-        found: dict[bytes, int] = {}
-        for row in np.flatnonzero(np.isin(begin, wanted)).tolist():
-            digest = self.digests[row].tobytes()
-            if digest in digests:
-                found.setdefault(digest, row)
+
+class SplicedEmbeddings:
+    """Those of a version that was not written whole, as `Embeddings`."""
+
+    def __init__(self, splice: Splice, base: Embeddings, recent: Embeddings):
+        self.pieces: Sequence[Embeddings] = (base, recent)
+        self.vectors = Spliced(splice, base.vectors, recent.vectors)
+        self.digests = Spliced(splice, base.digests, recent.digests)
+        self.tokens: IntArray = Spliced(splice, base.tokens, recent.tokens)[:]
+        self._splice = splice
+
+    def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See Embeddings."""
+        places = self._splice.at(rows)
+        found = np.empty(len(rows), dtype=np.float32)
+        is_recent = places >= self._splice.first
+        for piece, own, first in zip(
+            self.pieces, (~is_recent, is_recent), (0, self._splice.first), strict=True
+        ):
+            found[own] = _similarities(piece.vectors, places[own] - first, vector)
         return found
+
+
+AnyEmbeddings = Embeddings | SplicedEmbeddings
+
+
+def read_embeddings(folder: Path, order: Order | None) -> AnyEmbeddings:
+    """Those in `folder`, of a version with an `order` if it was not written whole.
+
+    Raises DamagedStore.
+    """
+    base = Embeddings.read(folder)
+    if order is None:
+        return base
+    return SplicedEmbeddings(order.splice, base, Embeddings.read(folder / RECENT))
+
+
+def read_vectors(folder: Path, order: Order | None) -> NDArray[np.float32] | Spliced:
+    """The vectors alone, whatever else is damaged. Raises OSError, ValueError or EOFError."""
+    base: NDArray[np.float32] = map_array(folder / VECTORS)
+    if order is None:
+        return base
+    return Spliced(order.splice, base, map_array(folder / RECENT / VECTORS))
+
+
+def _similarities(
+    vectors: NDArray[np.float32], rows: IntArray, vector: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    first, end = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
+    # `einsum` is faster than `@`, which leaves threads of BLAS waiting in circles
+    if end - first > SPREAD * len(rows):
+        some: NDArray[np.float32] = np.einsum("ij,j->i", vectors[rows], vector)
+        return some
+    every: NDArray[np.float32] = np.einsum("ij,j->i", vectors[first:end], vector)
+    return every if len(every) == len(rows) else every[rows - first]
 
 
 def _new_array(path: Path, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:

@@ -17,10 +17,12 @@ def index_recall(
 ) -> float:
     """The mean share of the nearest passages of a corpus that its index finds, from 0 to 1.
 
-    `vectors` (n, d) are those of the corpus, `rows` says which is that of each passage id.
+    `vectors` (n, d) are those of the corpus, `rows` says which is that of each passage id. The
+    index may hold others, which are gone.
     """
     random = np.random.default_rng(0)
     depth = min(DEPTH, len(vectors))
+    gone = index.count(corpus) - len(vectors)
     found = []
     for at in sample(len(vectors)):
         noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
@@ -28,7 +30,8 @@ def index_recall(
         query = (query / np.linalg.norm(query)).astype(np.float32)
         exact = np.einsum("ij,j->i", vectors, query)
         floor = np.partition(exact, -depth)[-depth]
-        hits = index.nearest(corpus, query, depth).ids[:depth]
+        asked = depth + 2 * depth * gone // max(len(vectors), 1)
+        hits = [id_ for id_ in index.nearest(corpus, query, asked).ids if id_ in rows][:depth]
         found.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
     return float(np.mean(found)) if found else 1.0
 

@@ -5,7 +5,6 @@ and what is gone is marked. So passages and documents keep the keys that they go
 added; an index that was never changed has rows and indices for keys.
 """
 
-import os
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,8 +16,9 @@ import tantivy
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import map_array
-from atlas_search.stores.links import Linked
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.links import Linked, link_or_copy
+from atlas_search.stores.order import keys_after
+from atlas_search.stores.ragged import IntArray
 
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
 ROW_KEYS, DOCUMENT_KEYS, NEXT_KEYS = _KEY_FILES = ("rows.npy", "documents.npy", "next.npy")
@@ -68,23 +68,14 @@ class Keys(NamedTuple):
 
         That is -1 for a new one, which gets a key of its own.
         """
-        rows, next_row = _keys_after(self.rows, rows, self.next_row)
-        documents, next_document = _keys_after(self.documents, documents, self.next_document)
+        rows, next_row = keys_after(self.rows, rows, self.next_row)
+        documents, next_document = keys_after(self.documents, documents, self.next_document)
         return Keys(rows, documents, next_row, next_document)
 
     @property
     def tombstones(self) -> int:
         """How many passages were removed from the index since it was made."""
         return self.next_row - len(self.rows)
-
-
-def _keys_after(keys: IntArray, stood: IntArray, following: int) -> tuple[IntArray, int]:
-    found = np.full(len(stood), -1)
-    kept = stood >= 0
-    found[kept] = keys[stood[kept]]
-    new = np.flatnonzero(~kept)
-    found[new] = following + np.arange(len(new))
-    return found, following + len(new)
 
 
 class KeywordHits(NamedTuple):
@@ -123,17 +114,10 @@ def change_keywords(
         if path.suffix == ".json":
             shutil.copyfile(path, folder / path.name)
         elif path.suffix not in (".npy", ".lock"):
-            _link(path, folder / path.name)
+            link_or_copy(path, folder / path.name)
     keys.write(folder)
     _add(tantivy.Index.open(str(folder)), entries, gone)
     _give_one_mode(folder)
-
-
-def _link(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target)
-    except OSError:  # not every disk knows links
-        shutil.copyfile(path, target)
 
 
 def _add(index: tantivy.Index, entries: Iterable[Entry], gone: Sequence[int]) -> None:

@@ -59,6 +59,14 @@ class Linked:
         self._finalizer()
 
 
+def link_or_copy(path: Path, target: Path) -> None:
+    """Give a file a second name."""
+    try:
+        os.link(path, target)
+    except OSError:  # not every disk knows links
+        shutil.copyfile(path, target)
+
+
 def _files(part: Path) -> list[Path]:
     return sorted(
         Path(folder, name).relative_to(part)

@@ -1,11 +1,13 @@
 """Writing documents, passages and metadata into a new SQLite file."""
 
 import json
+import shutil
 import sqlite3
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Self
 
 from atlas_search.core.domain import Document, Located, Metadata
 from atlas_search.language.dates import bounds
@@ -128,10 +130,8 @@ class RecordWriter:
     """
 
     def __init__(self, path: Path, kept: Path | None = None):
-        self._connection = sqlite3.connect(path.absolute().as_uri(), uri=True)
-        self._connection.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _SCHEMA
-        )
+        self._connection = _connect(path)
+        self._connection.executescript(_SCHEMA)
         if kept:
             address = f"{kept.absolute().as_uri()}?mode=ro&immutable=1"
             self._connection.execute("ATTACH DATABASE ? AS kept", (address,))
@@ -139,10 +139,32 @@ class RecordWriter:
         self._documents = 0
         self._passages = 0
 
-    def source(self, source: SourceRow) -> None:
-        """Add a source file."""
+    @classmethod
+    def changing(cls, path: Path, before: Path, next_document: int, next_row: int) -> Self:
+        """Fills a copy of the file `before`; what is added gets the numbers that follow."""
+        shutil.copyfile(before, path)
+        writer = cls.__new__(cls)
+        writer._connection = _connect(path)
+        writer._connection.execute("BEGIN")
+        writer._documents, writer._passages = next_document, next_row
+        return writer
+
+    def remove(self, documents: Iterable[int]) -> None:
+        """Take out documents by their numbers, with all that belongs to them."""
+        numbers = [(number,) for number in documents]
+        for table in ("documents", "texts", "metadata", "passages"):
+            self._connection.executemany(f"DELETE FROM {table} WHERE document = ?", numbers)
+
+    def remove_source(self, origin: str, name: str) -> None:
+        """Take out a source file."""
         self._connection.execute(
-            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "DELETE FROM sources WHERE origin = ? AND name = ?", (origin, name)
+        )
+
+    def source(self, source: SourceRow) -> None:
+        """Add a source file, or put it in the place of the one that was there."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 source.name,
                 source.origin,
@@ -234,6 +256,12 @@ class RecordWriter:
         self._connection.commit()
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.close()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path.absolute().as_uri(), uri=True)
+    connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
+    return connection
 
 
 def metadata_values(metadata: Metadata) -> list[tuple[str, str | float]]:

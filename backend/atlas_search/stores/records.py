@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import DamagedStore, NotFound
@@ -15,6 +16,8 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.spelling import fold
 from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import FUNCTIONS, Filter, where
+from atlas_search.stores.order import Numbering
+from atlas_search.stores.order import Order as PassageOrder
 from atlas_search.stores.record_rows import (
     DocumentOrigin,
     ListedDocument,
@@ -81,14 +84,18 @@ class Records:
 
     The connections are opened at once and lent to one thread at a time: requests come on new
     threads, and files that were opened can still be read after a later build removed them.
-    `languages` are those of the corpora.
+    `languages` are those of the corpora; `order` is that of a version that was not written whole.
     """
 
-    def __init__(self, path: Path, languages: Mapping[str, str]):
+    def __init__(self, path: Path, languages: Mapping[str, str], order: PassageOrder | None = None):
         if not path.exists():
             raise DamagedStore(f"{path} is missing. Run `atlas store repair`.")
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._languages = languages
+        self._row, self._document_number = Numbering(), Numbering()
+        if order:
+            self._row = Numbering(order.rows, order.counts.next_row)
+            self._document_number = Numbering(order.documents, order.counts.next_document)
         self._block = lru_cache(CACHED_BLOCKS)(self._read_block)
         try:
             for _ in range(CONNECTIONS):
@@ -117,11 +124,38 @@ class Records:
 
     def passage_ids(self) -> list[str]:
         """The id of every passage, by row."""
-        return [id_ for (id_,) in self._rows("SELECT id FROM passages ORDER BY row")]
+        found = self._rows("SELECT id FROM passages ORDER BY row")
+        return self._row.in_order([id_ for (id_,) in found])
+
+    def ids_of(self, rows: Sequence[int]) -> list[str]:
+        """The ids of the passages in ascending `rows`."""
+        found = self._rows(
+            "SELECT row, id FROM passages WHERE row IN (SELECT value FROM json_each(?))",
+            (json.dumps(self._row.keys(rows)),),
+        )
+        return [id_ for _, id_ in sorted((self._row.number(key), id_) for key, id_ in found)]
+
+    def holders(self, ids: Collection[str]) -> dict[str, str]:
+        """The passages among these `ids`, with the ids of their documents."""
+        query = (
+            "SELECT p.id, d.id FROM passages p JOIN documents d USING (document) "
+            "WHERE p.id IN (SELECT value FROM json_each(?))"
+        )
+        found = self._rows(query, (json.dumps(sorted(ids)),))
+        return {row[0]: row[1] for row in found}
+
+    @property
+    def is_of_earlier_form(self) -> bool:
+        """Whether an earlier Atlas wrote the file, with fewer columns."""
+        return self._content != _CONTENT
 
     def document_corpora(self) -> list[str]:
         """The corpus of every document, by its index."""
-        return [c for (c,) in self._rows("SELECT corpus FROM documents ORDER BY document")]
+        return self._of_documents("SELECT corpus FROM documents ORDER BY document")
+
+    def _of_documents(self, query: str) -> list[Any]:
+        """What a query says of every document in order of keys, by the document's index."""
+        return self._document_number.in_order([value for (value,) in self._rows(query)])
 
     def days_of_documents(self) -> list[tuple[int, str, str]]:
         """The index of every document with a date, and the first and last day that it can mean."""
@@ -129,7 +163,9 @@ class Records:
             "SELECT document, MIN(first_day), MAX(last_day) FROM metadata "
             "WHERE field = ? AND first_day IS NOT NULL GROUP BY document ORDER BY document"
         )
-        return [(index, first, last) for index, first, last in self._rows(query, (DATE,))]
+        number = self._document_number.number
+        found = self._rows(query, (DATE,))
+        return sorted((number(key), first, last) for key, first, last in found)
 
     def content_types(self) -> list[str]:
         """The content type of every document, by its index; empty where none is known."""
@@ -137,12 +173,12 @@ class Records:
             "SELECT (SELECT value FROM metadata m WHERE m.document = d.document "
             "AND field = 'content_type') FROM documents d ORDER BY document"
         )
-        return [str(value or "") for (value,) in self._rows(query)]
+        return [str(value or "") for value in self._of_documents(query)]
 
     def passage_corpora(self) -> list[str]:
         """The corpus of every passage, by row."""
         query = "SELECT corpus FROM passages JOIN documents USING (document) ORDER BY row"
-        return [corpus for (corpus,) in self._rows(query)]
+        return self._row.in_order([corpus for (corpus,) in self._rows(query)])
 
     def passage_counts(self) -> list[int]:
         """How many passages each document has, by its index."""
@@ -150,15 +186,16 @@ class Records:
             "SELECT COUNT(row) FROM documents LEFT JOIN passages USING (document) "
             "GROUP BY document ORDER BY document"
         )
-        return [count for (count,) in self._rows(query)]
+        return self._of_documents(query)
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """The passages in `rows`, in that order."""
         found = self._rows(
             _PASSAGES + "WHERE p.row IN (SELECT value FROM json_each(?))",
-            (json.dumps([int(row) for row in rows]),),
+            (json.dumps(self._row.keys(rows)),),
         )
-        by_row = {record["row"]: self._passage(record) for record in found}
+        passages = map(self._passage, found)
+        by_row = {passage.row: passage for passage in passages}
         return [by_row[int(row)] for row in rows]
 
     def passage(self, id_: str) -> Passage:
@@ -202,7 +239,8 @@ class Records:
             FROM documents d WHERE document IN (SELECT value FROM json_each(?))
             ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?
         """
-        found = self._rows(query, (json.dumps([int(d) for d in documents]), limit, offset))
+        keys = json.dumps(self._document_number.keys(documents))
+        found = self._rows(query, (keys, limit, offset))
         return [
             ListedDocument(
                 id=row["id"],
@@ -225,9 +263,11 @@ class Records:
             SELECT document, title FROM documents
             WHERE document IN (SELECT value FROM json_each(?)) ORDER BY document
         """
-        found = self._rows(query, (json.dumps([int(d) for d in documents]),))
+        found = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
         titles = ((document, fold(title)) for document, title in found)
-        return [document for document, title in titles if all(word in title for word in wanted)]
+        return self._document_number.numbers(
+            [document for document, title in titles if all(word in title for word in wanted)]
+        )
 
     def read_sources(
         self, limit: int, offset: int, corpora: Collection[str] | None = None
@@ -278,8 +318,12 @@ class Records:
 
     def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
         """The metadata of every document of some corpora."""
-        query = "SELECT metadata FROM documents WHERE corpus IN (SELECT value FROM json_each(?))"
-        for record in self._rows(query, (json.dumps(sorted(corpora)),)):
+        query = (
+            "SELECT document, metadata FROM documents "
+            "WHERE corpus IN (SELECT value FROM json_each(?))"
+        )
+        found = self._rows(query, (json.dumps(sorted(corpora)),))
+        for record in sorted(found, key=lambda r: self._document_number.number(r["document"])):
             yield _metadata(record["metadata"])
 
     def origins(self, corpora: Collection[str]) -> dict[str, OriginCounts]:
@@ -297,13 +341,13 @@ class Records:
         """Indices of the documents that meet every condition, ascending."""
         condition, values = where(filters)
         query = f"SELECT document FROM documents WHERE {condition} ORDER BY document"
-        return [index for (index,) in self._rows(query, values)]
+        return self._document_number.numbers([key for (key,) in self._rows(query, values)])
 
     def matching_passages(self, filters: Filter) -> list[int]:
         """Rows of the passages that meet every condition, ascending."""
         condition, values = where(filters)
         query = f"SELECT row FROM passages JOIN documents USING (document) WHERE {condition}"
-        return sorted(row for (row,) in self._rows(query, values))
+        return self._row.numbers([key for (key,) in self._rows(query, values)])
 
     def value_counts(self, documents: Sequence[int], fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, by field, count and value.
@@ -317,7 +361,8 @@ class Records:
                 AND field IN (SELECT value FROM json_each(?)))
             GROUP BY field, value ORDER BY field, documents DESC, value
         """
-        found = self._rows(query, (json.dumps([int(d) for d in documents]), json.dumps([*fields])))
+        keys = json.dumps(self._document_number.keys(documents))
+        found = self._rows(query, (keys, json.dumps([*fields])))
         return [ValueCount(row["field"], row["value"], row["documents"]) for row in found]
 
     def field_values(self, field: str) -> list[tuple[int, str]]:
@@ -326,11 +371,14 @@ class Records:
             SELECT DISTINCT document, MIN({_IN_CELL}) OVER (PARTITION BY {_IN_CELL} COLLATE NOCASE)
             FROM metadata WHERE field = ? ORDER BY 1, 2
         """
-        return [(document, value) for document, value in self._rows(query, (field,))]
+        number = self._document_number.number
+        found = [(number(key), value) for key, value in self._rows(query, (field,))]
+        return sorted(found, key=lambda pair: pair[0])  # the values of a document are in order
 
     def text(self, document: int, start: int, end: int) -> str:
         """Characters of the document with this index."""
-        return self._text(document, start, end)
+        (key,) = self._document_number.keys([document])
+        return self._text(key, start, end)
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""
@@ -339,25 +387,30 @@ class Records:
     def provenances(self) -> list[tuple[str, str, Provenance]]:
         """Corpus, source and provenance of every document, by its index."""
         query = "SELECT corpus, source, origin, key, stem, digest FROM documents ORDER BY document"
-        return [(r["corpus"], r["source"], _provenance(r)) for r in self._rows(query)]
+        return self._document_number.in_order(
+            [(r["corpus"], r["source"], _provenance(r)) for r in self._rows(query)]
+        )
 
     def document_ids(self) -> list[str]:
         """The id of every document, by its index."""
-        return [id_ for (id_,) in self._rows("SELECT id FROM documents ORDER BY document")]
+        return self._of_documents("SELECT id FROM documents ORDER BY document")
 
     def described(self, documents: range) -> list[tuple[int, Metadata]]:
         """How many characters each of some documents has, and its metadata as it was written."""
         query = (
-            "SELECT characters, metadata FROM documents "
-            "WHERE document >= ? AND document < ? ORDER BY document"
+            "SELECT document, characters, metadata FROM documents "
+            "WHERE document IN (SELECT value FROM json_each(?)) ORDER BY document"
         )
-        found = self._rows(query, (documents.start, documents.stop))
+        found = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
+        number = self._document_number.number
+        found.sort(key=lambda row: number(row["document"]))
         return [(row["characters"], _written(row["metadata"])) for row in found]
 
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
         """A document and its passages by the document's index."""
-        (record,) = self._rows("SELECT * FROM documents WHERE document = ?", (index,))
-        found = self._rows(_PASSAGES + "WHERE p.document = ? ORDER BY p.row", (index,))
+        keys = self._document_number.keys([index])
+        (record,) = self._rows("SELECT * FROM documents WHERE document = ?", keys)
+        found = self._rows(_PASSAGES + "WHERE p.document = ? ORDER BY p.row", keys)
         return self._document(record), [self._passage(passage) for passage in found]
 
     def check(self) -> str:
@@ -393,7 +446,7 @@ class Records:
     def _passage(self, record: sqlite3.Row) -> Passage:
         metadata = _metadata(record["metadata"])
         return Passage(
-            row=record["row"],
+            row=self._row.number(record["row"]),
             id=record["id"],
             document_id=record["document_id"],
             corpus=record["corpus"],

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from atlas_search.stores.tokens import IntArray, Ragged, TokenTable, sorted_unique
-
-BLOCK = 20_000  # passages whose words are counted at once
+from atlas_search.stores.ragged import IntArray, Ragged
+from atlas_search.stores.tokens import TokenTable, passage_frequency
 
 
 class TokenWriter:
@@ -74,19 +73,20 @@ class TokenWriter:
 
         def taken(of: Ragged, first: int, end: int) -> Ragged:
             part = of.part(first, end)
-            return Ragged(number[part.flat], part.offsets)
+            return Ragged.between(number[part.flat], part.offsets)
 
         self._rows["words"].append(taken(table.words, rows.start, rows.stop))
         self._rows["parts"].append(taken(table.parts, rows.start, rows.stop))
         self._rows["titles"].append(taken(table.titles, documents.start, documents.stop))
-        values = table.values_of.offsets[documents.start : documents.stop + 1]
-        self._rows["values"].append(taken(table.values, int(values[0]), int(values[-1])))
+        owners = np.arange(documents.start, documents.stop)
+        values = table.values.at(table.values_of.take(owners).value)
+        self._rows["values"].append(taken(values, 0, len(values)))
         first = len(self._value_counts) - documents.start
         self._document_of += (table.document_of[rows.start : rows.stop] + first).tolist()
-        self._value_counts += np.diff(values).tolist()
+        self._value_counts += table.values_of.lengths(owners).tolist()
         self._value_field += fields
         context_of = table.context_of[rows.start : rows.stop]
-        own = np.zeros(len(table.contexts.offsets), dtype=np.int64)
+        own = np.zeros(len(table.contexts), dtype=np.int64)
         for context in _by_first(context_of, len(own)).tolist():
             own[context] = self._context(number[table.contexts.row(context)])
         self._context_of += own[context_of].tolist()
@@ -112,7 +112,9 @@ class TokenWriter:
     def _numbers_in(self, table: TokenTable) -> IntArray:
         """The id here of every term of `table`."""
         if self._kept is not table:
-            self._kept, self._number = table, self.ids(table.vocabulary)
+            self._kept = table
+            self._number = np.full(len(table.passage_frequency), -1, dtype=np.int32)
+            self._number[[*table.vocabulary.values()]] = self.ids(table.vocabulary)
         return self._number
 
     def table(self) -> TokenTable:
@@ -121,7 +123,7 @@ class TokenWriter:
         found = {name: Ragged.of(self._rows.pop(name)) for name in list(self._rows)}
         terms, number = self._renumber(list(found.values()))
         for name, rows in found.items():
-            found[name] = Ragged(number[rows.flat], rows.offsets)
+            found[name] = Ragged.between(number[rows.flat], rows.offsets)
         document_of = np.array(self._document_of, dtype=np.int32)
         context_of = np.array(self._context_of, dtype=np.int32)
         names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
@@ -133,7 +135,7 @@ class TokenWriter:
             contexts=found["contexts"],
             context_of=context_of,
             values=found["values"],
-            values_of=Ragged(
+            values_of=Ragged.between(
                 np.arange(len(self._value_field), dtype=np.int32),
                 np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),
             ),
@@ -181,12 +183,12 @@ class TokenWriter:
             new = start + np.flatnonzero(fresh)
             before, left_out = self._counts_before(kept, len(table.vocabulary), number)
             if before is None or len(left_out) + len(new) >= count:
-                found.append(_passage_frequency(table, np.arange(start, end)))
+                found.append(passage_frequency(table, np.arange(start, end), len(table.vocabulary)))
                 continue
             assert self._kept is not None
-            gone = _passage_frequency(self._kept, left_out)
+            gone = passage_frequency(self._kept, left_out, len(self._kept.passage_frequency))
             before -= self._moved(gone, np.arange(len(gone)), len(before), number)
-            found.append(before + _passage_frequency(table, new))
+            found.append(before + passage_frequency(table, new, len(table.vocabulary)))
         return found
 
     def _counts_before(
@@ -208,7 +210,8 @@ class TokenWriter:
     def _moved(self, counts: IntArray, ids: IntArray, terms: int, number: IntArray) -> IntArray:
         """Counts of terms of the kept table by the ids that they have now; 0 for terms gone."""
         found = np.zeros(terms + 1, dtype=np.int32)
-        found[number[self._number[ids]]] = counts  # of terms that are gone: in the last place
+        own = self._number[ids]
+        found[np.where(own < 0, -1, number[own])] = counts  # of terms that are gone: at the end
         return found[:-1]
 
 
@@ -218,14 +221,3 @@ def _by_first(values: IntArray, most: int) -> IntArray:
     np.minimum.at(first, values, np.arange(len(values)))
     found: IntArray = np.flatnonzero(first < len(values))
     return found[np.argsort(first[found])]
-
-
-def _passage_frequency(table: TokenTable, rows: IntArray) -> IntArray:
-    """In how many of the passages `rows` each term occurs, titles and contexts included."""
-    terms = len(table.vocabulary)
-    frequency = np.zeros(terms, dtype=np.int32)
-    for start in range(0, len(rows), BLOCK):
-        taken = [of.take(at) for of, at in table.indexed(rows[start : start + BLOCK])]
-        pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
-        frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
-    return frequency

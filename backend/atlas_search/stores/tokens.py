@@ -1,80 +1,26 @@
 """The words of every passage as integer arrays: what the ranking signals read."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import map_array
+from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.ragged import Gathered as Gathered
+from atlas_search.stores.ragged import IntArray as IntArray
+from atlas_search.stores.ragged import Ragged as Ragged
+from atlas_search.stores.ragged import sorted_unique as sorted_unique
 
-IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
 VOCABULARY = "vocabulary.json"
-
-
-def sorted_unique(values: IntArray) -> IntArray:
-    """The distinct values, none negative, ascending.
-
-    Sorting is some twenty times faster here than np.unique, which hashes since NumPy 2.3.
-    """
-    ordered = np.sort(values)
-    distinct: IntArray = ordered[np.diff(ordered, prepend=-1) > 0]
-    return distinct
-
-
-class Gathered(NamedTuple):
-    """Values of several ragged rows, concatenated.
-
-    `row[i]` says which of the asked rows value `i` belongs to (0 to m-1), `position[i]` where in
-    that row it stands (from 0).
-    """
-
-    row: IntArray
-    position: IntArray
-    value: IntArray
-
-
-@dataclass(frozen=True)
-class Ragged:
-    """Rows of different length in one flat array: row `i` is `flat[offsets[i]:offsets[i + 1]]`."""
-
-    flat: IntArray
-    offsets: IntArray
-
-    @classmethod
-    def of(cls, rows: Sequence["IntArray | Ragged"]) -> "Ragged":
-        """Rows of int32 values, and those of others, one after the other."""
-        lengths = [np.diff(row.offsets) if isinstance(row, Ragged) else [len(row)] for row in rows]
-        flats = [row.flat if isinstance(row, Ragged) else row for row in rows]
-        flat = np.concatenate(flats) if rows else np.empty(0, dtype=np.int32)
-        ends = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *lengths]))
-        return cls(flat.astype(np.int32, copy=False), ends)
-
-    def part(self, first: int, end: int) -> "Ragged":
-        """The rows from `first` to `end`, excluded."""
-        offsets = self.offsets[first : end + 1]
-        return Ragged(self.flat[offsets[0] : offsets[-1]], offsets - offsets[0])
-
-    def row(self, index: int) -> IntArray:
-        """One row."""
-        return self.flat[self.offsets[index] : self.offsets[index + 1]]
-
-    def lengths(self, rows: IntArray) -> IntArray:
-        """How many values each of `rows` holds."""
-        return self.offsets[rows + 1] - self.offsets[rows]
-
-    def take(self, rows: IntArray) -> Gathered:
-        """The values of `rows`, in the order asked for."""
-        lengths = self.lengths(rows)
-        row = np.repeat(np.arange(len(rows)), lengths)
-        ends = np.cumsum(lengths)
-        position = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-        return Gathered(row, position, self.flat[np.repeat(self.offsets[rows], lengths) + position])
+BLOCK = 20_000  # passages whose words are counted at once
 
 
 @dataclass(frozen=True)
@@ -185,7 +131,9 @@ class TokenTable:
         try:
             terms = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
             arrays: dict[str, Any] = {
-                field.name: Ragged(array(f"{field.name}.flat"), array(f"{field.name}.offsets"))
+                field.name: Ragged.between(
+                    array(f"{field.name}.flat"), array(f"{field.name}.offsets")
+                )
                 if field.type is Ragged
                 else array(field.name)
                 for field in fields(cls)[1:]
@@ -195,3 +143,126 @@ class TokenTable:
                 f"The words in {folder} cannot be read ({error}). Run `atlas store repair`."
             ) from error
         return cls(vocabulary={term: id_ for id_, term in enumerate(terms)}, **arrays)
+
+    @classmethod
+    def of_version(cls, folder: Path, order: Order | None, passages_of: Sequence[int]) -> Self:
+        """The table in `folder` of a version with an `order`, if it was not written whole.
+
+        `passages_of` are the passages of each corpus. Raises DamagedStore.
+        """
+        base = cls.read(folder)
+        if order is None:
+            return base
+        return base.spliced(cls.read(folder / RECENT), order, passages_of)
+
+    def spliced(self, recent: Self, order: Order, passages_of: Sequence[int]) -> Self:
+        """This table as the base of a version, with what is `recent`, in a common order."""
+        rows, documents = order.splice.every(), order.document_splice.every()
+        number = np.full(self.documents + recent.documents, -1, dtype=np.int32)
+        number[documents] = np.arange(len(documents))
+        document_of = np.concatenate([self.document_of, recent.document_of + self.documents])
+        terms = dict(self.vocabulary)
+        term = np.array(
+            [terms.setdefault(t, len(terms)) for t in recent.vocabulary], dtype=np.int32
+        )
+
+        def both(name: str) -> Ragged:
+            own: Ragged = getattr(self, name)
+            other: Ragged = getattr(recent, name)
+            return own.followed_by(other, term[other.flat])
+
+        values = both("values")
+        values_of = self.values_of.followed_by(
+            recent.values_of, recent.values_of.flat + len(self.values)
+        )
+        frequency = np.zeros(len(terms), dtype=np.int32)
+        terms_of, counts_of = [], []
+        for counts in _counts(self, recent, rows, passages_of, term, len(terms)):
+            frequency += counts
+            terms_of.append(np.flatnonzero(counts))
+            counts_of.append(counts[terms_of[-1]])
+        found = type(self)(
+            vocabulary=terms,
+            words=both("words").at(rows),
+            parts=both("parts").at(rows),
+            titles=both("titles").at(documents),
+            contexts=both("contexts"),
+            context_of=np.concatenate([self.context_of, recent.context_of + len(self.contexts)])[
+                rows
+            ],
+            values=values,
+            values_of=values_of.at(documents),
+            value_field=np.concatenate([self.value_field, recent.value_field]),
+            document_of=number[document_of[rows]],
+            passage_frequency=frequency,
+            terms_of=Ragged.of(terms_of),
+            counts_of=Ragged.of(counts_of),
+            passages_of=np.array(passages_of, dtype=np.int32),
+        )
+        return found.without(_held_by_none(found))
+
+    def without(self, gone: IntArray) -> Self:
+        """The table without some terms that nothing holds."""
+        if not len(gone):
+            return self
+        names = list(self.vocabulary)
+        terms = dict(self.vocabulary)
+        for term in gone.tolist():
+            del terms[names[term]]
+        return replace(self, vocabulary=terms)
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self.titles)
+
+
+def passage_frequency(table: TokenTable, rows: IntArray, terms: int) -> IntArray:
+    """In how many of the passages `rows` each of so many terms occurs, titles and contexts too."""
+    frequency = np.zeros(terms, dtype=np.int32)
+    for start in range(0, len(rows), BLOCK):
+        taken = [of.take(at) for of, at in table.indexed(rows[start : start + BLOCK])]
+        pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
+        frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
+    return frequency
+
+
+def _counts(
+    base: TokenTable,
+    recent: TokenTable,
+    rows: IntArray,
+    passages_of: Sequence[int],
+    term: IntArray,
+    terms: int,
+) -> Iterator[IntArray]:
+    """For each corpus: in how many of its passages each term occurs.
+
+    `rows` say where passages stand, `term` gives the id of each term of `recent`.
+    """
+    owner = np.full(base.passages + recent.passages, -1)
+    owner[rows] = np.repeat(np.arange(len(passages_of)), passages_of)
+    ends = np.cumsum(np.concatenate([[0], base.passages_of, recent.passages_of]))
+    own = [owner[start:end] for start, end in pairwise(ends.tolist())]
+    # none is left of a corpus that is -1
+    now = np.array([of.max(initial=-1) for of in own])
+    for corpus in range(len(passages_of)):
+        counts = np.zeros(terms, dtype=np.int32)
+        for number in np.flatnonzero(now == corpus).tolist():
+            if number >= len(base.passages_of):
+                of = number - len(base.passages_of)
+                counts[term[recent.terms_of.row(of)]] += recent.counts_of.row(of)
+                continue
+            counts[base.terms_of.row(number)] += base.counts_of.row(number)
+            left_out = ends[number] + np.flatnonzero(own[number] < 0)
+            counts -= passage_frequency(base, left_out, terms)
+        yield counts
+
+
+def _held_by_none(table: TokenTable) -> IntArray:
+    """The terms of a table that occur nowhere in it."""
+    held = table.passage_frequency > 0
+    documents = np.arange(table.documents)
+    held[table.titles.take(documents).value] = True  # a document may have no passage
+    values = table.values_of.take(documents).value
+    held[table.values.take(values).value] = True
+    return np.flatnonzero(~held)

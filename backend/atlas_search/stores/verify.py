@@ -1,23 +1,36 @@
 """Checking every part of a version against its manifest, and the parts against each other."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, distinct, words
 from atlas_search.stores.digests import check_files, files_of, without_digest
-from atlas_search.stores.embeddings import Embeddings, text_digest
+from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
 from atlas_search.stores.index_recall import DEPTH, index_recall, sample
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import FILE_NAME, Manifest
+from atlas_search.stores.order import Order
 from atlas_search.stores.records import Records
+from atlas_search.stores.recovered_order import recovered_order
 from atlas_search.stores.tokens import TokenTable
 from atlas_search.stores.vectors import Vectors
-from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.versions import (
+    CHROMA,
+    EMBEDDINGS,
+    KEYWORDS,
+    ORDER,
+    RECORDS,
+    TOKENS,
+    WORDS,
+)
 from atlas_search.stores.word_writer import WordWriter
 from atlas_search.stores.words import WordTable, no_words
 
@@ -26,7 +39,25 @@ WORSE = 0.01  # most by which an index that searches ask may find less than when
 SAME = 1e-3  # most by which a vector in the index may differ from the one it was made from
 
 
-_Check = Callable[[Path, Manifest], str]
+class _Version(NamedTuple):
+    """What is checked: `order` is that of a version that was not written whole."""
+
+    folder: Path
+    manifest: Manifest
+    order: Order | None
+
+    def records(self) -> Records:
+        return Records(self.folder / RECORDS, self.manifest.languages, self.order)
+
+    def tokens(self) -> TokenTable:
+        passages_of = [corpus.passages for corpus in self.manifest.corpora]
+        return TokenTable.of_version(self.folder / TOKENS, self.order, passages_of)
+
+    def embeddings(self) -> AnyEmbeddings:
+        return read_embeddings(self.folder / EMBEDDINGS, self.order)
+
+
+_Check = Callable[[_Version], str]
 
 
 @dataclass(frozen=True)
@@ -42,6 +73,7 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
     """Check all parts of a version; nothing is changed."""
     checks: dict[str, tuple[_Check, tuple[str, ...]]] = {
         FILE_NAME: (_check_manifest, ()),
+        **({ORDER: (_check_order, ())} if files_of(manifest, ORDER) else {}),
         RECORDS: (_check_records, ()),
         EMBEDDINGS: (_check_embeddings, (RECORDS,)),
         TOKENS: (_check_tokens, (RECORDS,)),
@@ -49,20 +81,32 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         KEYWORDS: (_check_keywords, (TOKENS,)),
         CHROMA: (_check_chroma, (RECORDS, EMBEDDINGS)),
     }
+    version = _Version(folder / manifest.version, manifest, _order(folder, manifest))
     findings: list[Finding] = []
     for part, (check, needed) in checks.items():
         damaged = [found.part for found in findings if found.problem and found.part in needed]
-        findings.append(_finding(folder / manifest.version, manifest, part, check, damaged))
+        findings.append(_finding(version, part, check, damaged))
     return findings
 
 
-def _finding(
-    version: Path, manifest: Manifest, part: str, check: _Check, damaged: Sequence[str]
-) -> Finding:
+def _order(folder: Path, manifest: Manifest) -> Order | None:
+    """The order of a version; from its documents if its own is damaged, to check other parts."""
+    version = folder / manifest.version
     try:
-        check_files(version, manifest, part)
+        check_files(version, manifest, ORDER)
+        return Order.read(version / ORDER)
+    except DamagedStore:
+        try:
+            return recovered_order(version)
+        except Exception:  # SQLite and NumPy raise their own; the checks tell what is damaged
+            return None
+
+
+def _finding(version: _Version, part: str, check: _Check, damaged: Sequence[str]) -> Finding:
+    try:
+        check_files(version.folder, version.manifest, part)
         _require(not damaged, f"cannot be checked: {' and '.join(damaged)} must be whole for that")
-        return Finding(part, check(version, manifest))
+        return Finding(part, check(version))
     except (AtlasError, OSError) as error:
         return Finding(part, "", str(error))
     except Exception as error:
@@ -70,13 +114,26 @@ def _finding(
         return Finding(part, "", f"cannot be read ({type(error).__name__}: {error})")
 
 
-def _check_manifest(version: Path, manifest: Manifest) -> str:
-    _require(Manifest.read(version) == manifest, "the version's own is another")
+def _check_manifest(version: _Version) -> str:
+    same = Manifest.read(version.folder) == version.manifest
+    _require(same, "the version's own is another")
     return "the version's own is the same"
 
 
-def _check_records(version: Path, manifest: Manifest) -> str:
-    records = Records(version / RECORDS, manifest.languages)
+def _check_order(version: _Version) -> str:
+    found = Order.read(version.folder / ORDER)
+    assert found is not None
+    known = recovered_order(version.folder)
+    same = np.array_equal(found.rows, known.rows)
+    same = same and np.array_equal(found.documents, known.documents)
+    same = same and found.counts[2:] == known.counts[2:]
+    _require(same, "it is not that of the documents")
+    return f"{len(found.rows)} passages, {found.recent} of them beside the base"
+
+
+def _check_records(version: _Version) -> str:
+    manifest = version.manifest
+    records = version.records()
     try:
         _require(records.check() == "ok", f"SQLite: {records.check()}")
         counts = records.passage_counts()
@@ -92,40 +149,45 @@ def _check_records(version: Path, manifest: Manifest) -> str:
     return f"{len(counts)} documents, every span of {sum(counts)} passages"
 
 
-def _check_embeddings(version: Path, manifest: Manifest) -> str:
-    found = Embeddings.read(version / EMBEDDINGS)
+def _check_embeddings(version: _Version) -> str:
+    manifest = version.manifest
+    found = version.embeddings()
     shape = (manifest.passages, manifest.embedding.dimension)
     _require(found.vectors.shape == shape, f"the vectors have shape {found.vectors.shape}")
-    lengths = np.linalg.norm(found.vectors, axis=1)
-    _require(bool(np.all(np.abs(lengths - 1) < SAME)), "there are vectors not of unit length")
-    for passage in _passages(version, manifest, range(manifest.passages)):
+    for piece in found.pieces:
+        lengths = np.linalg.norm(piece.vectors, axis=1)
+        _require(bool(np.all(np.abs(lengths - 1) < SAME)), "there are vectors not of unit length")
+    for passage in _passages(version, range(manifest.passages)):
         same = found.digests[passage.row].tobytes() == text_digest(passage.embedded)
         _require(same, f"vector {passage.row} is not that of its passage")
     return f"{manifest.passages} vectors and the texts they belong to"
 
 
-def _check_tokens(version: Path, manifest: Manifest) -> str:
+def _check_tokens(version: _Version) -> str:
+    manifest = version.manifest
     by = f"they were analysed by another version of Atlas ({manifest.analyser})"
     _require(manifest.analyser == ANALYSER_VERSION, by)
-    table = TokenTable.read(version / TOKENS)
+    table = version.tokens()
     _require(table.passages == manifest.passages, f"it has {table.passages} passages")
-    terms = list(table.vocabulary)
+    terms = {id_: term for term, id_ in table.vocabulary.items()}
     rows = sample(table.passages)
-    for passage in _passages(version, manifest, rows):
-        stored = [terms[id_] for id_ in table.words.row(passage.row)]
+    for passage in _passages(version, rows):
+        stored = [terms[id_] for id_ in table.words.row(passage.row).tolist()]
         same = stored == [word.term for word in words(passage.text, passage.language)]
         _require(same, f"the words of passage {passage.row} are not those of its text")
     return f"{table.passages} passages, the words of {len(rows)} analysed again"
 
 
-def _check_words(version: Path, manifest: Manifest) -> str:
+def _check_words(version: _Version) -> str:
+    manifest = version.manifest
     _require(bool(files_of(manifest, WORDS)), no_words(manifest.collection).removesuffix("."))
     by = f"they were analysed by another version of Atlas ({manifest.analyser})"
     _require(manifest.analyser == ANALYSER_VERSION, by)
-    table = WordTable.read(version / WORDS)
+    document_of = version.tokens().document_of
+    table = WordTable.of_version(version.folder / WORDS, version.order, document_of)
     _require(table.documents == manifest.documents, f"it has {table.documents} documents")
     _require(len(table.firsts) == manifest.passages, f"it has {len(table.firsts)} passages")
-    records = Records(version / RECORDS, manifest.languages)
+    records = version.records()
     documents = sample(table.documents)
     try:
         for index in documents:
@@ -141,15 +203,16 @@ def _check_words(version: Path, manifest: Manifest) -> str:
     return f"{len(table.tokens)} words, those of {len(documents)} documents read again"
 
 
-def _check_keywords(version: Path, manifest: Manifest) -> str:
-    keywords = Keywords(version / KEYWORDS)
+def _check_keywords(version: _Version) -> str:
+    manifest = version.manifest
+    keywords = Keywords(version.folder / KEYWORDS)
     _require(keywords.count == manifest.passages, f"it has {keywords.count} passages")
-    table = TokenTable.read(version / TOKENS)
-    terms = list(table.vocabulary)
+    table = version.tokens()
+    terms = {id_: term for term, id_ in table.vocabulary.items()}
     rows = sample(table.passages)
     corpora = _corpora(manifest)
     for row in rows:
-        found = distinct(terms[id_] for id_ in table.words.row(row))
+        found = distinct(terms[id_] for id_ in table.words.row(row).tolist())
         document = int(table.document_of[row])
         siblings = int(np.count_nonzero(table.document_of == document))
         hits = keywords.matching(corpora[row], found, siblings, [document])
@@ -158,31 +221,23 @@ def _check_keywords(version: Path, manifest: Manifest) -> str:
     return f"{keywords.count} passages, {len(rows)} found by their words"
 
 
-def _check_chroma(version: Path, manifest: Manifest) -> str:
-    records = Records(version / RECORDS, manifest.languages)
+def _check_chroma(version: _Version) -> str:
+    manifest = version.manifest
+    records, embeddings = version.records(), version.embeddings()
     ids = records.passage_ids()
     records.close()
-    embeddings = Embeddings.read(version / EMBEDDINGS)
-    vectors = Vectors(version / CHROMA, [corpus.id for corpus in manifest.corpora])
+    in_base = np.ones(len(ids), dtype=bool)
+    if version.order:
+        in_base = ~version.order.is_recent
     recalls: dict[str, float] = {}
-    try:
-        start = 0
-        for corpus in manifest.corpora:
-            rows = {id_: at for at, id_ in enumerate(ids[start : start + corpus.passages])}
-            own = embeddings.vectors[start : start + corpus.passages]
-            start += corpus.passages
-            seen = 0
-            for found, stored in vectors.items(corpus.id):
-                strange = [id_ for id_ in found if id_ not in rows]
-                _require(not strange, f"{corpus.id} has {strange[:1]}, which is no passage")
-                expected = own[[rows[id_] for id_ in found]]
-                off = float(np.abs(stored - expected).max(initial=0.0))
-                _require(off < SAME, f"{corpus.id} has vectors that are not the passages'")
-                seen += len(found)
-            _require(seen == corpus.passages, f"{corpus.id} has {seen} vectors")
-            recalls[corpus.id] = index_recall(vectors, corpus.id, rows, own)
-    finally:
-        vectors.close()
+    ends = np.cumsum([0, *(corpus.passages for corpus in manifest.corpora)]).tolist()
+    for corpus, (start, end) in zip(manifest.corpora, pairwise(ends), strict=True):
+        rows = start + np.flatnonzero(in_base[start:end])
+        gone = frozenset(version.order.gone.get(corpus.id, ())) if version.order else frozenset()
+        if len(rows) or gone:
+            known = {ids[row]: at for at, row in enumerate(rows.tolist())}
+            own = embeddings.vectors[rows] if version.order else embeddings.vectors[start:end]
+            recalls[corpus.id] = _check_index(version.folder, corpus.id, known, own, gone)
     for name, recall in recalls.items():
         measured = manifest.index_recalls.get(name)
         least = measured.recall - WORSE if measured else LEAST_RECALL
@@ -198,8 +253,36 @@ def _check_chroma(version: Path, manifest: Manifest) -> str:
     )
 
 
-def _passages(version: Path, manifest: Manifest, rows: range | list[int]) -> Iterator[Passage]:
-    records = Records(version / RECORDS, manifest.languages)
+def _check_index(
+    folder: Path,
+    corpus: str,
+    rows: Mapping[str, int],
+    own: NDArray[np.float32],
+    gone: Collection[str],
+) -> float:
+    """Check the index of a corpus against its vectors, and give its recall; it may hold the `gone`
+    besides."""
+    vectors = Vectors(folder / CHROMA, [corpus])
+    try:
+        seen = left = 0
+        for found, stored in vectors.items(corpus):
+            strange = [id_ for id_ in found if id_ not in rows and id_ not in gone]
+            _require(not strange, f"{corpus} has {strange[:1]}, which is no passage")
+            at = [n for n, id_ in enumerate(found) if id_ in rows]
+            expected = own[[rows[found[n]] for n in at]]
+            off = float(np.abs(stored[at] - expected).max(initial=0.0))
+            _require(off < SAME, f"{corpus} has vectors that are not the passages'")
+            seen += len(at)
+            left += len(found) - len(at)
+        _require(seen == len(rows), f"{corpus} has {seen} vectors")
+        _require(left == len(gone), f"{corpus} has {left} vectors of passages that are gone")
+        return index_recall(vectors, corpus, rows, own)
+    finally:
+        vectors.close()
+
+
+def _passages(version: _Version, rows: range | list[int]) -> Iterator[Passage]:
+    records = version.records()
     try:
         for start in range(0, len(rows), 1000):
             yield from records.passages(rows[start : start + 1000])

@@ -23,15 +23,17 @@ from atlas_search.core.disk import writing
 from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
 from atlas_search.stores.manifest import Manifest
 
-CHROMA, RECORDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS = (
+CHROMA, RECORDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
     "chroma",
     "records.sqlite",
     "keywords",
     "tokens",
     "words",
     "embeddings",
+    "order",
 )
 PARTS = (RECORDS, TOKENS, WORDS, EMBEDDINGS, KEYWORDS, CHROMA)
+"""What every version has; one that was not written whole has ORDER besides."""
 STAGING = "staging.sqlite"
 
 _LOCK_SECONDS = 1.0  # a process that a killed build was just starting holds the lock until it runs

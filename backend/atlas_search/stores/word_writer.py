@@ -7,7 +7,7 @@ import numpy as np
 
 from atlas_search.language.spelling import as_written, fold
 from atlas_search.language.text import TextSpan, term_of, word_spans
-from atlas_search.stores.tokens import IntArray, Ragged
+from atlas_search.stores.ragged import IntArray, Ragged
 from atlas_search.stores.words import WordTable
 
 _Form = tuple[str, str]
@@ -111,7 +111,7 @@ class WordWriter:
             starts=starts.astype(np.int32, copy=False),
             lengths=lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))), copy=False),
             ends=np.cumsum([0, *self._sizes], dtype=np.int64),
-            places=Ragged(
+            places=Ragged.between(
                 self._places_of_forms(tokens, counts),
                 np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             ),
@@ -126,7 +126,9 @@ class WordWriter:
         `counts` are how often each form occurs among `tokens`.
         """
         of_kept = sum(len(were) for _, were in self._kept_places)
-        if self._kept is None or 2 * of_kept < len(tokens) or not self._keeps_order:
+        places = self._kept.places if self._kept else None
+        is_most = 2 * of_kept >= len(tokens) and self._keeps_order
+        if self._kept is None or not isinstance(places, Ragged) or not is_most:
             return _places_by(tokens, counts)
         now = np.full(len(self._kept.tokens), -1, dtype=_place_type(len(tokens)))
         is_new = np.ones(len(tokens), dtype=bool)
@@ -134,7 +136,7 @@ class WordWriter:
             now[were.start : were.stop] = np.arange(start, start + len(were))
             is_new[start : start + len(were)] = False
         # forms have the order that they had: only places are gone from their row, or come to it
-        taken = now[self._kept.places.flat]
+        taken = now[places.flat]
         taken = taken[taken >= 0]
         new = np.flatnonzero(is_new)
         new = new[np.argsort(tokens[new], kind="stable")]

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import map_array
-from atlas_search.stores.tokens import IntArray, Ragged
+from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.ragged import IntArray, Ragged
+from atlas_search.stores.spliced import Spliced
+from atlas_search.stores.spliced_words import Forms, SplicedPlaces
 
 MANY = 64  # one word of so many, from which on it is quicker to mark places than to sort them
 LISTS = ("forms", "folded", "terms")
@@ -39,11 +42,11 @@ class WordTable:
     terms: Sequence[str]
     folded_of: IntArray
     term_of: IntArray
-    tokens: IntArray
-    starts: IntArray
-    lengths: IntArray
+    tokens: IntArray | Spliced
+    starts: IntArray | Spliced
+    lengths: IntArray | Spliced
     ends: IntArray
-    places: Ragged
+    places: Ragged | SplicedPlaces
     firsts: IntArray
     lasts: IntArray
 
@@ -85,7 +88,7 @@ class WordTable:
         if end - start != len(alone.tokens):
             return False
         rows = slice(first_row, first_row + len(alone.firsts))
-        own, other = self.tokens[start:end].tolist(), alone.tokens.tolist()
+        own, other = self.tokens[start:end].tolist(), alone.tokens[:].tolist()
         return (
             np.array_equal(self.starts[start:end], alone.starts)
             and np.array_equal(self.lengths[start:end], alone.lengths)
@@ -107,6 +110,8 @@ class WordTable:
             np.save(folder / f"{name}.npy", array)
 
     def _arrays(self) -> dict[str, IntArray]:
+        assert isinstance(self.places, Ragged)
+        assert isinstance(self.places, Ragged)
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         return arrays | {"places": self.places.flat, "places.offsets": self.places.offsets}
 
@@ -120,11 +125,65 @@ class WordTable:
         try:
             found: dict[str, Any] = {name: array(name) for name in _ARRAYS}
             found |= {name: _lines(folder / f"{name}.txt") for name in LISTS}
-            return cls(**found, places=Ragged(array("places"), array("places.offsets")))
+            places = Ragged.between(array("places"), array("places.offsets"))
+            return cls(**found, places=places)
         except (OSError, ValueError, EOFError) as error:
             raise DamagedStore(
                 f"The words in {folder} cannot be read ({error}). Run `atlas store repair`."
             ) from error
+
+    @classmethod
+    def of_version(cls, folder: Path, order: Order | None, document_of: IntArray) -> Self:
+        """The table in `folder` of a version with an `order`, if it was not written whole.
+
+        `document_of` is the document of every passage. Raises DamagedStore.
+        """
+        base = cls.read(folder)
+        if order is None:
+            return base
+        return base.spliced(cls.read(folder / RECENT), order, document_of)
+
+    def spliced(self, recent: Self, order: Order, document_of: IntArray) -> Self:
+        """This table as the base of a version, with what is `recent`, in a common order."""
+        assert isinstance(self.places, Ragged)
+        assert isinstance(recent.places, Ragged)
+        documents, rows = order.document_splice.every(), order.splice.every()
+        of_base, of_recent = np.asarray(self.tokens), np.asarray(recent.tokens)
+        before = len(of_base)
+        ends = np.zeros(len(documents) + 1, dtype=np.int64)
+        np.cumsum(np.concatenate([self.words_of, recent.words_of])[documents], out=ends[1:])
+        stood = np.concatenate([self.ends[:-1], recent.ends[:-1] + before])[documents]
+        moved = (ends[:-1] - stood)[document_of]
+        splice = order.document_splice.within(ends, self.ends, recent.ends)
+        forms = Forms.of(self, self._counts_within(documents), recent, recent.places.sizes)
+
+        def both(name: str) -> Spliced:
+            return Spliced(splice, getattr(self, name), getattr(recent, name))
+
+        return type(self)(
+            forms=forms.written,
+            folded=forms.folded,
+            terms=forms.terms,
+            folded_of=forms.folded_of,
+            term_of=forms.term_of,
+            tokens=Spliced(splice, of_base, forms.of_recent[of_recent], forms.of_base),
+            starts=both("starts"),
+            lengths=both("lengths"),
+            ends=ends,
+            places=SplicedPlaces(splice, self.places, recent.places, forms),
+            firsts=np.concatenate([self.firsts, recent.firsts + before])[rows] + moved,
+            lasts=np.concatenate([self.lasts, recent.lasts + before])[rows] + moved,
+        )
+
+    def _counts_within(self, documents: IntArray) -> IntArray:
+        """How often each form occurs in some of the documents; numbers beyond are no matter."""
+        counts = self.places.sizes
+        left_out = np.ones(self.documents, dtype=bool)
+        left_out[documents[documents < self.documents]] = False
+        for document in np.flatnonzero(left_out).tolist():
+            own = self.tokens[int(self.ends[document]) : int(self.ends[document + 1])]
+            np.subtract.at(counts, own, 1)
+        return counts
 
 
 def no_words(collection: str) -> str:

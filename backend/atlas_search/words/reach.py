@@ -67,7 +67,7 @@ class Reach:
     @cached_property
     def counts(self) -> IntArray:
         """How often each form of the table stands in what counts."""
-        every = np.diff(self.table.places.offsets)
+        every = self.table.places.sizes
         if self.whole and len(self.documents) == self.table.documents:
             return every
         # the fewer places are read, the sooner

@@ -44,7 +44,7 @@ class Vocabulary:
         document_of = np.repeat(np.arange(table.documents, dtype=np.int32), table.words_of)
         order = np.argsort(self.word_of, kind="stable")
         numbers = self.word_of[order]
-        costs = self.sums(np.diff(table.places.offsets))[words]
+        costs = self.sums(table.places.sizes)[words]
         found = []
         for part in np.split(words, np.flatnonzero(np.diff(np.cumsum(costs) // AT_ONCE)) + 1):
             stop.check()

@@ -15,7 +15,7 @@ from atlas_search.core.domain import Document, Passage
 from atlas_search.core.errors import DamagedStore
 from atlas_search.core.moment import moment
 from atlas_search.core.version import __version__
-from atlas_search.stores.embeddings import Embeddings
+from atlas_search.stores.embeddings import AnyEmbeddings
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import Provenance
 from atlas_search.stores.versions import in_use
@@ -133,7 +133,7 @@ def _sources(live: Live) -> Iterator[form.SourceLine]:
         )
 
 
-def _write_vectors(file: Sink, embeddings: Embeddings) -> None:
+def _write_vectors(file: Sink, embeddings: AnyEmbeddings) -> None:
     np.lib.format.write_array_header_1_0(
         file,
         {"descr": "<f4", "fortran_order": False, "shape": embeddings.vectors.shape},

@@ -109,7 +109,8 @@ def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> Gathered:
     ends = np.cumsum(lengths)
     starts = ends - lengths
     total = int(ends[-1]) if len(ends) else 0
-    term = number[ragged.flat[np.repeat(ragged.offsets[rows] - starts, lengths) + np.arange(total)]]
+    at = np.repeat(ragged.starts[rows] - starts, lengths) + np.arange(total)
+    term = number[ragged.values(at)]
     hit = np.flatnonzero(term >= 0)
     row = np.searchsorted(ends, hit, side="right")
     return Gathered(row, hit - starts[row], term[hit].astype(np.int64))

@@ -1,0 +1,341 @@
+"""Writing a version as the one before it, with what is new beside it.
+
+It takes time for what has changed, and for what every version has: the copy of its documents, and
+a number for each passage. The rest is links to the files of the base (`stores/order.py`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.build.document_ids import Placed
+from atlas_search.build.live_version import Kept, Live, Materials
+from atlas_search.build.room import room_needed
+from atlas_search.build.statistics import Counted, Counter
+from atlas_search.build.vectorise import Vectors, fill
+from atlas_search.build.write import REBUILD_SHARE, add_words, entries, two_passages
+from atlas_search.core.errors import DamagedStore
+from atlas_search.stores import embedded
+from atlas_search.stores.arrays import map_array
+from atlas_search.stores.digests import check_sizes, damaged_files, files_of
+from atlas_search.stores.embeddings import Embeddings
+from atlas_search.stores.keywords import Keys, change_keywords
+from atlas_search.stores.links import link_or_copy
+from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.ragged import IntArray
+from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
+from atlas_search.stores.staging import Staging
+from atlas_search.stores.token_writer import TokenWriter
+from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.versions import (
+    CHROMA,
+    EMBEDDINGS,
+    KEYWORDS,
+    ORDER,
+    PARTS,
+    RECORDS,
+    TOKENS,
+    WORDS,
+)
+from atlas_search.stores.word_writer import WordWriter
+from atlas_search.stores.words import WordTable
+
+WHOLE_UP_TO = 5_000
+"""Passages of a version that is always written whole: that takes a second."""
+
+MOST_RECENT, RECENT_SHARE = 20_000, 0.05
+"""Passages beside the base, and gone from it, and their share of all, from which on a version is
+written whole again: the recent ones are written anew by each change."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a version is to be: parts of the live one and new documents, in an order.
+
+    `stood` and `documents_stood` say where each passage and document stands in the live version;
+    -1 for a new one.
+    """
+
+    live: Live
+    parts: Sequence[Kept | Placed]
+    passages: Sequence[int]
+    order: Order
+    stood: IntArray
+    documents_stood: IntArray
+
+    def room_needed(self, dimension: int) -> int:
+        """The bytes that it takes, about: a copy of the documents, and what is recent."""
+        copied = (self.live.folder / RECORDS).stat().st_size
+        return copied + room_needed(self.order.recent, dimension)
+
+    @cached_property
+    def gone(self) -> list[int]:
+        """The indices of the documents of the live version that the coming one does not have."""
+        is_gone = np.ones(self.live.manifest.documents, dtype=bool)
+        is_gone[self.documents_stood[self.documents_stood >= 0]] = False
+        found: list[int] = np.flatnonzero(is_gone).tolist()
+        return found
+
+    @cached_property
+    def is_recent(self) -> NDArray[np.bool_]:
+        """Whether each document of the live version is not in its base."""
+        return self.before.documents >= self.before.counts.base_documents
+
+    def recent_of(self, kept: Kept) -> tuple[range, range]:
+        """Which of the recent documents of the live version are kept, and which passages."""
+        return _within(self.is_recent, kept.documents), _within(self.before.is_recent, kept.rows)
+
+    @property
+    def passages_of(self) -> IntArray:
+        """How many passages each document of the coming version has."""
+        first_rows = self.live.first_rows
+        return np.concatenate(
+            [
+                np.diff(first_rows[part.documents.start : part.documents.stop + 1])
+                if isinstance(part, Kept)
+                else [count]
+                for part, count in zip(self.parts, self.passages, strict=True)
+            ]
+        )
+
+    @cached_property
+    def before(self) -> Order:
+        """The order of the live version."""
+        return _order_of(self.live)
+
+
+def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> Change | None:
+    """How to write a version with these documents beside the live one; None if it is to be written
+    whole, for too much is new or gone, or the live one cannot be the base."""
+    manifest = live.manifest
+    if not all(files_of(manifest, part) for part in PARTS) or live.records.is_of_earlier_form:
+        return None
+    # what is linked keeps its digest, so that damage is found later; what is read gets a new one
+    recent = [name for name in manifest.files if RECENT in Path(name).parts]
+    try:
+        check_sizes(live.folder, manifest)
+    except DamagedStore:
+        return None
+    if damaged_files(live.folder, manifest, recent):
+        return None
+    parts = list(materials.parts(documents, are_whole=True))
+    passages = [len(p.rows) if isinstance(p, Kept) else materials.passages(p) for p in parts]
+    if sum(passages) < WHOLE_UP_TO:
+        return None
+    stood = np.concatenate(
+        [
+            np.arange(part.rows.start, part.rows.stop)
+            if isinstance(part, Kept)
+            else np.full(count, -1)
+            for part, count in zip(parts, passages, strict=True)
+        ]
+    )
+    documents_stood = np.concatenate(
+        [
+            np.arange(part.documents.start, part.documents.stop)
+            if isinstance(part, Kept)
+            else np.full(1, -1)
+            for part in parts
+        ]
+    )
+    before = _order_of(live)
+    order = before.after(stood, documents_stood, _leaving(live, before, stood))
+    change = Change(live, parts, passages, order, stood, documents_stood)
+    return change if _is_small(change) else None
+
+
+def _order_of(live: Live) -> Order:
+    return live.order or Order.whole(*live.size)
+
+
+def _within(is_recent: NDArray[np.bool_], items: range) -> range:
+    """Of which recent items some items are, if those are counted alone."""
+    first = int(np.count_nonzero(is_recent[: items.start]))
+    return range(first, first + int(np.count_nonzero(is_recent[items.start : items.stop])))
+
+
+def _leaving(live: Live, before: Order, stood: IntArray) -> Mapping[str, Sequence[str]]:
+    """The ids of the passages that leave the base, by corpus."""
+    leaves = ~before.is_recent
+    leaves[stood[stood >= 0]] = False
+    rows = np.flatnonzero(leaves)
+    corpora, ends = list(live.passages_by_corpus), np.cumsum([*live.passages_by_corpus.values()])
+    found: dict[str, list[str]] = {}
+    owners = np.searchsorted(ends, rows, side="right").tolist()
+    for owner, id_ in zip(owners, live.records.ids_of(rows.tolist()), strict=True):
+        found.setdefault(corpora[owner], []).append(id_)
+    return found
+
+
+def _is_small(change: Change) -> bool:
+    order, live = change.order, change.live
+    most = min(MOST_RECENT, int(RECENT_SHARE * len(order.rows)))
+    if max(order.recent, order.left_out) > most:
+        return False
+    base = order.rows[~order.is_recent]
+    if not (np.diff(base) > 0).all():  # documents have changed places
+        return False
+    keys = (Keys.read(live.folder / KEYWORDS) or Keys.plain(*live.size)).after(
+        change.stood, change.documents_stood
+    )
+    if keys.tombstones > REBUILD_SHARE * len(order.rows):
+        return False
+    # a corpus of which searches ask the index has a recall that was measured
+    sizes: dict[str, int] = {}
+    for part, count in zip(change.parts, change.passages, strict=True):
+        corpus = part.corpus if isinstance(part, Kept) else part.found.corpus
+        sizes[corpus] = sizes.get(corpus, 0) + count
+    return all(
+        corpus in live.manifest.index_recalls
+        for corpus, size in sizes.items()
+        if size > embedded.EXACT_UP_TO
+    )
+
+
+def write_change(
+    folder: Path,
+    change: Change,
+    sources: Iterable[SourceRow],
+    materials: Materials,
+) -> Counter:
+    """Write everything but the vectors of what is new."""
+    live = change.live
+    for part in (TOKENS, WORDS, EMBEDDINGS, CHROMA):
+        _link(live, part, folder)
+    change.order.write(folder / ORDER)
+    return _Writer(folder, change, materials).write(sources)
+
+
+def _link(live: Live, part: str, folder: Path) -> None:
+    for name in files_of(live.manifest, part):
+        if RECENT not in Path(name).parts:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            link_or_copy(live.folder / name, folder / name)
+
+
+class _Writer:
+    """Writes the documents, words and keyword index of a changed version."""
+
+    def __init__(self, folder: Path, change: Change, materials: Materials):
+        self._folder, self._change, self._materials = folder, change, materials
+        self._live = change.live
+        self._tokens, self._words, self._counter = TokenWriter(), WordWriter(), Counter()
+        self._seen: set[str] = set()
+        ids = self._live.records.document_ids() if change.gone else []
+        self._gone = {ids[document] for document in change.gone}
+
+    def write(self, sources: Iterable[SourceRow]) -> Counter:
+        """Write them, and give the statistics of the version."""
+        counts = self._change.before.counts
+        records = RecordWriter.changing(
+            self._folder / RECORDS,
+            self._live.folder / RECORDS,
+            counts.next_document,
+            counts.next_row,
+        )
+        records.remove(self._change.before.documents[self._change.gone].tolist())
+        _change_sources(records, self._live, sources)
+        ready_from = self._materials.reader(self._tokens)
+        for part in self._change.parts:
+            if isinstance(part, Kept):
+                self._keep(part)
+                continue
+            ready = ready_from(part)
+            self._require_new([passage.id for passage in ready.passages], part.found.source)
+            records.document(ready.document, ready.provenance, ready.passages)
+            self._counter.add(add_words(part, ready, self._tokens, self._words))
+        records.close()
+        table = self._tokens.table()
+        table.write(self._folder / TOKENS / RECENT)
+        self._words.table().write(self._folder / WORDS / RECENT)
+        self._change_keywords(table)
+        return self._counter
+
+    def _keep(self, kept: Kept) -> None:
+        described = self._live.records.described(kept.documents)
+        documents, rows = self._change.recent_of(kept)
+        if documents:
+            is_recent = self._change.is_recent[kept.documents.start : kept.documents.stop]
+            fields = [
+                field
+                for (_, metadata), recent in zip(described, is_recent.tolist(), strict=True)
+                if recent
+                for field, _ in metadata_values(metadata)
+            ]
+            tokens, words = self._recent_tables
+            self._tokens.keep(tokens, documents, rows, kept.corpus, fields)
+            self._words.keep(words, documents, rows)
+        words_of = self._words_of[kept.documents.start : kept.documents.stop].tolist()
+        first_rows = self._live.first_rows[kept.documents.start : kept.documents.stop + 1]
+        for place, (characters, metadata), words_in, passages in zip(
+            kept.places, described, words_of, np.diff(first_rows).tolist(), strict=True
+        ):
+            self._counter.add(Counted(place.found, characters, words_in, passages, metadata))
+
+    @cached_property
+    def _recent_tables(self) -> tuple[TokenTable, WordTable]:
+        folder = self._live.folder
+        return TokenTable.read(folder / TOKENS / RECENT), WordTable.read(folder / WORDS / RECENT)
+
+    @cached_property
+    def _words_of(self) -> IntArray:
+        """How many words each document of the live version has."""
+        folder = self._live.folder / WORDS
+        folders = [folder, folder / RECENT] if self._live.order else [folder]
+        sizes = np.concatenate([np.diff(map_array(each / "ends.npy")) for each in folders])
+        return sizes[self._change.before.document_splice.every()]
+
+    def _require_new(self, ids: Sequence[str], source: str) -> None:
+        """Ids that came with their passages may be those of others. Raises SourceError."""
+        holders = self._live.records.holders(ids)
+        held = {id_ for id_, document in holders.items() if document not in self._gone}
+        for id_ in ids:
+            if id_ in held or id_ in self._seen:
+                raise two_passages(id_, source)
+            self._seen.add(id_)
+
+    def _change_keywords(self, table: TokenTable) -> None:
+        change, source = self._change, self._live.folder / KEYWORDS
+        before = Keys.read(source) or Keys.plain(*self._live.size)
+        keys = before.after(change.stood, change.documents_stood)
+        gone = np.setdiff1d(before.documents, keys.documents).tolist()
+        # the recent passages in order, of which some are new
+        rows = np.flatnonzero(change.order.is_recent)
+        new = np.flatnonzero(change.stood[rows] < 0)
+        documents = np.repeat(np.arange(len(change.documents_stood)), change.passages_of)
+        corpora = np.repeat(list(self._counter.passages()), list(self._counter.passages().values()))
+        added = entries(
+            table,
+            new,
+            keys.rows[rows[new]],
+            keys.documents[documents[rows[new]]],
+            corpora[rows[new]],
+        )
+        change_keywords(source, self._folder / KEYWORDS, keys, gone, added)
+
+
+def _change_sources(records: RecordWriter, live: Live, sources: Iterable[SourceRow]) -> None:
+    before = {(source.origin, source.name): source for source in live.records.sources()}
+    for source in sources:
+        if before.pop((source.origin, source.name), None) != source:
+            records.source(source)
+    for origin, name in before:
+        records.remove_source(origin, name)
+
+
+def write_recent_vectors(
+    target: Embeddings, change: Change, vectors: Vectors, staging: Staging, model: str
+) -> None:
+    """Write the vectors of what is recent; `vectors` are those of all parts, in order."""
+    live = change.live
+    recent = Embeddings.read(live.folder / EMBEDDINGS / RECENT) if live.order else None
+    parts = [
+        change.recent_of(part)[1] if isinstance(part, Kept) else of_part
+        for part, of_part in zip(change.parts, vectors.parts, strict=True)
+    ]
+    own = [part for part in parts if len(part)]
+    fill(target, Vectors(own, vectors.known, vectors.embedded), recent, staging, model)

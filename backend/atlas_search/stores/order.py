@@ -1,0 +1,179 @@
+"""Which passages and documents a version has, and where they stand, if it was not written whole.
+
+A version that differs little from the one before shares the files of that one, the base, and has
+what is new in the folder RECENT beside them. Passages and documents have keys that stay: those of
+the base are its rows and indices, later ones count on. An order says which key each row has, so
+that rows and indices are those of a version that was written whole.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.arrays import map_array
+from atlas_search.stores.ragged import IntArray
+from atlas_search.stores.spliced import Splice
+
+_Value = TypeVar("_Value")
+RECENT = "recent"
+_ROWS, _DOCUMENTS, _COUNTS, _GONE = "rows.npy", "documents.npy", "counts.npy", "gone.json"
+
+
+class Counts(NamedTuple):
+    """The first row and document key that were never given, and how many the base has."""
+
+    next_row: int
+    next_document: int
+    base_rows: int
+    base_documents: int
+
+
+@dataclass(frozen=True)
+class Order:
+    """The key of every passage, by row, and of every document, by index.
+
+    `gone` are the ids, by corpus, that the vector index still holds from the base, though the
+    version has no such passage in it, or one with another text.
+    """
+
+    rows: IntArray
+    documents: IntArray
+    counts: Counts
+    gone: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def whole(cls, rows: int, documents: int) -> "Order":
+        """That of a version that was written whole."""
+        counts = Counts(rows, documents, rows, documents)
+        return cls(np.arange(rows), np.arange(documents), counts, {})
+
+    @classmethod
+    def read(cls, folder: Path) -> "Order | None":
+        """That in `folder`; None if there is none, for the version was written whole.
+
+        Raises DamagedStore.
+        """
+        if not folder.exists():
+            return None
+        try:
+            rows, documents, counts = (map_array(folder / n) for n in (_ROWS, _DOCUMENTS, _COUNTS))
+            gone = json.loads((folder / _GONE).read_text(encoding="utf-8"))
+            return cls(rows, documents, Counts(*counts.tolist()), gone)
+        except (OSError, ValueError, EOFError, TypeError) as error:
+            raise DamagedStore(
+                f"The order of passages in {folder} cannot be read ({error}). Run `atlas store "
+                "repair`."
+            ) from error
+
+    def write(self, folder: Path) -> None:
+        """Write it into a new folder."""
+        folder.mkdir(parents=True)
+        arrays = {_ROWS: self.rows, _DOCUMENTS: self.documents, _COUNTS: np.array(self.counts)}
+        for name, array in arrays.items():
+            np.save(folder / name, array.astype(np.int64, copy=False))
+        text = json.dumps(self.gone, ensure_ascii=False)
+        (folder / _GONE).write_text(text, encoding="utf-8")
+
+    @cached_property
+    def splice(self) -> Splice:
+        """Where the passages stand: first those of the base, then the recent ones, in order."""
+        return Splice.of(_standing(self.rows, self.counts.base_rows), self.counts.base_rows)
+
+    @cached_property
+    def document_splice(self) -> Splice:
+        """Where the documents stand."""
+        at = _standing(self.documents, self.counts.base_documents)
+        return Splice.of(at, self.counts.base_documents)
+
+    def after(
+        self, rows: IntArray, documents: IntArray, gone: Mapping[str, Sequence[str]]
+    ) -> "Order":
+        """That of a coming version, of which each passage and document says where it stands now.
+
+        That is -1 for a new one, which gets a key of its own. `gone` are the ids that leave the
+        base with it.
+        """
+        keys, next_row = keys_after(self.rows, rows, self.counts.next_row)
+        of_documents, next_document = keys_after(
+            self.documents, documents, self.counts.next_document
+        )
+        counts = self.counts._replace(next_row=next_row, next_document=next_document)
+        every = {c: [*self.gone.get(c, ()), *gone.get(c, ())] for c in {*self.gone, *gone}}
+        return Order(keys, of_documents, counts, every)
+
+    @property
+    def is_recent(self) -> NDArray[np.bool_]:
+        """Whether each passage came after the base was written."""
+        return self.rows >= self.counts.base_rows
+
+    @property
+    def recent(self) -> int:
+        """How many passages are not in the base."""
+        return int(np.count_nonzero(self.is_recent))
+
+    @property
+    def left_out(self) -> int:
+        """How many passages of the base the version does not have."""
+        return self.counts.base_rows - (len(self.rows) - self.recent)
+
+
+def keys_after(keys: IntArray, stood: IntArray, following: int) -> tuple[IntArray, int]:
+    """The keys of items that stood at these places, and the next one; -1 gets a new key."""
+    found = np.full(len(stood), -1)
+    kept = stood >= 0
+    found[kept] = keys[stood[kept]]
+    new = np.flatnonzero(~kept)
+    found[new] = following + np.arange(len(new))
+    return found, following + len(new)
+
+
+def _standing(keys: IntArray, base: int) -> IntArray:
+    at = np.array(keys, dtype=np.int64)
+    recent = np.flatnonzero(at >= base)
+    at[recent] = base + np.arange(len(recent))
+    return at
+
+
+class Numbering:
+    """Rows or indices and their keys; without an order they are the same."""
+
+    def __init__(self, keys: IntArray | None = None, following: int = 0):
+        self._keys = keys
+        if keys is not None:
+            self._numbers = np.full(following, -1)
+            self._numbers[keys] = np.arange(len(keys))
+            self._ascending = np.argsort(keys, kind="stable")
+
+    def keys(self, numbers: Sequence[int] | range) -> list[int]:
+        """The keys of some rows or indices."""
+        if self._keys is None:
+            return [int(number) for number in numbers]
+        found: list[int] = self._keys[np.asarray(numbers, dtype=np.int64)].tolist()
+        return found
+
+    def number(self, key: int) -> int:
+        """The row or index of a key."""
+        return key if self._keys is None else int(self._numbers[key])
+
+    def numbers(self, keys: Sequence[int]) -> list[int]:
+        """The rows or indices of some keys, ascending."""
+        if self._keys is None:
+            return sorted(keys)
+        found: list[int] = np.sort(self._numbers[np.asarray(keys, dtype=np.int64)]).tolist()
+        return found
+
+    def in_order(self, by_key: Sequence[_Value]) -> list[_Value]:
+        """What there is of all of them, in order of keys, in order of rows or indices."""
+        if self._keys is None:
+            return list(by_key)
+        found = list(by_key)
+        for number, value in zip(self._ascending.tolist(), by_key, strict=True):
+            found[number] = value
+        return found

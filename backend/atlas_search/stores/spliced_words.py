@@ -1,0 +1,184 @@
+"""The words of two tables as those of one: their forms, and where each stands."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.stores.ragged import Gathered, IntArray, Ragged
+from atlas_search.stores.spliced import Splice
+
+
+class _Words(Protocol):
+    """What is read of a `WordTable`."""
+
+    @property
+    def forms(self) -> Sequence[str]: ...
+
+    @property
+    def folded(self) -> Sequence[str]: ...
+
+    @property
+    def terms(self) -> Sequence[str]: ...
+
+    @property
+    def folded_of(self) -> IntArray: ...
+
+    @property
+    def term_of(self) -> IntArray: ...
+
+
+class Forms(NamedTuple):
+    """The forms that occur in either of two tables, sorted: as in `WordTable`, and how often.
+
+    `of_base` and `of_recent` give the number here of each form of either table, `in_base` and
+    `in_recent` the number there of each form here; -1 for none.
+    """
+
+    written: Sequence[str]
+    folded: Sequence[str]
+    terms: Sequence[str]
+    folded_of: IntArray
+    term_of: IntArray
+    counts: IntArray
+    of_base: IntArray
+    of_recent: IntArray
+    in_base: IntArray
+    in_recent: IntArray
+
+    @classmethod
+    def of(
+        cls, base: _Words, base_counts: IntArray, recent: _Words, recent_counts: IntArray
+    ) -> "Forms":
+        """The counts are how often each form of the tables still occurs."""
+        kept = base_counts > 0
+        both = _Union.of(_Pairs(base), kept, _Pairs(recent))
+        folded = _Union.of(base.folded, _used(base.folded_of, kept, base.folded), recent.folded)
+        terms = _Union.of(base.terms, _used(base.term_of, kept, base.terms), recent.terms)
+        counts = np.zeros(both.count, dtype=np.int64)
+        counts[both.of_first[kept]] = base_counts[kept]
+        counts[both.of_second] += recent_counts
+
+        def numbers(union: _Union, in_first: IntArray, in_second: IntArray) -> IntArray:
+            found = np.empty(both.count, dtype=np.int32)
+            found[both.of_first[kept]] = union.of_first[in_first[kept]]
+            found[both.of_second] = union.of_second[in_second]
+            return found
+
+        return cls(
+            written=both.listed(base.forms, recent.forms),
+            folded=folded.listed(base.folded, recent.folded),
+            terms=terms.listed(base.terms, recent.terms),
+            folded_of=numbers(folded, base.folded_of, recent.folded_of),
+            term_of=numbers(terms, base.term_of, recent.term_of),
+            counts=counts,
+            of_base=both.of_first,
+            of_recent=both.of_second,
+            in_base=_inverse(both.of_first, both.count),
+            in_recent=_inverse(both.of_second, both.count),
+        )
+
+
+class _Pairs(Sequence[tuple[str, str]]):
+    """Each form of a table with its stem."""
+
+    def __init__(self, table: _Words):
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table.forms)
+
+    def __getitem__(self, form: Any) -> Any:  # of one form, never of a slice
+        return self._table.forms[form], self._table.terms[self._table.term_of[form]]
+
+
+@dataclass(frozen=True)
+class _Union:
+    """The numbers of the members of two sorted lists in the list of both; -1 of those left out."""
+
+    of_first: IntArray
+    of_second: IntArray
+    count: int
+
+    @classmethod
+    def of(cls, first: Sequence[Any], kept: NDArray[np.bool_], second: Sequence[Any]) -> "_Union":
+        """All of the second, and those of the first that are `kept` or equal one of them."""
+        at = np.array([bisect_left(first, each) for each in second], dtype=np.int64)
+        is_known = np.array(
+            [
+                place < len(first) and first[place] == each
+                for place, each in zip(at.tolist(), second, strict=True)
+            ],
+            dtype=bool,
+        )
+        kept = kept.copy()
+        kept[at[is_known]] = True
+        new = at[~is_known]  # each comes before the member of the first that stands there
+        ahead = np.concatenate([[0], np.cumsum(kept)])
+        of_first = ahead[:-1] + np.searchsorted(new, np.arange(len(first)), side="right")
+        of_second = np.empty(len(second), dtype=np.int64)
+        of_second[is_known] = of_first[at[is_known]]
+        of_second[~is_known] = ahead[new] + np.arange(len(new))
+        of_first[~kept] = -1
+        return cls(of_first.astype(np.int32), of_second.astype(np.int32), int(ahead[-1]) + len(new))
+
+    def listed(self, first: Sequence[str], second: Sequence[str]) -> list[str]:
+        """All of them, from the lists of both."""
+        found = np.empty(self.count, dtype=object)
+        kept = np.flatnonzero(self.of_first >= 0)
+        found[self.of_first[kept]] = np.array(first, dtype=object)[kept]
+        found[self.of_second] = np.array(second, dtype=object)
+        listed: list[str] = found.tolist()
+        return listed
+
+
+def _used(numbers: IntArray, kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
+    used = np.zeros(len(of), dtype=bool)
+    used[numbers[kept]] = True
+    return used
+
+
+def _inverse(numbers: IntArray, count: int) -> IntArray:
+    found = np.full(count, -1, dtype=np.int32)
+    kept = np.flatnonzero(numbers >= 0)
+    found[numbers[kept]] = kept
+    return found
+
+
+class SplicedPlaces:
+    """The places of each form in two tables in a common order, ascending: as a `Ragged`."""
+
+    def __init__(self, splice: Splice, base: Ragged, recent: Ragged, forms: Forms):
+        self._splice, self._base, self._recent, self._forms = splice, base, recent, forms
+
+    @property
+    def sizes(self) -> IntArray:
+        """How often every form occurs."""
+        return self._forms.counts
+
+    def lengths(self, forms: IntArray) -> IntArray:
+        """How often each of `forms` occurs."""
+        return self._forms.counts[forms]
+
+    def row(self, form: int) -> IntArray:
+        """Where a form stands."""
+        return self.take(np.array([form])).value
+
+    def take(self, forms: IntArray) -> Gathered:
+        """Where each of `forms` stands."""
+        base = self._items(self._base, self._forms.in_base[forms], 0)
+        recent = self._items(self._recent, self._forms.in_recent[forms], self._splice.first)
+        row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
+        order = np.lexsort((value, row))
+        row = row[order]
+        firsts = np.searchsorted(row, np.arange(len(forms)))
+        return Gathered(row, np.arange(len(row)) - firsts[row], value[order])
+
+    def _items(self, of: Ragged, forms: IntArray, moved: int) -> tuple[IntArray, IntArray]:
+        has = np.flatnonzero(forms >= 0)
+        taken = of.take(forms[has])
+        items, stands = self._splice.items_at(taken.value.astype(np.int64) + moved)
+        return has[taken.row[stands]], items
