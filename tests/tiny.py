@@ -20,7 +20,7 @@ from atlas_search.readers import Reader
 from atlas_search.readers.csv import CsvReader
 from atlas_search.readers.jsonl import JsonlReader
 from atlas_search.readers.txt import TxtReader
-from atlas_search.stores.embeddings import VECTORS, Embeddings
+from atlas_search.stores.embeddings import SUMS, VECTORS, Embeddings
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.tokens import TokenTable
@@ -114,7 +114,7 @@ def contents(folder: Path) -> dict[str, Any]:
     said = manifest.model_dump(mode="json", include={"content_digest", "fields", "truncated_share"})
     parts = (TOKENS, WORDS, EMBEDDINGS)
     arrays = {n: d for n, d in manifest.files.items() if n.split("/")[0] in parts}
-    del arrays[f"{EMBEDDINGS}/{VECTORS}"]
+    del arrays[f"{EMBEDDINGS}/{VECTORS}"], arrays[f"{EMBEDDINGS}/{SUMS}"]
     keywords = Keywords(live(folder) / KEYWORDS)
     terms = TokenTable.read(live(folder) / TOKENS).vocabulary
     tables = ("documents", "passages", "metadata")

@@ -21,7 +21,7 @@ from atlas_search.build.write import REBUILD_SHARE, add_words, entries, two_pass
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores import embedded
 from atlas_search.stores.arrays import map_array
-from atlas_search.stores.digests import check_sizes, damaged_files, files_of
+from atlas_search.stores.digests import check_sizes, check_touched, damaged_files, files_of
 from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.keywords import Keys, change_keywords
 from atlas_search.stores.links import link_or_copy
@@ -118,6 +118,7 @@ def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> 
     recent = [name for name in manifest.files if RECENT in Path(name).parts]
     try:
         check_sizes(live.folder, manifest)
+        check_touched(live.folder, manifest)
     except DamagedStore:
         return None
     if damaged_files(live.folder, manifest, recent):
@@ -319,7 +320,7 @@ class _Writer:
 
 
 def _change_sources(records: RecordWriter, live: Live, sources: Iterable[SourceRow]) -> None:
-    before = {(source.origin, source.name): source for source in live.records.sources()}
+    before = {(source.origin, source.name): source for source in live.sources}
     for source in sources:
         if before.pop((source.origin, source.name), None) != source:
             records.source(source)

@@ -78,12 +78,13 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
         if not folder.is_dir():
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
         corpus = check_id(folder.name or folder.resolve().name, str(folder))
+        rule = Rule(corpus, encoding=encoding)
         for path, inner, reason in walk(folder, suffixes, inside):
             name = f"{corpus}/{inner}"
             if reason:
                 left_out.append((name, reason))
             else:
-                files.append(SourceFile(path, name, inner, Rule(corpus, encoding=encoding)))
+                files.append(SourceFile(path, name, inner, rule))
     return _sources(files, left_out, {})
 
 

@@ -39,14 +39,14 @@ class FileDigests:
     def __init__(self, folder: Path, origin: str, *, read_all: bool = False):
         self._path = folder / KEPT
         self._origin = origin
-        before = self._read()  # in any case: a damaged list goes before it is written to
-        self._before: dict[str, _Known] = {} if read_all else before
+        self._kept = self._read()  # in any case: a damaged list goes before it is written to
+        self._before: dict[str, _Known] = {} if read_all else self._kept
         self._now: dict[str, _Known] = {}
 
     def of(self, file: Path) -> bytes:
         """The SHA-256 of its bytes. Raises OSError."""
-        name = os.fspath(file.absolute())
-        found = file.stat()
+        name = os.path.abspath(file)  # of thousands of files; it makes no Path
+        found = os.stat(name)
         changed_ns = max(found.st_mtime_ns, found.st_ctime_ns)
         parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         state = " ".join(map(str, parts))
@@ -59,11 +59,17 @@ class FileDigests:
 
     def keep(self) -> None:
         """Keep those that were asked for, and forget the others of this origin."""
-        rows = [(self._origin, name, *known) for name, known in self._now.items() if known.state]
+        settled = {name: known for name, known in self._now.items() if known.state}
+        gone = [(self._origin, name) for name in self._kept.keys() - settled.keys()]
+        rows = [
+            (self._origin, name, *known)
+            for name, known in settled.items()
+            if self._kept.get(name) != known
+        ]
         with closing(sqlite3.connect(self._path)) as connection, connection:
             connection.executescript(_SCHEMA)
-            connection.execute("DELETE FROM files WHERE origin = ?", (self._origin,))
-            connection.executemany("INSERT INTO files VALUES (?, ?, ?, ?)", rows)
+            connection.executemany("DELETE FROM files WHERE origin = ? AND path = ?", gone)
+            connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", rows)
 
     def _read(self) -> dict[str, _Known]:
         if not self._path.exists():

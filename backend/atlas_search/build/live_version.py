@@ -17,7 +17,7 @@ from atlas_search.stores.digests import check_files, files_of
 from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Order
-from atlas_search.stores.record_writer import PassageRow, Provenance
+from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.records import Records
 from atlas_search.stores.recovered_order import recovered_order
 from atlas_search.stores.staging import Staging
@@ -140,6 +140,11 @@ class Live:
     def document_of(self) -> IntArray:
         """The document of each passage."""
         return np.repeat(np.arange(len(self.first_rows) - 1), np.diff(self.first_rows))
+
+    @cached_property
+    def sources(self) -> Sequence[SourceRow]:
+        """Every source file that was read, by origin and name."""
+        return self.records.sources()
 
     @cached_property
     def found(self) -> Sequence[FoundDocument]:

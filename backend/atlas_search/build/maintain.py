@@ -104,6 +104,22 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
         return manifest
 
 
+def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | None:
+    """Write the live version whole, if it shares files with an earlier one, and make that live.
+
+    None if it was written whole. Raises EmbedderMismatch.
+    """
+    with lock(folder), _open_version(folder, Manifest.read(folder), embedder) as (live, staging):
+        if live.order is None:
+            return None
+        site = Site(folder, live, staging, embedder, progress, whole=True)
+        manifest, _ = write_version(site, _contents(live, lambda _: True))
+        progress(LAST_STAGE, 0, 1)
+        make_live(folder, manifest, live)
+        progress(LAST_STAGE, 1, 1)
+        return manifest
+
+
 def remove_source(
     folder: Path, source: tuple[str, str], embedder: Embedder, progress: Progress
 ) -> Manifest:
@@ -184,9 +200,7 @@ def _contents(live: Live, keep: Callable[[FoundDocument], bool]) -> Contents:
     named = {(found.provenance.origin, found.source) for found in documents}
     gone = {(f.provenance.origin, f.source) for f in live.found if not keep(f)}
     # a source with a dropped document is read again by the next build, which finds it missing
-    sources = [
-        source for source in live.records.sources() if (source.origin, source.name) not in gone
-    ]
+    sources = [source for source in live.sources if (source.origin, source.name) not in gone]
     return Contents(
         live.manifest.collection,
         Plan(place(documents), sources, 0),
@@ -196,6 +210,7 @@ def _contents(live: Live, keep: Callable[[FoundDocument], bool]) -> Contents:
             for kind, origin in live.manifest.origins.items()
             if any(kind == known for known, _ in named)
         },
+        live.manifest.answer_likelihood,
     )
 
 

@@ -50,7 +50,7 @@ def read_sources(
     no file of this origin gives one.
     """
     origin = preparation.origin
-    kept_sources = live.records.sources() if live else []
+    kept_sources = live.sources if live else []
     known = {source.name: source for source in kept_sources if source.origin == origin}
     staged = staging.fingerprints(origin)
     records = _Records.of(live, origin)
@@ -62,7 +62,7 @@ def read_sources(
         before = None if every or file.name not in known else known[file.name].fingerprint
         try:
             fingerprint = preparation.fingerprint(file, digests.of)
-            same = before in (fingerprint, limits.fingerprint(fingerprint))
+            same = before == fingerprint or before == limits.fingerprint(fingerprint)
         except OSError as error:
             fingerprint, same = b"unreadable", file.name in known
             if same:
@@ -162,12 +162,18 @@ def _in_their_languages(
 ) -> Iterable[FoundDocument]:
     """A corpus has one language: what the sources of this origin say, or else the one it has."""
     rules = {file.name: file.rule for file in sources.files}
-    stated = {
-        each.corpus: preparation.language(rules[each.source], each.corpus)
-        for each in found
-        if each.provenance.origin == preparation.origin
+    fillers = {
+        each.corpus: each.source for each in found if each.provenance.origin == preparation.origin
     }
-    return [replace(each, language=stated.get(each.corpus, each.language)) for each in found]
+    stated = {
+        corpus: preparation.language(rules[source], corpus) for corpus, source in fillers.items()
+    }
+
+    def spoken(each: FoundDocument) -> FoundDocument:
+        language = stated.get(each.corpus, each.language)
+        return each if language == each.language else replace(each, language=language)
+
+    return list(map(spoken, found))
 
 
 def _nothing(sources: Sources, rows: Iterable[SourceRow], origin: str) -> str:

@@ -11,10 +11,17 @@ from atlas_search.build.document_ids import Placed
 from atlas_search.build.live_version import Cut, Kept, Live, Materials
 from atlas_search.core.errors import DamagedStore
 from atlas_search.providers.embedding import Embedder
-from atlas_search.stores.digests import check_files
-from atlas_search.stores.embeddings import AnyEmbeddings, Embeddings, read_embeddings
+from atlas_search.stores.digests import check_files, damaged_files
+from atlas_search.stores.embeddings import (
+    DIGESTS,
+    SUMS,
+    TOKENS,
+    AnyEmbeddings,
+    Embeddings,
+    read_embeddings,
+)
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.order import Order
+from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.versions import EMBEDDINGS, ORDER, versions
 
@@ -74,24 +81,23 @@ class Known:
         for path, manifest in self._versions:
             if len(found) == len(wanted):
                 break
-            for piece in self._holding(path, manifest, wanted):
-                for digest, row in piece.rows_of(wanted).items():
-                    found.setdefault(digest, Embedded(piece, row))
+            for piece in self._pieces(path, manifest):
+                for digest, row in piece.rows_of(wanted - found.keys()).items():
+                    is_whole = piece.is_whole(row)
+                    if is_whole or (is_whole is None and self._open(path, manifest)):
+                        found[digest] = Embedded(piece, row)
         return found
 
-    def _holding(
-        self, path: Path, manifest: Manifest, digests: Collection[bytes]
-    ) -> Sequence[Embeddings]:
-        """What has the vectors of a version, if they are whole and among them are some of these
-        texts: files that nothing is taken from are not checked."""
+    def _pieces(self, path: Path, manifest: Manifest) -> Sequence[Embeddings]:
         try:
-            pieces = read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER)).pieces
-            if not any(piece.rows_of(digests) for piece in pieces):
+            # the vectors have sums of their own
+            names = [f"{EMBEDDINGS}/{name}" for name in (DIGESTS, TOKENS, SUMS)]
+            names += [f"{EMBEDDINGS}/{RECENT}/{name}" for name in (DIGESTS, TOKENS, SUMS)]
+            if damaged_files(path, manifest, [name for name in names if name in manifest.files]):
                 return ()
+            return read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER)).pieces
         except DamagedStore:
             return ()
-        whole = self._open(path, manifest)
-        return whole.pieces if whole else ()
 
     def _open(self, path: Path, manifest: Manifest) -> AnyEmbeddings | None:
         try:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from atlas_search.build.backup.load import collection_of, import_collection
 from atlas_search.build.backup.write import export_collection
-from atlas_search.build.maintain import NeedsSources, drop, repair, write_digests
+from atlas_search.build.maintain import NeedsSources, compact, drop, repair, write_digests
 from atlas_search.build.remedy import remedy
 from atlas_search.cli.build_report import print_refused, print_report, progress_bars
 from atlas_search.cli.source_types import COMMANDS
@@ -117,6 +117,18 @@ def drop_command(
     with progress_bars(Console(stderr=True)) as progress:
         manifest = drop(settings.collection_folder, corpus, open_embedder(settings), progress)
     print(f"Version {manifest.version} is live: {manifest.documents} documents.")
+
+
+@store_app.command("compact")
+def compact_command(collection: Collection = "") -> None:
+    """Write a collection whole that shares files with its earlier version after small changes."""
+    settings = _settings(collection)
+    with progress_bars(Console(stderr=True)) as progress:
+        manifest = compact(settings.collection_folder, open_embedder(settings), progress)
+    if manifest is None:
+        print("Nothing to do: it was written whole.")
+    else:
+        print(f"Version {manifest.version} is live, written whole: {manifest.passages} passages.")
 
 
 @store_app.command("ingest")

@@ -7,7 +7,7 @@ from pathlib import Path
 import xxhash
 
 from atlas_search.core.errors import DamagedStore
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import FILE_NAME, Manifest
 
 CHROMA_DATABASE = "chroma/chroma.sqlite3"
 """Stores written before it had a digest were opened in place, and Chroma changed it then."""
@@ -70,6 +70,19 @@ def damaged_files(
 def check_files(version: Path, manifest: Manifest, part: str) -> None:
     """Raise DamagedStore, naming them, if files of a part are not as they were written."""
     problems = damaged_files(version, manifest, files_of(manifest, part))
+    if problems:
+        raise DamagedStore("; ".join(problems.values()))
+
+
+def check_touched(version: Path, manifest: Manifest) -> None:
+    """Raise DamagedStore if files of a version were written to later than its manifest, and are
+    not as they were written. It reads only those."""
+    try:
+        written = (version / FILE_NAME).stat().st_mtime_ns
+        touched = [n for n in manifest.files if (version / n).stat().st_mtime_ns > written]
+    except OSError as error:
+        raise DamagedStore(f"{error.filename} cannot be read ({error.strerror})") from error
+    problems = damaged_files(version, manifest, touched)
     if problems:
         raise DamagedStore("; ".join(problems.values()))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
@@ -20,18 +21,32 @@ from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.spliced import Splice, Spliced
 from atlas_search.stores.staged import text_digest as text_digest
 
-VECTORS, DIGESTS, TOKENS = "vectors.npy", "digests.npy", "tokens.npy"
+VECTORS, DIGESTS, TOKENS, SUMS = "vectors.npy", "digests.npy", "tokens.npy", "sums.npy"
 SPREAD = 2
 """Times as many vectors that follow each other are compared sooner than some of them are copied."""
 
 
 class Embeddings:
-    """Mapped from disk: unit vectors (n, d), text digests (n, 32), the model's token counts (n)."""
+    """Mapped from disk: unit vectors (n, d), text digests (n, 32), the model's token counts (n),
+    and the XXH3 of each vector (n), so that one can be taken from a large file that was not read.
+    """
 
-    def __init__(self, vectors: NDArray[np.float32], digests: NDArray[np.uint8], tokens: IntArray):
+    def __init__(
+        self,
+        vectors: NDArray[np.float32],
+        digests: NDArray[np.uint8],
+        tokens: IntArray,
+        sums: NDArray[np.uint64] | None = None,
+    ):
+        """An earlier Atlas wrote no sums."""
         self.vectors = vectors
         self.digests = digests
         self.tokens = tokens
+        self.sums = sums
+
+    def is_whole(self, row: int) -> bool | None:
+        """Whether a vector is as it was written; None if that cannot be told."""
+        return None if self.sums is None else _sum(self.vectors[row]) == int(self.sums[row])
 
     @property
     def pieces(self) -> Sequence["Embeddings"]:
@@ -60,7 +75,9 @@ class Embeddings:
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore if one is missing or unreadable."""
         try:
-            found = cls(*(map_array(folder / name) for name in _FILES))
+            vectors, digests, tokens = (map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS))
+            sums = map_array(folder / SUMS) if (folder / SUMS).exists() else None
+            found = cls(vectors, digests, tokens, sums)
         except (OSError, ValueError, EOFError) as error:
             raise DamagedStore(
                 f"The vectors in {folder} cannot be read ({error}). Run `atlas store repair`."
@@ -77,14 +94,17 @@ class Embeddings:
             VECTORS: ("<f4", (count, dimension)),
             DIGESTS: ("u1", (count, 32)),
             TOKENS: ("<i4", (count,)),
+            SUMS: ("<u8", (count,)),
         }
         return cls(
             *(_new_array(folder / name, kind, shape) for name, (kind, shape) in shapes.items())
         )
 
     def flush(self) -> None:
-        """Bring what was filled in to disk."""
-        for array in (self.vectors, self.digests, self.tokens):
+        """Bring what was filled in to disk, with its sums."""
+        if self.sums is not None:
+            self.sums[:] = [_sum(vector) for vector in self.vectors]
+        for array in (self.vectors, self.digests, self.tokens, self.sums):
             if isinstance(array, np.memmap):
                 array.flush()
 
@@ -153,4 +173,5 @@ def _new_array(path: Path, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
     return array
 
 
-_FILES = (VECTORS, DIGESTS, TOKENS)
+def _sum(vector: NDArray[np.float32]) -> int:
+    return xxhash.xxh3_64_intdigest(np.ascontiguousarray(vector).data)

@@ -479,6 +479,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _remarks(text: str) -> tuple[tuple[str, str], ...]:
+    if text == "[]":  # as most are
+        return ()
     return tuple((key, remark) for key, remark in json.loads(text))
 
 

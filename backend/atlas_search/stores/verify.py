@@ -183,11 +183,11 @@ def _check_words(version: _Version) -> str:
     _require(bool(files_of(manifest, WORDS)), no_words(manifest.collection).removesuffix("."))
     by = f"they were analysed by another version of Atlas ({manifest.analyser})"
     _require(manifest.analyser == ANALYSER_VERSION, by)
-    document_of = version.tokens().document_of
+    records = version.records()
+    document_of = np.repeat(np.arange(manifest.documents), records.passage_counts())
     table = WordTable.of_version(version.folder / WORDS, version.order, document_of)
     _require(table.documents == manifest.documents, f"it has {table.documents} documents")
     _require(len(table.firsts) == manifest.passages, f"it has {len(table.firsts)} passages")
-    records = version.records()
     documents = sample(table.documents)
     try:
         for index in documents:

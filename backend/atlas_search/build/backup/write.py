@@ -122,7 +122,7 @@ def _passage(passage: Passage, tokens: int) -> form.PassageLine:
 
 
 def _sources(live: Live) -> Iterator[form.SourceLine]:
-    for source in live.records.sources():
+    for source in live.sources:
         yield form.SourceLine(
             origin=source.origin,
             name=source.name,

@@ -25,7 +25,7 @@ def kept_beside(settings: Settings) -> list[str]:
     try:
         sources = kept_sources(kept, None, files_reader().suffixes)
         with closing(Live(folder, Manifest.read(folder))) as live:
-            held = {s.name: s.bytes for s in live.records.sources() if s.origin == INGEST}
+            held = {s.name: s.bytes for s in live.sources if s.origin == INGEST}
         return [f.name for f in sources.files if held.get(f.name) != f.path.stat().st_size]
     except (AtlasError, OSError):
         log.exception("The kept files of %s cannot be compared.", settings.chroma_collection_name)
