@@ -1,17 +1,42 @@
 """A version that shares the files of the one before tells what one written whole tells."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from atlas_search.build import change
-from atlas_search.stores.versions import ORDER
+from atlas_search.build.backup.write import export_collection
+from atlas_search.build.maintain import compact, drop, remove_source, repair
+from atlas_search.core.errors import SourceError
+from atlas_search.stores import embedded
+from atlas_search.stores.embedded import EmbeddedStore
+from atlas_search.stores.verify import verify
+from atlas_search.stores.versions import ORDER, rollback, versions
+from tests.backup.exports import taken_in
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import build_tiny, live, write_sources
+from tests.source_builds import build_from, chroma_sources
+from tests.source_files import write_chroma
+from tests.tiny import all_vectors, build_tiny, contents, json_lines, live, silent, write_sources
 from tests.updates.all_of import all_of
 from tests.updates.changes import problems
 from tests.updates.test_updated_equals_new import random_edit, random_file, random_table
+from tests.upkeep.damage import cut_short, flip
+
+BASE = {
+    "farm/bees.txt": "Bees give honey. They live in hives.\n",
+    "farm/cows.txt": "Cows give milk.\n",
+    "farm/sheep.md": "---\ntitle: On sheep\ndate: 1901\n---\nSheep give wool.\n",
+    "sea/ships.txt": "Ships carry cloth over the sea.\n",
+    "town/trade.txt": "Merchants sell cloth.\n",
+}
+CHANGED = BASE | {
+    "farm/cows.txt": "Cows give butter, too.\n",
+    "farm/goats.txt": "Goats give cheese.\n",
+    "town/fair.txt": "A fair is held in May.\n",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +47,35 @@ def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(change, "REBUILD_SHARE", 100)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.fixture
+def changed(tmp_path: Path) -> Path:
+    """A collection with passages beside its base, and some gone from it."""
+    folder = tmp_path / "stores" / "c"
+    for files in (BASE, CHANGED):
+        build_tiny(write_sources(tmp_path / "source", files), folder, HashEmbedder())
+    assert is_shared(folder)
+    return folder
+
+
+def is_shared(folder: Path) -> bool:
+    return (live(folder) / ORDER).exists()
+
+
+def whole(tmp_path: Path, files: dict[str, str]) -> Path:
+    """A new collection of some files."""
+    folder = tmp_path / "whole" / "c"
+    build_tiny(write_sources(tmp_path / "of_whole", files), folder, HashEmbedder(), force=True)
+    assert not is_shared(folder)
+    return folder
+
+
+def assert_same(was: Path, new: Path) -> None:
+    found, expected = all_of(was), all_of(new)
+    for name in expected:
+        assert found[name] == expected[name], name
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_a_store_that_was_changed_tells_what_a_new_one_tells(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     files, tables = {"a/first.txt": "The first text stays."}, {"b/t.csv": random_table(chance)}
@@ -38,12 +91,195 @@ def test_a_store_that_was_changed_tells_what_a_new_one_tells(seed: int, tmp_path
                 tables["b/t.csv"] = random_table(chance)
         for root, now, kind in chance.sample(sources, k=2):
             build_tiny(write_sources(root, now), folder, hashes, kind=kind, size=100, overlap=0)
-        shared += (live(folder) / ORDER).exists()
+        shared += is_shared(folder)
         assert not problems(folder)
+        at_once = tmp_path / f"new{step}"
         for root, _, kind in sources:
-            at_once = tmp_path / f"fresh{step}"
             build_tiny(root, at_once, HashEmbedder(), kind=kind, size=100, overlap=0, force=True)
-        was, new = all_of(folder), all_of(at_once)
-        for name in new:
-            assert was[name] == new[name], name
+        assert_same(folder, at_once)
     assert shared > 2
+    if compact(folder, HashEmbedder(), silent):
+        assert contents(folder) == contents(at_once)
+        assert np.array_equal(all_vectors(folder), all_vectors(at_once))
+
+
+def test_searches_that_ask_the_index_find_what_came_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an index with many vectors that are gone, there is room for all that stay."""
+    monkeypatch.setattr(embedded, "EXACT_UP_TO", 10)
+    folder, source = tmp_path / "c", tmp_path / "s"
+    first = {f"d{n:03}": f"Text {n}." for n in range(120)}
+    second = {id_: text for id_, text in first.items() if int(id_[1:]) % 3}  # a third is gone
+    second |= {f"d{n:03}": f"Text {n}, told anew." for n in range(1, 40, 3)}
+    second |= {f"n{n:03}": f"New text {n}." for n in range(30)}
+    for texts in (first, second):
+        write_sources(source, {"a/all.jsonl": json_lines(texts)})
+        build_tiny(source, folder, HashEmbedder(), kind="jsonl")
+    assert is_shared(folder)
+    assert not problems(folder)
+    store = EmbeddedStore(folder)
+    assert not store.compares_all("a")
+    every = store.vectors(np.arange(store.manifest.passages))
+    for text in ("Text 5.", "New text 7.", "Text 4, told anew."):
+        vector = HashEmbedder().embed_query(text)
+        for depth in (1, 20, 1000):
+            hits = store.nearest("a", vector, depth, None)
+            order = np.argsort(-(every @ vector), kind="stable")[:depth]
+            assert set(hits.rows.tolist()) == set(order.tolist())
+    store.close()
+
+
+def test_files_are_shared_and_the_version_before_stays_as_it_was(changed: Path) -> None:
+    now, before = versions(changed)
+    links = [
+        name
+        for name in now.files
+        if name in before.files
+        and (changed / now.version / name).samefile(changed / before.version / name)
+    ]
+    shared = sum((changed / now.version / name).stat().st_size for name in links)
+    assert {name.split("/")[0] for name in links} >= {"tokens", "words", "embeddings", "chroma"}
+    assert shared > sum(now.sizes.values()) / 2
+    assert not [found for found in verify(changed, before) if found.problem]
+    rollback(changed)
+    assert not is_shared(changed)
+    assert not problems(changed)
+
+
+def test_a_version_is_written_whole_once_enough_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change, "RECENT_SHARE", 0.05)
+    folder, source = tmp_path / "c", tmp_path / "s"
+    texts = {f"d{n:03}": f"Text {n}." for n in range(100)}
+    told = []
+    for number in range(12):
+        if number:
+            texts[f"d{number:03}"] = f"Text {number} again."
+        write_sources(source, {"a/all.jsonl": json_lines(texts)})
+        build_tiny(source, folder, HashEmbedder(), kind="jsonl")
+        told.append(is_shared(folder))
+        assert not problems(folder)
+    assert told == [False, *[True] * 5, False, *[True] * 5]
+
+
+def test_small_collections_are_written_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change, "WHOLE_UP_TO", 8)
+    folder = tmp_path / "c"
+    for files in (BASE, CHANGED):
+        build_tiny(write_sources(tmp_path / "s", files), folder, HashEmbedder())
+    assert not is_shared(folder)
+
+
+def test_compacting_writes_it_as_if_it_were_new(changed: Path, tmp_path: Path) -> None:
+    new = whole(tmp_path, CHANGED)
+    assert_same(changed, new)
+    assert compact(changed, HashEmbedder(), silent)
+    assert not is_shared(changed)
+    assert not problems(changed)
+    assert contents(changed) == contents(new)
+    assert compact(changed, HashEmbedder(), silent) is None
+    hashes = HashEmbedder()
+    assert build_tiny(tmp_path / "source", changed, hashes).unchanged
+
+
+FLIPPED = (
+    "order/rows.npy",
+    "order/documents.npy",
+    "order/counts.npy",
+    "order/gone.json",
+    "tokens/words.flat.npy",
+    "tokens/recent/words.flat.npy",
+    "words/tokens.npy",
+    "words/recent/forms.txt",
+    "embeddings/vectors.npy",
+    "embeddings/recent/vectors.npy",
+    "embeddings/sums.npy",
+    "keywords/*.store",
+    "chroma/chroma.sqlite3",
+)
+LOST = ("order/rows.npy", "tokens/recent/vocabulary.json", "words/recent/ends.npy", "order")
+
+
+def _lose(path: Path) -> None:
+    path.rename(path.with_name("lost"))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        *((name, lambda path: flip(path, path.stat().st_size - 1)) for name in FLIPPED),
+        *((name, _lose) for name in LOST),
+        ("embeddings/recent/digests.npy", cut_short),
+    ],
+)
+def test_damage_to_any_part_is_found_and_mended(
+    name: str, damage: Callable[[Path], None], changed: Path
+) -> None:
+    expected = all_of(changed)
+    damage(next(live(changed).glob(name)))
+    assert problems(changed)
+    repair(changed, HashEmbedder(), silent)
+    assert not problems(changed)
+    found = all_of(changed)
+    # vectors that come back from the index have lost a ten-millionth
+    assert np.allclose(found.pop("vectors"), expected.pop("vectors"), atol=1e-6)
+    for part in expected.keys() - {"found"}:
+        assert found[part] == expected[part], part
+
+
+@pytest.mark.parametrize(
+    "name", ["tokens/words.flat.npy", "words/places.npy", "embeddings/vectors.npy"]
+)
+def test_a_build_does_not_share_files_that_were_damaged(
+    name: str, changed: Path, tmp_path: Path
+) -> None:
+    flip(live(changed) / name, 200)
+    write_sources(tmp_path / "source", CHANGED | {"farm/cows.txt": "Cows give milk again.\n"})
+    build_tiny(tmp_path / "source", changed, HashEmbedder())
+    assert not is_shared(changed)
+    assert not problems(changed)
+
+
+def test_an_export_of_a_changed_version_holds_all(changed: Path, tmp_path: Path) -> None:
+    export_collection(changed, tmp_path / "export.zip", silent)
+    taken_in(tmp_path / "export.zip", tmp_path / "new" / "c")
+    found, expected = all_of(tmp_path / "new" / "c"), all_of(changed)
+    for name in expected.keys() - {"manifest", "origins_of"}:  # files are not part of an export
+        assert found[name] == expected[name], name
+
+
+def test_a_corpus_and_a_source_can_be_taken_out(changed: Path, tmp_path: Path) -> None:
+    drop(changed, "sea", HashEmbedder(), silent)
+    assert is_shared(changed)
+    assert not problems(changed)
+    remove_source(changed, ("txt", "town/fair.txt"), HashEmbedder(), silent)
+    assert is_shared(changed)
+    assert not problems(changed)
+    left = {
+        name: text for name, text in CHANGED.items() if "sea" not in name and "fair" not in name
+    }
+    found, expected = all_of(changed), all_of(whole(tmp_path, left))
+    assert found["documents"] == expected["documents"]
+    assert found["words"] == expected["words"]
+    assert found["tokens"] == expected["tokens"]
+
+
+@pytest.mark.parametrize("corpus", ["a", "z"])
+def test_two_passages_with_one_id_are_refused(changed: Path, tmp_path: Path, corpus: str) -> None:
+    """An id that came with its vector may be that of a passage that stays, or of another such."""
+    before = all_of(changed)
+    for id_, is_taken in (("farm.sheep:0-16", True), ("farm.cows:0-15", False)):
+        write_chroma(tmp_path / id_, {id_: "Something else."})
+        sources = chroma_sources(tmp_path, id_, corpus=corpus)
+        if is_taken:
+            with pytest.raises(SourceError, match=f"Two passages have the id '{id_}'"):
+                build_from("chroma", changed, sources)
+            assert all_of(changed) == before
+        else:  # the passage that had it is gone
+            build_from("chroma", changed, sources)
+            assert is_shared(changed)
+            assert not problems(changed)

@@ -3,19 +3,27 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.order import Counts, Order
+from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.tokens import TokenTable
-from atlas_search.stores.versions import RECORDS, TOKENS
+from atlas_search.stores.versions import RECORDS, TOKENS, WORDS
+from atlas_search.stores.words import WordTable
 
 
-def recovered_order(version: Path) -> Order:
-    """What the order must be: documents are sorted by corpus and id.
+class FoundKeys(NamedTuple):
+    """The key of every passage and document, in order."""
 
-    What is gone from the base is not known. Raises DamagedStore or an error of SQLite.
-    """
+    rows: IntArray
+    documents: IntArray
+
+
+def keys_of(version: Path) -> FoundKeys:
+    """Those of the documents of a version, which are sorted by corpus and id."""
     address = f"{(version / RECORDS).absolute().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(address, uri=True)) as connection:
         query = "SELECT document FROM documents ORDER BY corpus, id"
@@ -24,7 +32,20 @@ def recovered_order(version: Path) -> Order:
         pairs = np.array(connection.execute(query).fetchall(), dtype=np.int64).reshape(-1, 2)
     place = np.full(int(documents.max(initial=-1)) + 1, -1)
     place[documents] = np.arange(len(documents))
-    rows = pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0]
-    base = TokenTable.read(version / TOKENS)
-    counts = Counts(int(rows.max(initial=-1)) + 1, len(place), base.passages, base.documents)
-    return Order(rows, documents, counts, {})
+    return FoundKeys(pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents)
+
+
+def recovered_order(version: Path) -> Order:
+    """What the order of a version must be. What is gone from the base is not known.
+
+    Raises DamagedStore if the words are damaged too, both those of passages and of documents.
+    """
+    rows, documents = keys_of(version)
+    try:
+        tokens = TokenTable.read(version / TOKENS)
+        base = tokens.passages, tokens.documents
+    except DamagedStore:
+        words = WordTable.read(version / WORDS)
+        base = len(words.firsts), words.documents
+    following = int(rows.max(initial=-1)) + 1, int(documents.max(initial=-1)) + 1
+    return Order(rows, documents, Counts(*following, *base), {})
