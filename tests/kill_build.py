@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import atlas_search.build.vectorise
+from atlas_search.build import change
 from atlas_search.build.build import BuildOptions, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_folder
@@ -42,7 +43,7 @@ class Job:
     """A build of `source` in `folder`, which writes what it reads and embeds into `log`.
 
     It takes `delay` seconds for each text, and dies before the `fatal`-th change to the folder, if
-    any.
+    any. If it `shares`, it writes what is new beside the files of the live version.
     """
 
     folder: Path
@@ -50,6 +51,7 @@ class Job:
     log: Path
     delay: float = 0.0
     fatal: int = 0
+    shares: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,8 @@ def finished(job: Job) -> None:
 
 def _work(job: Job, telling: Connection) -> None:
     atlas_search.build.vectorise.COMMIT_EVERY = BATCH
+    if job.shares:
+        change.WHOLE_UP_TO, change.RECENT_SHARE, change.REBUILD_SHARE = 0, 1.0, 1.0
     if job.fatal:
         die_before(job.folder, job.fatal)
     reader = LoggedReader(job.log)

@@ -22,11 +22,12 @@ from atlas_search.core.errors import MissingStore, SourceError
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify
-from atlas_search.stores.versions import EMBEDDINGS, TOKENS, rollback, versions
+from atlas_search.stores.versions import EMBEDDINGS, ORDER, TOKENS, rollback, versions
 from tests.hash_embedder import HashEmbedder
 from tests.kill_build import BATCH, Build, Job, finished
 from tests.servers import ATLAS, running, wait_for
 from tests.tiny import build_tiny, contents, index, json_lines, write_sources
+from tests.updates.all_of import all_of
 
 KILLS = 100 if "HOSTILE" in os.environ else 12
 DELAY = 0.01  # seconds for each text
@@ -266,8 +267,9 @@ def test_a_first_build_that_is_killed_goes_on_too(world: World, tmp_path: Path) 
     assert leftovers(folder) == set()
 
 
+@pytest.mark.parametrize("shares", [False, True])
 def test_whatever_change_to_the_folder_a_kill_prevents_every_version_is_whole(
-    tmp_path: Path,
+    tmp_path: Path, shares: bool
 ) -> None:
     source, before, after, log = (tmp_path / name for name in ("source", "before", "after", "log"))
     random = Random(3)
@@ -276,12 +278,13 @@ def test_whatever_change_to_the_folder_a_kill_prevents_every_version_is_whole(
         finished(Job(before, source, log))
     _write(source / "farm" / "0.txt", random)
     shutil.copytree(before, after)
-    finished(Job(after, source, log))
+    finished(Job(after, source, log, shares=shares))
+    assert (after / Manifest.read(after).version / ORDER).exists() == shares
     expected = everything(after)
     folder = shutil.copytree(before, tmp_path / "kept")
     whole = {manifest.version: files(before / manifest.version) for manifest in versions(before)}
     for fatal in count(1):
-        if Build(Job(folder, source, log, fatal=fatal)).finish() == 0:
+        if Build(Job(folder, source, log, fatal=fatal, shares=shares)).finish() == 0:
             break
         for manifest in versions(folder):
             if manifest.version not in whole:
@@ -289,12 +292,30 @@ def test_whatever_change_to_the_folder_a_kill_prevents_every_version_is_whole(
                 whole[manifest.version] = files(folder / manifest.version)
             assert files(folder / manifest.version) == whole[manifest.version], fatal
         if not unchanged(folder, before):
-            finished(Job(folder, source, log))
+            finished(Job(folder, source, log, shares=shares))
             assert different(folder, expected) == []
             assert leftovers(folder) == set(), fatal
             shutil.rmtree(folder)
             shutil.copytree(before, folder)
     assert fatal > 15
+
+
+def test_a_killed_build_that_shares_files_goes_on_too(world: World, tmp_path: Path) -> None:
+    log, folder, after = (tmp_path / name for name in ("log", "kept", "after"))
+    shutil.copytree(world.before, after)
+    finished(Job(after, world.source, log, shares=True))
+    assert (after / Manifest.read(after).version / ORDER).exists()
+    shutil.copytree(world.before, folder)
+    for moment in STAGES:
+        build = Build(Job(folder, world.source, log, shares=True))
+        if not build.reaches(*moment):
+            break
+        assert build.kill()
+        assert unchanged(folder, world.before)
+        assert problems(folder, Manifest.read(folder)) == []
+    assert moment == ("Writing the vector index", 0)  # there is nothing to write
+    assert all_of(folder) == all_of(after)
+    assert leftovers(folder) == set()
 
 
 def test_after_a_kill_an_earlier_version_can_be_made_live(world: World, tmp_path: Path) -> None:

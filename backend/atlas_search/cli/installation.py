@@ -19,7 +19,7 @@ from atlas_search.core.targets import Target
 from atlas_search.services import load_targets
 from atlas_search.stores.digests import check_files
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.versions import PARTS
+from atlas_search.stores.versions import ORDER, PARTS
 
 SPARE = 2**28  # bytes beside a version: what reading and embedding put down meanwhile
 PROBE_SECONDS = 3.0
@@ -111,7 +111,7 @@ def check_store(settings: Settings) -> CheckUp:
     except AtlasError as error:
         return CheckUp("collection", "fault", str(error))
     problems = {}
-    for part in PARTS:
+    for part in (*PARTS, ORDER):
         try:
             check_files(settings.collection_folder / manifest.version, manifest, part)
         except DamagedStore as error:

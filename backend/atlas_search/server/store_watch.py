@@ -16,7 +16,7 @@ from atlas_search.build.remedy import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore, Unavailable
 from atlas_search.stores.checked import CheckedVersion
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.versions import PARTS
+from atlas_search.stores.versions import ORDER, PARTS
 
 log = logging.getLogger(__name__)
 SHOWN = 5  # damaged files named in a message
@@ -103,7 +103,9 @@ class StoreWatch:
 
 def _said(version: Path, manifest: Manifest, problems: list[str]) -> str:
     shown = problems[:SHOWN]
-    damaged = {part for part in PARTS if any(problem.startswith(part) for problem in problems)}
+    damaged = {
+        part for part in (*PARTS, ORDER) if any(problem.startswith(part) for problem in problems)
+    }
     more = f" and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
     return (
         f"The store {version} is damaged: {'; '.join(shown)}{more}. No question is answered from "
