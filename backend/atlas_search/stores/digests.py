@@ -84,7 +84,10 @@ def check_touched(version: Path, manifest: Manifest) -> None:
         raise DamagedStore(f"{error.filename} cannot be read ({error.strerror})") from error
     problems = damaged_files(version, manifest, touched)
     if problems:
-        raise DamagedStore("; ".join(problems.values()))
+        raise DamagedStore(
+            f"{version} is damaged: {'; '.join(problems.values())}. Run `atlas store repair "
+            f"{manifest.collection}`."
+        )
 
 
 def check_sizes(version: Path, manifest: Manifest) -> None:

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,9 +55,11 @@ class Forms(NamedTuple):
     ) -> "Forms":
         """The counts are how often each form of the tables still occurs."""
         kept = base_counts > 0
-        both = _Union.of(_Pairs(base), kept, _Pairs(recent))
-        folded = _Union.of(base.folded, _used(base.folded_of, kept, base.folded), recent.folded)
-        terms = _Union.of(base.terms, _used(base.term_of, kept, base.terms), recent.terms)
+        both = _Union.of(kept, _find_forms(recent, base))
+        is_used = _used(base.folded_of, kept, base.folded)
+        folded = _Union.of(is_used, _find(recent.folded, base.folded))
+        is_used = _used(base.term_of, kept, base.terms)
+        terms = _Union.of(is_used, _find(recent.terms, base.terms))
         counts = np.zeros(both.count, dtype=np.int64)
         counts[both.of_first[kept]] = base_counts[kept]
         counts[both.of_second] += recent_counts
@@ -82,17 +84,33 @@ class Forms(NamedTuple):
         )
 
 
-class _Pairs(Sequence[tuple[str, str]]):
-    """Each form of a table with its stem."""
+class _Found(NamedTuple):
+    """Where the members of one sorted list stand in another, or would, and which do."""
 
-    def __init__(self, table: _Words):
-        self._table = table
+    places: IntArray
+    stands: NDArray[np.bool_]
 
-    def __len__(self) -> int:
-        return len(self._table.forms)
 
-    def __getitem__(self, form: Any) -> Any:  # of one form, never of a slice
-        return self._table.forms[form], self._table.terms[self._table.term_of[form]]
+def _find(words: Sequence[str], among: Sequence[str]) -> _Found:
+    places = [bisect_left(among, word) for word in words]
+    stands = [at < len(among) and among[at] == word for at, word in zip(places, words, strict=True)]
+    return _Found(np.array(places, dtype=np.int64), np.array(stands, dtype=bool))
+
+
+def _find_forms(words: _Words, among: _Words) -> _Found:
+    """The same for forms, of which several may differ by their stems alone."""
+    places, stands = _find(words.forms, among.forms)
+    for number in np.flatnonzero(stands).tolist():
+        form, stem = words.forms[number], words.terms[words.term_of[number]]
+        at = int(places[number])
+        while at < len(among.forms) and among.forms[at] == form:
+            if among.terms[among.term_of[at]] >= stem:
+                break
+            at += 1
+        is_form = at < len(among.forms) and among.forms[at] == form
+        places[number] = at
+        stands[number] = is_form and among.terms[among.term_of[at]] == stem
+    return _Found(places, stands)
 
 
 @dataclass(frozen=True)
@@ -104,22 +122,15 @@ class _Union:
     count: int
 
     @classmethod
-    def of(cls, first: Sequence[Any], kept: NDArray[np.bool_], second: Sequence[Any]) -> "_Union":
+    def of(cls, kept: NDArray[np.bool_], second: _Found) -> "_Union":
         """All of the second, and those of the first that are `kept` or equal one of them."""
-        at = np.array([bisect_left(first, each) for each in second], dtype=np.int64)
-        is_known = np.array(
-            [
-                place < len(first) and first[place] == each
-                for place, each in zip(at.tolist(), second, strict=True)
-            ],
-            dtype=bool,
-        )
+        at, is_known = second
         kept = kept.copy()
         kept[at[is_known]] = True
         new = at[~is_known]  # each comes before the member of the first that stands there
         ahead = np.concatenate([[0], np.cumsum(kept)])
-        of_first = ahead[:-1] + np.searchsorted(new, np.arange(len(first)), side="right")
-        of_second = np.empty(len(second), dtype=np.int64)
+        of_first = ahead[:-1] + np.searchsorted(new, np.arange(len(kept)), side="right")
+        of_second = np.empty(len(at), dtype=np.int64)
         of_second[is_known] = of_first[at[is_known]]
         of_second[~is_known] = ahead[new] + np.arange(len(new))
         of_first[~kept] = -1

@@ -263,7 +263,14 @@ class Vectors:
 
     def count(self, corpus: str) -> int:
         """Vectors stored for `corpus`."""
-        return self._collections[corpus].count()
+        query = (
+            "SELECT COUNT(*) FROM embeddings WHERE segment_id = "
+            "(SELECT id FROM segments WHERE collection = ? AND scope = 'METADATA')"
+        )
+        # Chroma takes .6 s for 229,000, its database .02
+        with closing(sqlite3.connect(self._linked.folder / DATABASE)) as database:
+            (count,) = database.execute(query, (str(self._collections[corpus].id),)).fetchone()
+        return int(count)
 
     def nearest(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Neighbours:
         """Up to `depth` + OVERFETCH neighbours of `vector`. Raises DamagedStore."""
