@@ -124,8 +124,10 @@ class Records:
 
     def passage_ids(self) -> list[str]:
         """The id of every passage, by row."""
-        found = self._rows("SELECT id FROM passages ORDER BY row")
-        return self._row.in_order([id_ for (id_,) in found])
+        # as one text: a quarter of a million rows take four times as long
+        query = "SELECT json_group_array(id) FROM (SELECT id FROM passages ORDER BY row)"
+        ids: list[str] = json.loads(self._rows(query)[0][0])
+        return self._row.in_order(ids)
 
     def ids_of(self, rows: Sequence[int]) -> list[str]:
         """The ids of the passages in ascending `rows`."""
