@@ -51,7 +51,7 @@ from atlas_search.search.run import SearchRun
 from atlas_search.search.scope_counts import ScopeCounts, scope_counts
 from atlas_search.search.suggestions import Suggestion, suggestions
 from atlas_search.services import Services, narrow_services, open_services
-from atlas_search.stores.versions import make_folder
+from atlas_search.stores.versions import collections_beside, make_folder
 
 MOST_SUGGESTIONS = 20
 
@@ -96,6 +96,7 @@ class Atlas(Counting):
         chunking: Chunking | None = None,
         force: bool = False,
         rename: Mapping[str, str] | None = None,
+        share_vectors: bool = True,
         arguments: Mapping[str, Any] | None = None,
         progress: Progress = lambda *_: None,
         embedder: Embedder | None = None,
@@ -107,7 +108,9 @@ class Atlas(Counting):
         mapping), or all is of one `corpus`; `locate` finds the sources in another way. Without a
         `reader` each file is read by what its name ends in. Only what changed is read and embedded
         again, unless with `force`. `rename` gives metadata fields other names. Documents of
-        another `kind` of source stay, and `arguments` are kept for a repair. Raises SourceError if
+        another `kind` of source stay, and `arguments` are kept for a repair. Texts that another
+        collection beside this one has the vectors of, by the same model, are not embedded again,
+        if `share_vectors`. Raises SourceError if
         nothing can be built; files that cannot be read are remarks in the report.
         """
         chosen = settings_for(collection, **settings)
@@ -121,6 +124,7 @@ class Atlas(Counting):
             arguments or _arguments(paths, corpora, corpus),
             {name_of(old): name_of(new) for old, new in (rename or {}).items()},
             limits_from(chosen),
+            collections_beside(folder) if share_vectors else (),
         )
 
         def work(tell: Progress) -> BuildReport:

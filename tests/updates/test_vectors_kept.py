@@ -4,10 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from atlas_search.atlas import Atlas
 from atlas_search.build.document_ids import Changes
+from atlas_search.server.ingest.work import build_kept
+from atlas_search.stores.embeddings import VECTORS, Embeddings
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.versions import EMBEDDINGS
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import build_tiny, contents, index, write_sources
+from tests.tiny import build_tiny, contents, index, live, silent, write_sources
 from tests.updates.changes import NOTHING
 
 PARAGRAPHS = 12
@@ -61,3 +65,35 @@ def test_equal_texts_are_embedded_once_and_share_a_vector(
     assert (report.manifest.passages, report.embedded, hashes.embedded) == (6, 1, 1)
     vectors = np.concatenate([found for _, found in index(tmp_path / "c").values()])
     assert np.array_equal(vectors, np.repeat(vectors[:1], 6, axis=0))
+
+
+def test_texts_that_a_collection_beside_has_are_not_embedded_again(
+    tmp_path: Path, folder: Path, hashes: HashEmbedder
+) -> None:
+    """By the same model, as they were written there; what is damaged is embedded."""
+    source = write_sources(tmp_path / "other", {"a/x.txt": "Cows give milk.\n", "a/y.txt": "New."})
+    report = Atlas.build(source, tmp_path / "d", embedder=hashes)
+    assert (report.embedded, hashes.embedded) == (1, 1)
+    vectors = Embeddings.read(live(tmp_path / "d") / EMBEDDINGS).vectors
+    assert np.array_equal(vectors, hashes.embed(["Cows give milk.", "New."]))
+    other = HashEmbedder("other")
+    assert Atlas.build(source, tmp_path / "e", embedder=other).embedded == 2
+    alone = HashEmbedder()
+    assert Atlas.build(source, tmp_path / "f", embedder=alone, share_vectors=False).embedded == 2
+    for collection in ("c", "d", "f"):
+        path = live(tmp_path / collection) / EMBEDDINGS / VECTORS
+        blob = bytearray(path.read_bytes())
+        blob[128:] = bytes(len(blob) - 128)
+        path.write_bytes(blob)
+    assert Atlas.build(source, tmp_path / "g", embedder=HashEmbedder()).embedded == 2
+    (tmp_path / "c" / "manifest.json").write_text("no manifest")
+    assert Atlas.build(source, tmp_path / "h", embedder=HashEmbedder()).embedded == 0
+
+
+def test_what_a_server_was_handed_tells_nothing_of_other_collections(
+    tmp_path: Path, folder: Path
+) -> None:
+    kept = write_sources(tmp_path / "kept", {"a/x.txt": "Cows give milk.\n"})
+    hashes = HashEmbedder()
+    report = build_kept(kept, tmp_path / "d", hashes, silent)
+    assert (report.embedded, hashes.embedded) == (1, 1)

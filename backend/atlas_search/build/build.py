@@ -36,7 +36,8 @@ class BuildOptions:
     """What to build and how.
 
     `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`; `limits`
-    hold for each file.
+    hold for each file. `beside` are folders of other collections, whose vectors of equal texts are
+    taken over.
     """
 
     collection: str
@@ -46,6 +47,7 @@ class BuildOptions:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rename: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    beside: Sequence[Path] = ()
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,15 @@ def build(
                 others = (m.version for m in versions(folder) if m.version != manifest.version)
                 remove_old(folder, {manifest.version, *islice(others, 1)})
             else:
-                site = Site(folder, live, staging, embedder, progress, fresh=options.force)
+                site = Site(
+                    folder,
+                    live,
+                    staging,
+                    embedder,
+                    progress,
+                    fresh=options.force,
+                    beside=options.beside,
+                )
                 manifest, embedded = write_version(site, contents)
                 progress(LAST_STAGE, 0, 1)
                 make_live(folder, manifest, live)

@@ -9,7 +9,7 @@ import numpy as np
 
 from atlas_search.build.document_ids import Placed
 from atlas_search.build.live_version import Cut, Kept, Live, Materials
-from atlas_search.core.errors import DamagedStore
+from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.digests import check_files, damaged_files
 from atlas_search.stores.embeddings import (
@@ -56,12 +56,19 @@ class Vectors:
 
 
 class Known:
-    """Vectors of the versions on disk that the same model made."""
+    """Vectors of the versions on disk and of collections `beside`, if the same model made them."""
 
-    def __init__(self, folder: Path, fingerprint: str, live: Live | None):
+    def __init__(
+        self, folder: Path, fingerprint: str, live: Live | None, beside: Sequence[Path] = ()
+    ):
+        of_others = ((other, live_manifest(other)) for other in beside)
+        found = [
+            *((folder, manifest) for manifest in versions(folder)),
+            *((other, manifest) for other, manifest in of_others if manifest),
+        ]
         self._versions = [
-            (folder / manifest.version, manifest)
-            for manifest in versions(folder)
+            (of / manifest.version, manifest)
+            for of, manifest in found
             if manifest.embedding.fingerprint == fingerprint
         ]
         self._live = live
@@ -107,6 +114,14 @@ class Known:
             return read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER))
         except DamagedStore:
             return None
+
+
+def live_manifest(folder: Path) -> Manifest | None:
+    """That of another collection; None if it cannot be read."""
+    try:
+        return Manifest.read(folder)
+    except (AtlasError, OSError):
+        return None
 
 
 def embed_missing(

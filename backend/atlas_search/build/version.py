@@ -84,7 +84,8 @@ class Contents:
 class Site:
     """Where a version is built, and from what.
 
-    `fresh` builds the index anew in any case, `whole` writes all parts anew.
+    `fresh` builds the index anew in any case, `whole` writes all parts anew. `beside` are other
+    collections, whose vectors of equal texts are taken over.
     """
 
     folder: Path
@@ -95,6 +96,7 @@ class Site:
     fresh: bool = False
     reanalyse: bool = False
     whole: bool = False
+    beside: Sequence[Path] = ()
 
 
 def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
@@ -106,7 +108,7 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     if site.live and not is_whole:
         change = change_of(site.live, contents.plan.documents, materials)
     parts = change.parts if change else list(materials.parts(contents.plan.documents))
-    known = Known(site.folder, site.embedder.fingerprint, site.live)
+    known = Known(site.folder, site.embedder.fingerprint, site.live, site.beside)
     vectors = embed_missing(
         parts,
         materials,

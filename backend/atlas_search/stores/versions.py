@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import FILE_NAME, Manifest
 
 CHROMA, RECORDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
     "chroma",
@@ -86,6 +86,15 @@ def versions(folder: Path) -> list[Manifest]:
             except (MissingStore, DamagedStore):
                 continue  # of another schema, or without what makes it whole
     return found
+
+
+def collections_beside(folder: Path) -> list[Path]:
+    """The folders of other collections in the same place, in order."""
+    try:
+        others = sorted(path for path in folder.parent.iterdir() if path.name != folder.name)
+        return [path for path in others if (path / FILE_NAME).is_file()]
+    except OSError:  # the place is made with the first collection
+        return []
 
 
 def go_live(folder: Path, manifest: Manifest) -> None:

@@ -88,6 +88,8 @@ def build_kept(
         reader=files_reader(),
         chunking=cut,
         force=force,
+        # how many texts were embedded would tell what other collections hold
+        share_vectors=False,
         arguments={"source": [str(kept)]},
         progress=progress,
         embedder=embedder,
