@@ -2,11 +2,13 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from atlas_search.atlas import Atlas
 from atlas_search.build import change
 from atlas_search.build.backup.write import export_collection
 from atlas_search.build.maintain import compact, drop, remove_source, repair
@@ -283,3 +285,29 @@ def test_two_passages_with_one_id_are_refused(changed: Path, tmp_path: Path, cor
             build_from("chroma", changed, sources)
             assert is_shared(changed)
             assert not problems(changed)
+
+
+def test_words_are_counted_as_in_a_version_that_was_written_whole(
+    changed: Path, tmp_path: Path
+) -> None:
+    found = []
+    for folder in (changed, whole(tmp_path, CHANGED)):
+        with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
+            lines = [
+                atlas.concordance(query, sort=sort, **where)
+                for query in ("give", "c*", "give NEAR/2 butter", '"the sea"', "cloth OR honey")
+                for sort in ("document", "left", "right", "hit", "date")
+                for where in ({}, {"corpora": ["farm"]}, {"require": ["give"]})
+            ]
+            lists = [
+                atlas.trends("give", by=by, by_corpus=by != "corpus") for by in ("corpus", "year")
+            ]
+            others = [
+                atlas.collocates("give", min_count=1),
+                atlas.keywords(corpora=["farm"], min_count=1),
+                atlas.keywords(corpora=["town"], against=["farm", "sea"], min_count=1),
+                atlas.concordance("give", sample=3, seed=1),
+            ]
+            found.append([replace(each, trace_id="") for each in (*lines, *lists, *others)])
+    assert found[0] == found[1]
+    assert all(each.hits for each in found[0][:10])
