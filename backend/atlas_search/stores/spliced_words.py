@@ -176,17 +176,25 @@ class SplicedPlaces:
 
     def row(self, form: int) -> IntArray:
         """Where a form stands."""
-        return self.take(np.array([form])).value
+        (_, base), (_, recent) = self._both(np.array([form]))
+        # two ascending runs, which a stable sort makes use of
+        return np.sort(np.concatenate([base, recent]), kind="stable") if len(recent) else base
 
     def take(self, forms: IntArray) -> Gathered:
         """Where each of `forms` stands."""
-        base = self._items(self._base, self._forms.in_base[forms], 0)
-        recent = self._items(self._recent, self._forms.in_recent[forms], self._splice.first)
+        base, recent = self._both(forms)
         row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
         order = np.lexsort((value, row))
         row = row[order]
         firsts = np.searchsorted(row, np.arange(len(forms)))
         return Gathered(row, np.arange(len(row)) - firsts[row], value[order])
+
+    def _both(self, forms: IntArray) -> Sequence[tuple[IntArray, IntArray]]:
+        """The forms that have a place, and where: in the base, and in what is recent."""
+        return (
+            self._items(self._base, self._forms.in_base[forms], 0),
+            self._items(self._recent, self._forms.in_recent[forms], self._splice.first),
+        )
 
     def _items(self, of: Ragged, forms: IntArray, moved: int) -> tuple[IntArray, IntArray]:
         has = np.flatnonzero(forms >= 0)
