@@ -31,6 +31,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.embeddings import Embeddings, read_embeddings
 from atlas_search.stores.manifest import (
     SCHEMA_VERSION,
+    SHARING_SCHEMA_VERSION,
     Calibration,
     EmbeddingModel,
     Index,
@@ -144,6 +145,7 @@ class _Parts:
     counter: Counter
     tokens: IntArray
     index: WrittenIndex
+    is_shared: bool
 
 
 def _write_whole(
@@ -169,7 +171,7 @@ def _write_whole(
         None if site.fresh or not _same_model(site) else site.live,
         _stage(site.progress, "Writing the vector index"),
     )
-    return _Parts(written.counter, embeddings.tokens, index)
+    return _Parts(written.counter, embeddings.tokens, index, is_shared=False)
 
 
 def _write_change(
@@ -191,7 +193,8 @@ def _write_change(
     before = change.live.manifest
     corpora = counter.passages()
     recalls = {c: recall for c, recall in before.index_recalls.items() if c in corpora}
-    return _Parts(counter, embeddings.tokens, WrittenIndex(before.vector_tombstones, recalls))
+    index = WrittenIndex(before.vector_tombstones, recalls)
+    return _Parts(counter, embeddings.tokens, index, is_shared=True)
 
 
 @contextmanager
@@ -240,7 +243,7 @@ def _manifest(
     info = asdict(site.embedder.info) | {"fingerprint": site.embedder.fingerprint}
     long = int(np.count_nonzero(tokens > site.embedder.info.max_tokens))
     return Manifest(
-        schema_version=SCHEMA_VERSION,
+        schema_version=SHARING_SCHEMA_VERSION if parts.is_shared else SCHEMA_VERSION,
         collection=contents.collection,
         version=name,
         content_digest=digest,

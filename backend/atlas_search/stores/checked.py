@@ -25,9 +25,10 @@ class CheckedVersion:
         self._folder = folder
         self._version = folder / manifest.version
         self._manifest = manifest
-        self._whole: dict[str, State] = _read(folder / KEPT).get(manifest.version, {})
+        kept = _read(folder / KEPT)
         # each question asks for the state of all: to make the paths takes twice as long as to ask
         self._paths = {name: os.path.join(self._version, name) for name in manifest.files}
+        self._whole: dict[str, State] = kept.pop(manifest.version, None) or self._shared(kept)
         self._damaged: dict[str, tuple[State, str]] = {}
 
     def problems(self, go_on: Callable[[], bool] = lambda: True) -> list[str]:
@@ -50,6 +51,15 @@ class CheckedVersion:
             problem for name, (state, problem) in self._damaged.items() if states.get(name) == state
         ]
         return missing + wrong
+
+    def _shared(self, kept: Mapping[str, Mapping[str, State]]) -> dict[str, State]:
+        """The files that were found whole in another version, which shares them with this one.
+
+        A new name changes the time of a file's entry, the last of its state.
+        """
+        known = {(name, *state[:-1]) for of in kept.values() for name, state in of.items()}
+        states = self._states().items()
+        return {name: state for name, state in states if (name, *state[:-1]) in known}
 
     def _states(self) -> dict[str, State]:
         found = {name: _state(path) for name, path in self._paths.items()}

@@ -34,8 +34,8 @@ REASONS: Mapping[str, str] = {
         "The sentences of the best passages are embedded, and each is measured."
     ),
     "one changed document": (
-        "A version is a folder of its own: what did not change is copied or counted again, and the "
-        "Chroma index opened, changed and closed."
+        "Every source file is looked at, and every document placed and counted; the file of the "
+        "documents is copied. All else takes time for what has changed."
     ),
     "a thousand changed documents, against the engines alone": (
         "The engines get words and vectors; a build reads, cuts and analyses the documents first, "
@@ -47,8 +47,9 @@ REASONS: Mapping[str, str] = {
         "question are in more passages."
     ),
     "growth: one changed document": (
-        "What did not change is copied: time that grows with the collection, however little has "
-        "changed."
+        "Every source file is looked at, and every document placed and counted, however little has "
+        "changed; the file of the documents is copied. In a small collection that is next to "
+        "nothing."
     ),
     "growth: open a collection": (
         "The ids of all passages are read, and where a corpus has more than 75,000 passages Chroma "
