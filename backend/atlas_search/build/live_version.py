@@ -149,8 +149,9 @@ class Live:
     @cached_property
     def found(self) -> Sequence[FoundDocument]:
         """All its documents, as kept."""
+        languages = self.manifest.languages
         return [
-            FoundDocument(corpus, source, provenance, True, index, self.manifest.languages[corpus])
+            FoundDocument(corpus, source, provenance, True, index, languages[corpus])
             for index, (corpus, source, provenance) in enumerate(self.records.provenances())
         ]
 
@@ -257,11 +258,11 @@ class Materials:
         if not (self.is_analysed if are_whole else self._keeps_words):
             yield from documents
             return
-        ids = self.live.records.document_ids()
+        ids, languages = self.live.records.document_ids(), self.live.manifest.languages
 
         def stays(place: Placed) -> bool:
             found = place.found
-            known = self.live.manifest.languages.get(found.corpus)
+            known = languages.get(found.corpus)
             return found.kept and ids[found.number] == place.id and known == found.language
 
         run: list[Placed] = []

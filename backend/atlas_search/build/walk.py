@@ -10,6 +10,8 @@ from atlas_search.core.errors import SourceError
 LEADS_OUT = "a link that leads out of the source folder, which is not followed"
 """Why a file or folder is left out."""
 
+_UNPRINTABLE = "its name is not UTF-8: rename it"
+
 
 def real_paths(roots: Iterable[Path]) -> list[Path]:
     """Where sources really are. Whoever names a link as a source means what it leads to."""
@@ -33,14 +35,21 @@ def walk(
         return [(root, root.name, _refusal(root, suffixes, real_paths([root])))]
     if not root.is_dir():
         raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
+    found = sorted(_files(root), key=lambda each: each[0].parts)
+    above = len(root.parts)
     return [
-        (path, printable(path.relative_to(root).as_posix()), _refusal(path, suffixes, inside))
-        for path in sorted(_files(root))
+        (
+            path,
+            printable("/".join(path.parts[above:])),
+            _refusal_by_name(path, suffixes) if is_plain else _refusal(path, suffixes, inside),
+        )
+        for path, is_plain in found
     ]
 
 
-def _files(root: Path) -> Iterator[Path]:
-    """What is below `root` and no folder, links and folders too deep to be listed among it."""
+def _files(root: Path) -> Iterator[tuple[Path, bool]]:
+    """What is below `root` and no folder, links and folders too deep to be listed among it, and
+    whether it is surely a file: of thousands, nothing more is asked."""
     waiting = [root]  # not os.walk, which calls itself: a thousand folders in folders are too many
     while waiting:
         folder = waiting.pop()
@@ -51,19 +60,27 @@ def _files(root: Path) -> Iterator[Path]:
                 raise SourceError(
                     f"{folder} cannot be listed: {error.strerror}. Mend that first."
                 ) from error
-            yield folder
+            yield folder, False
             continue
         for entry in entries:
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(path)
             else:
-                yield path
+                yield path, entry.is_file(follow_symlinks=False)
+
+
+def _refusal_by_name(path: Path, suffixes: frozenset[str]) -> str:
+    if printable(path.name) != path.name:
+        return _UNPRINTABLE
+    if not path.name.lower().endswith(tuple(suffixes)):
+        return f"not a {' or '.join(sorted(suffixes))} file"
+    return ""
 
 
 def _refusal(path: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> str:
     if printable(path.name) != path.name:
-        return "its name is not UTF-8: rename it"
+        return _UNPRINTABLE
     try:
         is_folder, is_file = path.is_dir(), path.is_file()
     except OSError:
@@ -72,13 +89,10 @@ def _refusal(path: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> st
         return "a link to a folder, which is not followed: name that folder as a source"
     if not is_file:
         return "a link to nothing" if path.is_symlink() else "not a regular file"
-    if not path.name.lower().endswith(tuple(suffixes)):
-        return f"not a {' or '.join(sorted(suffixes))} file"
-    if leads_out(path, inside):
-        return LEADS_OUT
-    return ""
+    by_name = _refusal_by_name(path, suffixes)
+    return LEADS_OUT if not by_name and leads_out(path, inside) else by_name
 
 
 def printable(name: str) -> str:
     """A name of the file system as text."""
-    return os.fsencode(name).decode("utf-8", "replace")
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "replace")
