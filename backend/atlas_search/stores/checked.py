@@ -28,7 +28,7 @@ class CheckedVersion:
         kept = _read(folder / KEPT)
         # each question asks for the state of all: to make the paths takes twice as long as to ask
         self._paths = {name: os.path.join(self._version, name) for name in manifest.files}
-        self._whole: dict[str, State] = kept.pop(manifest.version, None) or self._shared(kept)
+        self._whole: dict[str, State] = kept.pop(manifest.version, {}) or self._shared(kept)
         self._damaged: dict[str, tuple[State, str]] = {}
 
     def problems(self, go_on: Callable[[], bool] = lambda: True) -> list[str]:
