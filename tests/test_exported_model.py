@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.evaluation.runs.here import model_settings
 from atlas_search.providers.embedding import Runtime
 from atlas_search.providers.embedding import exported as exporting
 from atlas_search.providers.embedding.exported import LEAST_COSINE, NotExported
@@ -127,7 +128,9 @@ def test_a_damaged_export_is_made_anew(
     again = opened(tiny, tmp_path)
     assert np.array_equal(again.embed_query("the court"), first)
     assert exports_in(tmp_path) == [folder]
-    assert json.loads((folder / "about.json").read_text())["lowest_cosine"] >= LEAST_COSINE
+    assert (
+        json.loads((folder / "about.json").read_text())["lowest_cosine"] >= LEAST_COSINE["float32"]
+    )
 
 
 def test_what_a_killed_export_left_goes(tiny: Path, tmp_path: Path) -> None:
@@ -150,7 +153,7 @@ def test_another_model_or_pooling_is_another_export(tiny: Path, tmp_path: Path) 
 def test_what_gives_other_vectors_is_not_used(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(exporting, "LEAST_COSINE", 1.1)
+    monkeypatch.setitem(exporting.LEAST_COSINE, "float32", 1.1)
     with caplog.at_level(logging.WARNING):
         model = opened(tiny, tmp_path / "exports", "auto")
         assert model.info.runtime.startswith("torch ")
@@ -185,3 +188,40 @@ def test_where_nothing_can_be_written_it_stays_in_pytorch(
 
 def test_a_reason_reads_as_a_sentence() -> None:
     assert str(NotExported("its tokens are others")) == "its tokens are others"
+
+
+def test_rounded_weights_give_vectors_near_those_of_pytorch_and_of_their_own(
+    tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    rounded = opened(DEFAULT_MODEL, tmp_path, "int8")
+    texts = [
+        "Who spoke of wages in 1926?",
+        "Fähre über den Fluß",
+        "The court held that a search without a warrant is unlawful. " * 8,
+    ]
+    near = [float(a @ b) for a, b in zip(rounded.embed(texts), embedder.embed(texts), strict=True)]
+    near += [float(rounded.embed_query(t) @ embedder.embed_query(t)) for t in texts]
+    assert 0.98 < min(near) < 0.99999
+    assert rounded.fingerprint != embedder.fingerprint
+    assert rounded.count_tokens(texts) == embedder.count_tokens(texts)
+    assert rounded.info.runtime.endswith(" int8")
+    assert not embedder.info.runtime.endswith(" int8")
+    (folder,) = exports_in(tmp_path)
+    assert not (folder / "exact.onnx").exists()
+    assert (folder / "model.onnx").stat().st_size < 30_000_000
+    again = opened(DEFAULT_MODEL, tmp_path, "int8")
+    np.testing.assert_array_equal(again.embed_query(texts[0]), rounded.embed_query(texts[0]))
+    assert model_settings(rounded.info)["embedding_runtime"] == "int8"
+
+
+def test_rounded_and_exact_exports_are_kept_beside_each_other(tiny: Path, tmp_path: Path) -> None:
+    exact = opened(tiny, tmp_path).embed_query("the court")
+    rounded = opened(tiny, tmp_path, "int8").embed_query("the court")
+    assert len(exports_in(tmp_path)) == 2
+    assert not np.array_equal(exact, rounded)
+    np.testing.assert_array_equal(opened(tiny, tmp_path).embed_query("the court"), exact)
+
+
+def test_rounded_weights_do_not_run_on_a_gpu(tiny: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="EMBEDDING_RUNTIME=int8 runs on a CPU"):
+        opened(tiny, tmp_path, "int8", device="cuda")

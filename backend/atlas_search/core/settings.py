@@ -96,10 +96,11 @@ class Settings(BaseSettings):
     embedding_device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="auto (CUDA where there is one), cpu or cuda"
     )
-    embedding_runtime: Literal["auto", "torch", "onnxruntime"] = Field(
+    embedding_runtime: Literal["auto", "torch", "onnxruntime", "int8"] = Field(
         "auto",
         description="What runs a local model: onnxruntime, which needs a third of the time for a "
-        "question; torch; or auto, torch on a GPU and for a model that cannot be exported",
+        "question; int8, the same with its weights rounded, in half of that, and with vectors of "
+        "its own; torch; or auto, torch on a GPU and for a model that cannot be exported",
     )
     read_workers: int | None = Field(
         None,

@@ -76,6 +76,7 @@ class ProcessSubject:
 def model_settings(embedder: EmbedderInfo) -> dict[str, str]:
     """What a run says of the embedding model, and which library runs it if that is known."""
     runtime, *_ = embedder.runtime.split() or [""]  # without its version, which is among others
+    runtime = "int8" if embedder.runtime.endswith(" int8") else runtime
     return {
         "embedding_provider": embedder.provider,
         "embedding_model": embedder.name,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Device = Literal["auto", "cpu", "cuda"]
-Runtime = Literal["auto", "torch", "onnxruntime"]
+Runtime = Literal["auto", "torch", "onnxruntime", "int8"]
 PoolingChoice = Literal["", "mean", "cls", "max", "mean+max"]
 
 NO_LIMIT = 2**31 - 1

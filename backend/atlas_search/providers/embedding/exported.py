@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from filelock import FileLock
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 
     from atlas_search.providers.embedding.loading import TorchModel
 
-LEAST_COSINE = 0.9999
-"""Of a vector of the export to PyTorch's; for the default model it is 0.9999998 or more."""
+Precision = Literal["float32", "int8"]
+"""Of the weights; `int8` are rounded, each row of a matrix on a scale of its own."""
+
+LEAST_COSINE: dict[Precision, float] = {"float32": 0.9999, "int8": 0.95}
+"""Of a vector of the export to PyTorch's; for the default model it is 0.9999998 or more, and 0.98
+with rounded weights."""
 
 FEW = 2048
 """Tokens up to which texts are embedded one by one, by the thread that asks. A question's eight
@@ -65,6 +69,7 @@ class About:
     special_tokens: bool
     sha256: str
     lowest_cosine: float
+    precision: Precision = "float32"
 
 
 class ExportedModel:
@@ -78,7 +83,8 @@ class ExportedModel:
         import onnxruntime
         from tokenizers import Tokenizer
 
-        self.runtime = f"onnxruntime {onnxruntime.__version__}"
+        rounded = " int8" if about.precision == "int8" else ""
+        self.runtime = f"onnxruntime {onnxruntime.__version__}{rounded}"
         self.dimension = about.dimension
         self.pooling = about.pooling
         self.max_tokens = about.max_tokens
@@ -131,9 +137,12 @@ class ExportedModel:
         return list(self._whole.encode(text, add_special_tokens=False).offsets)
 
 
-def export_folder(root: Path, model: ModelFolder, pooling: str) -> Path:
+def export_folder(
+    root: Path, model: ModelFolder, pooling: str, precision: Precision = "float32"
+) -> Path:
     """Where below `root` the export of a model with this pooling is, or will be."""
     parts = [_FORM, pooling, sorted(model.contents.items())]
+    parts += ["int8"] if precision == "int8" else []
     return root / hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
@@ -148,24 +157,26 @@ def open_export(folder: Path) -> ExportedModel | None:
         return None
 
 
-def export(model: "TorchModel", folder: Path) -> ExportedModel:
+def export(model: "TorchModel", folder: Path, precision: Precision = "float32") -> ExportedModel:
     """Export a model to `folder`, once it gives the same vectors; others that want to, wait for it.
+
+    Those of rounded weights are nearly the same.
 
     Raises NotExported, or OSError where nothing can be written.
     """
     _check_kind(model)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.parent / ".lock"):
-        return open_export(folder) or _export(model, folder)
+        return open_export(folder) or _export(model, folder, precision)
 
 
-def _export(model: "TorchModel", folder: Path) -> ExportedModel:
+def _export(model: "TorchModel", folder: Path, precision: Precision) -> ExportedModel:
     """The same, in place of what is there. PyTorch exports one model at a time."""
     staged = folder.parent / ".staged"
     shutil.rmtree(staged, ignore_errors=True)  # of a process that was killed
     staged.mkdir()
     try:
-        about = _make(model, staged)
+        about = _make(model, staged, precision)
         shutil.rmtree(folder, ignore_errors=True)
         staged.rename(folder)
     finally:
@@ -173,9 +184,11 @@ def _export(model: "TorchModel", folder: Path) -> ExportedModel:
     return ExportedModel(folder, about)
 
 
-def _make(model: "TorchModel", folder: Path) -> About:
+def _make(model: "TorchModel", folder: Path, precision: Precision) -> About:
     try:
         inputs = _write_model(model, folder)
+        if precision == "int8":
+            _round(folder / _MODEL)
     except OSError:
         raise
     except Exception as error:  # the exporter raises errors of many kinds
@@ -188,6 +201,7 @@ def _make(model: "TorchModel", folder: Path) -> About:
         special_tokens=model.special_tokens,
         sha256=_digest(folder / _MODEL),
         lowest_cosine=0.0,
+        precision=precision,
     )
     about = replace(unchecked, lowest_cosine=_check(model, folder, unchecked))
     (folder / _ABOUT).write_text(json.dumps(asdict(about), indent=2) + "\n")
@@ -247,6 +261,20 @@ def _write_model(model: "TorchModel", folder: Path) -> tuple[str, ...]:
     return names
 
 
+def _round(path: Path) -> None:
+    """Round the weights of a model that was written, in place."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    exact, prepared = path.with_name("exact.onnx"), path.with_name("prepared.onnx")
+    path.rename(exact)
+    quant_pre_process(exact, prepared, skip_symbolic_shape=True)
+    # a scale for each row: with one for a whole matrix vectors are too far from PyTorch's (.95)
+    quantize_dynamic(prepared, path, per_channel=True, weight_type=QuantType.QInt8)
+    exact.unlink()
+    prepared.unlink()
+
+
 def _check(model: "TorchModel", folder: Path, about: About) -> float:
     """The lowest cosine of the vectors of both. Raises NotExported below LEAST_COSINE, or where
     their tokens differ."""
@@ -263,7 +291,7 @@ def _check(model: "TorchModel", folder: Path, about: About) -> float:
     except Exception as error:  # as where the exported graph holds for one length of text only
         raise NotExported(f"ONNX Runtime cannot run it ({type(error).__name__})") from error
     lowest = min(float(one @ other) for one, other in pairs)
-    if not lowest >= LEAST_COSINE:
+    if not lowest >= LEAST_COSINE[about.precision]:
         raise NotExported(f"its vectors are others (lowest cosine {lowest:.6f})")
     return lowest
 

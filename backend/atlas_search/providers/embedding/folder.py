@@ -102,9 +102,12 @@ def read_folder(path: Path) -> ModelFolder:
     )
 
 
-def fingerprint(folder: ModelFolder, pooling: str, passage_prefix: str) -> str:
+def fingerprint(
+    folder: ModelFolder, pooling: str, passage_prefix: str, *, is_rounded: bool = False
+) -> str:
     """The digest of all that decides the vectors of passages; see Embedder."""
     parts = ["local", pooling, passage_prefix, sorted(folder.contents.items())]
+    parts += ["int8"] if is_rounded else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -13,6 +13,7 @@ from atlas_search.providers.embedding import Device, EmbedderInfo, PoolingChoice
 from atlas_search.providers.embedding.exported import (
     ExportedModel,
     NotExported,
+    Precision,
     export,
     export_folder,
     open_export,
@@ -47,9 +48,10 @@ class LocalEmbedder:
 
     Empty prefixes and pooling are the model's own. But for `torch`, and on a CPU, it is exported to
     ONNX Runtime, once, below `exports`; a model that cannot be stays in PyTorch, unless `runtime`
-    is `onnxruntime`. Raises MissingModel where there is no model,
-    and ConfigurationError where `pooling` does not go with it or, at first use, `device` with this
-    machine.
+    is `onnxruntime`. `int8` is an export whose weights are rounded to eight bits: its vectors are
+    others, those of passages too. Raises MissingModel where there is no model,
+    and ConfigurationError where `pooling` does not go with it, `device` with `runtime` or, at first
+    use, `device` with this machine.
     """
 
     def __init__(
@@ -70,8 +72,15 @@ class LocalEmbedder:
         self._device = device
         self._passage_prefix = passage_prefix or self._folder.passage_prompt
         self._query_prefix = query_prefix or self._folder.query_prompt
+        if runtime == "int8" and device == "cuda":
+            raise ConfigurationError(
+                "EMBEDDING_RUNTIME=int8 runs on a CPU: it does not go with EMBEDDING_DEVICE=cuda."
+            )
         self.fingerprint = fingerprint(
-            self._folder, pooling or self._folder.pooling, self._passage_prefix
+            self._folder,
+            pooling or self._folder.pooling,
+            self._passage_prefix,
+            is_rounded=runtime == "int8",
         )
         self._runtime = runtime
         self._exports = exports
@@ -131,26 +140,31 @@ class LocalEmbedder:
     def _load(self) -> LoadedModel:
         if self._runtime == "torch" or self._device == "cuda":
             return self._load_torch()
-        at = export_folder(self._exports, self._folder, self._pooling or self._folder.pooling)
+        precision: Precision = "int8" if self._runtime == "int8" else "float32"
+        pooling = self._pooling or self._folder.pooling
+        at = export_folder(self._exports, self._folder, pooling, precision)
         # where there may be a GPU, PyTorch must say whether there is
-        exported = None if self._device == "auto" and may_have_cuda() else open_export(at)
-        return exported or self._export(at)
+        may_be_faster = self._device == "auto" and precision == "float32" and may_have_cuda()
+        exported = None if may_be_faster else open_export(at)
+        return exported or self._export(at, precision)
 
     def _load_torch(self) -> TorchModel:
-        return load(self._folder.path, self._pooling, self._device)
+        # rounded weights run on a CPU
+        device = "cpu" if self._runtime == "int8" else self._device
+        return load(self._folder.path, self._pooling, device)
 
-    def _export(self, folder: Path) -> LoadedModel:
+    def _export(self, folder: Path, precision: Precision) -> LoadedModel:
         """The model, exported; in PyTorch where that is not possible, and `runtime` allows it."""
         model = self._load_torch()
         if model.device != "cpu":
             return model
         try:
-            return export(model, folder)
+            return export(model, folder, precision)
         except (NotExported, OSError) as error:
-            if self._runtime == "onnxruntime":
+            if self._runtime != "auto":
                 raise ConfigurationError(
-                    f"EMBEDDING_RUNTIME=onnxruntime does not go with EMBEDDING_MODEL={self._name}: "
-                    f"{error}. Set EMBEDDING_RUNTIME=auto or torch."
+                    f"EMBEDDING_RUNTIME={self._runtime} does not go with "
+                    f"EMBEDDING_MODEL={self._name}: {error}. Set EMBEDDING_RUNTIME=auto or torch."
                 ) from error
             log.warning(
                 "%s runs in PyTorch, not in ONNX Runtime: %s. EMBEDDING_RUNTIME=torch spares the "
