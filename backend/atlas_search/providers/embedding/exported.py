@@ -263,8 +263,11 @@ def _write_model(model: "TorchModel", folder: Path) -> tuple[str, ...]:
 
 def _round(path: Path) -> None:
     """Round the weights of a model that was written, in place."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-    from onnxruntime.quantization.shape_inference import quant_pre_process
+    from onnxruntime.quantization import (  # type: ignore[import-untyped]
+        QuantType,
+        quant_pre_process,
+        quantize_dynamic,
+    )
 
     exact, prepared = path.with_name("exact.onnx"), path.with_name("prepared.onnx")
     path.rename(exact)
