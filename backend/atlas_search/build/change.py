@@ -114,14 +114,13 @@ def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> 
     manifest = live.manifest
     if not all(files_of(manifest, part) for part in PARTS) or live.records.is_of_earlier_form:
         return None
-    # what is linked keeps its digest, so that damage is found later; what is read gets a new one
-    recent = [name for name in manifest.files if RECENT in Path(name).parts]
     try:
         check_sizes(live.folder, manifest)
         check_touched(live.folder, manifest)
     except DamagedStore:
         return None
-    if damaged_files(live.folder, manifest, recent):
+    # what is linked keeps its digest, so that damage is found later; what is copied gets a new one
+    if damaged_files(live.folder, manifest, filter(_is_copied, manifest.files)):
         return None
     parts = list(materials.parts(documents, are_whole=True))
     passages = [len(p.rows) if isinstance(p, Kept) else materials.passages(p) for p in parts]
@@ -147,6 +146,11 @@ def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> 
     order = before.after(stood, documents_stood, _leaving(live, before, stood))
     change = Change(live, parts, passages, order, stood, documents_stood)
     return change if _is_small(change) else None
+
+
+def _is_copied(name: str) -> bool:
+    """Whether a change reads or copies a file of the live version, and does not link it."""
+    return RECENT in Path(name).parts or (name.startswith(KEYWORDS) and name.endswith(".json"))
 
 
 def _order_of(live: Live) -> Order:
