@@ -246,7 +246,8 @@ def _check_chroma(version: _Version) -> str:
         for name in without_digest(manifest)
     )
     return (
-        f"{len(ids)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in each corpus"
+        f"{np.count_nonzero(in_base)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in "
+        "each corpus"
         f"{unproven}"
     )
 
