@@ -209,8 +209,15 @@ def test_a_store_built_with_another_model_is_refused(
     folder = copy_of(demo, stores, tmp_path)
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest["digest"]
-    manifest["embedding"] |= {"name": "models/other", "fingerprint": "0" * 64}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
     settings = Settings(chroma_persist_directory=tmp_path, chroma_collection_name="copy")
-    with pytest.raises(EmbedderMismatch, match="Set EMBEDDING_MODEL=models/other"):
-        open_services(settings, embedder)
+    for other, told in (
+        ({"name": "models/other", "runtime": "torch 2.1"}, "auto"),
+        ({"runtime": "onnxruntime 1.2 int8"}, "int8"),
+    ):
+        manifest["embedding"] |= {"fingerprint": "0" * 64, **other}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(
+            EmbedderMismatch,
+            match=f"Set EMBEDDING_MODEL=models/other.* and EMBEDDING_RUNTIME={told}, or build",
+        ):
+            open_services(settings, embedder)

@@ -32,7 +32,7 @@ from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.health import ProviderHealth
 from atlas_search.providers.chat.open import model_server, open_chat_models
-from atlas_search.providers.embedding import Embedder, PoolingChoice
+from atlas_search.providers.embedding import ROUNDED, Embedder, PoolingChoice
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.providers.entailment import open_entailment
 from atlas_search.providers.http import hide_logins
@@ -293,7 +293,8 @@ def check_embedder(manifest: Manifest, embedder: Embedder, settings: Settings) -
         f"The collection {manifest.collection} was built with {built.name} ({built.pooling} "
         f"pooling, weights {built.digest[:12]}), and EMBEDDING_MODEL={settings.embedding_model} "
         f"with the other settings gives other vectors. Set EMBEDDING_MODEL={built.name}, "
-        f"EMBEDDING_PROVIDER={built.provider}, POOLING={pooling} and "
-        f"EMBEDDING_PASSAGE_PREFIX={built.passage_prefix!r}, or build "
+        f"EMBEDDING_PROVIDER={built.provider}, POOLING={pooling}, "
+        f"EMBEDDING_PASSAGE_PREFIX={built.passage_prefix!r} and "
+        f"EMBEDDING_RUNTIME={ROUNDED if built.runtime.endswith(ROUNDED) else 'auto'}, or build "
         f"{settings.collection_folder} again with `atlas create` and the model you want."
     )

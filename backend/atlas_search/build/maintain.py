@@ -153,8 +153,8 @@ def _open_version(
         raise EmbedderMismatch(
             f"{folder.name} was built with {model.name} ({model.provider}), and the settings give "
             f"the vectors of another model: {embedder.info.name} ({embedder.info.provider}). Set "
-            f"EMBEDDING_MODEL={model.name}, EMBEDDING_PROVIDER={model.provider} and POOLING as "
-            "they were, or build it again with `atlas create`."
+            f"EMBEDDING_MODEL={model.name}, EMBEDDING_PROVIDER={model.provider}, POOLING and "
+            "EMBEDDING_RUNTIME as they were, or build it again with `atlas create`."
         )
     unfinished = (folder / STAGING).exists()
     live = Live(folder, manifest, recovers_order=recovers_order)

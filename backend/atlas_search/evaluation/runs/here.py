@@ -11,7 +11,7 @@ from atlas_search.evaluation.run import PROCESS, RunSpec, versions
 from atlas_search.evaluation.runs.judging import judging_tools
 from atlas_search.evaluation.runs.subject import Facts
 from atlas_search.providers.chat import Health
-from atlas_search.providers.embedding import EmbedderInfo
+from atlas_search.providers.embedding import ROUNDED, EmbedderInfo
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ProcessSubject:
 def model_settings(embedder: EmbedderInfo) -> dict[str, str]:
     """What a run says of the embedding model, and which library runs it if that is known."""
     runtime, *_ = embedder.runtime.split() or [""]  # without its version, which is among others
-    runtime = "int8" if embedder.runtime.endswith(" int8") else runtime
+    runtime = ROUNDED if embedder.runtime.endswith(ROUNDED) else runtime
     return {
         "embedding_provider": embedder.provider,
         "embedding_model": embedder.name,

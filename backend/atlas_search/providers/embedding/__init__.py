@@ -11,6 +11,9 @@ Device = Literal["auto", "cpu", "cuda"]
 Runtime = Literal["auto", "torch", "onnxruntime", "int8"]
 PoolingChoice = Literal["", "mean", "cls", "max", "mean+max"]
 
+ROUNDED = "int8"
+"""What EMBEDDING_RUNTIME is, and `EmbedderInfo.runtime` ends with, for rounded weights."""
+
 NO_LIMIT = 2**31 - 1
 """`EmbedderInfo.max_tokens` of a model that reads texts of any length."""
 
@@ -24,7 +27,7 @@ class EmbedderInfo:
     the one in force. `max_tokens` is what the model reads of a text. `provider` is its name in
     EMBEDDING_PROVIDER. The prefixes are put before every passage and query, and are the model's
     own where the settings give none. `runtime` is the library that runs the model,
-    with its version.
+    with its version, and ROUNDED if its weights are.
     """
 
     name: str

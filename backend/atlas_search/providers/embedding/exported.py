@@ -19,6 +19,7 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import AtlasError
+from atlas_search.providers.embedding import ROUNDED
 from atlas_search.providers.embedding.folder import ModelFolder
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class ExportedModel:
         import onnxruntime
         from tokenizers import Tokenizer
 
-        rounded = " int8" if about.precision == "int8" else ""
+        rounded = f" {ROUNDED}" if about.precision == "int8" else ""
         self.runtime = f"onnxruntime {onnxruntime.__version__}{rounded}"
         self.dimension = about.dimension
         self.pooling = about.pooling
