@@ -52,8 +52,8 @@ REASONS: Mapping[str, str] = {
         "nothing."
     ),
     "growth: open a collection": (
-        "The ids of all passages are read, and where a corpus has more than 75,000 passages Chroma "
-        "is imported, which alone takes a second: smaller ones are compared without it."
+        "The ids of all passages are read, and the index of a corpus of more than 75,000 passages "
+        "is opened: smaller ones are compared without it."
     ),
     "memory a passage": (
         "1.5 KB of it are the vectors. In a small collection the fixed cost of the process, which "
