@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.build.document_ids import Placed
-from atlas_search.build.live_version import Kept, Live, Materials
+from atlas_search.build.live_version import Kept, Live, Materials, standing
 from atlas_search.build.room import room_needed
 from atlas_search.build.statistics import Counted, Counter
 from atlas_search.build.vectorise import Vectors, fill
@@ -103,6 +103,11 @@ class Change:
         )
 
     @cached_property
+    def keyword_keys(self) -> Keys:
+        """Those of the keyword index that is coming."""
+        return self.live.keyword_keys.after(self.stood, self.documents_stood)
+
+    @cached_property
     def before(self) -> Order:
         """The order of the live version."""
         return _order_of(self.live)
@@ -126,22 +131,7 @@ def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> 
     passages = [len(p.rows) if isinstance(p, Kept) else materials.passages(p) for p in parts]
     if sum(passages) < WHOLE_UP_TO:
         return None
-    stood = np.concatenate(
-        [
-            np.arange(part.rows.start, part.rows.stop)
-            if isinstance(part, Kept)
-            else np.full(count, -1)
-            for part, count in zip(parts, passages, strict=True)
-        ]
-    )
-    documents_stood = np.concatenate(
-        [
-            np.arange(part.documents.start, part.documents.stop)
-            if isinstance(part, Kept)
-            else np.full(1, -1)
-            for part in parts
-        ]
-    )
+    stood, documents_stood = standing(parts, passages)
     before = _order_of(live)
     order = before.after(stood, documents_stood, _leaving(live, before, stood))
     change = Change(live, parts, passages, order, stood, documents_stood)
@@ -150,7 +140,8 @@ def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> 
 
 def _is_copied(name: str) -> bool:
     """Whether a change reads or copies a file of the live version, and does not link it."""
-    return RECENT in Path(name).parts or (name.startswith(KEYWORDS) and name.endswith(".json"))
+    is_of_keywords = name.split("/")[0] == KEYWORDS
+    return RECENT in Path(name).parts or (is_of_keywords and name.endswith((".json", ".npy")))
 
 
 def _order_of(live: Live) -> Order:
@@ -184,10 +175,7 @@ def _is_small(change: Change) -> bool:
     base = order.rows[~order.is_recent]
     if not (np.diff(base) > 0).all():  # documents have changed places
         return False
-    keys = (Keys.read(live.folder / KEYWORDS) or Keys.plain(*live.size)).after(
-        change.stood, change.documents_stood
-    )
-    if keys.tombstones > REBUILD_SHARE * len(order.rows):
+    if change.keyword_keys.tombstones > REBUILD_SHARE * len(order.rows):
         return False
     # a corpus of which searches ask the index has a recall that was measured
     sizes: dict[str, int] = {}
@@ -304,10 +292,8 @@ class _Writer:
             self._seen.add(id_)
 
     def _change_keywords(self, table: TokenTable) -> None:
-        change, source = self._change, self._live.folder / KEYWORDS
-        before = Keys.read(source) or Keys.plain(*self._live.size)
-        keys = before.after(change.stood, change.documents_stood)
-        gone = np.setdiff1d(before.documents, keys.documents).tolist()
+        change, keys = self._change, self._change.keyword_keys
+        gone = np.setdiff1d(self._live.keyword_keys.documents, keys.documents).tolist()
         # the recent passages in order, of which some are new
         rows = np.flatnonzero(change.order.is_recent)
         new = np.flatnonzero(change.stood[rows] < 0)
@@ -320,6 +306,7 @@ class _Writer:
             keys.documents[documents[rows[new]]],
             corpora[rows[new]],
         )
+        source = self._live.folder / KEYWORDS
         change_keywords(source, self._folder / KEYWORDS, keys, gone, added)
 
 

@@ -15,6 +15,7 @@ from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.stores.digests import check_files, files_of
 from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
+from atlas_search.stores.keywords import Keys
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Order
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
@@ -123,6 +124,11 @@ class Live:
             own = range(row, row + int(counts[first:end].sum()))
             yield range(int(keys[first]), int(keys[first]) + end - first), own
 
+    @cached_property
+    def keyword_keys(self) -> Keys:
+        """Those of its keyword index."""
+        return Keys.read(self.folder / KEYWORDS) or Keys.plain(*self.size)
+
     @property
     def in_index(self) -> NDArray[np.bool_]:
         """Whether the vector index has each passage as it is."""
@@ -200,6 +206,22 @@ class Kept:
     def corpus(self) -> str:
         """Of all of them."""
         return self.places[0].found.corpus
+
+
+def standing(parts: Sequence[Kept | Placed], passages: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Where each passage and document of a coming version stands in the live one; -1 for a new one.
+
+    `passages` are how many each part has.
+    """
+    rows, documents = [], []
+    for part, count in zip(parts, passages, strict=True):
+        if isinstance(part, Kept):
+            rows.append(np.arange(part.rows.start, part.rows.stop))
+            documents.append(np.arange(part.documents.start, part.documents.stop))
+        else:
+            rows.append(np.full(count, -1))
+            documents.append(np.full(1, -1))
+    return np.concatenate(rows), np.concatenate(documents)
 
 
 _ContextIds = Callable[[str, str, str], IntArray]

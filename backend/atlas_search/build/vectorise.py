@@ -61,7 +61,7 @@ class Known:
     def __init__(
         self, folder: Path, fingerprint: str, live: Live | None, beside: Sequence[Path] = ()
     ):
-        of_others = ((other, live_manifest(other)) for other in beside)
+        of_others = ((other, _live_manifest(other)) for other in beside)
         found = [
             *((folder, manifest) for manifest in versions(folder)),
             *((other, manifest) for other, manifest in of_others if manifest),
@@ -89,9 +89,11 @@ class Known:
             if len(found) == len(wanted):
                 break
             for piece in self._pieces(path, manifest):
-                for digest, row in piece.rows_of(wanted - found.keys()).items():
-                    is_whole = piece.is_whole(row)
-                    if is_whole or (is_whole is None and self._open(path, manifest)):
+                rows = piece.rows_of(wanted - found.keys())
+                # without sums the whole file is read, once
+                is_proven = bool(rows) and piece.sums is None and bool(self._open(path, manifest))
+                for digest, row in rows.items():
+                    if is_proven or piece.is_whole(row):
                         found[digest] = Embedded(piece, row)
         return found
 
@@ -116,7 +118,7 @@ class Known:
             return None
 
 
-def live_manifest(folder: Path) -> Manifest | None:
+def _live_manifest(folder: Path) -> Manifest | None:
     """That of another collection; None if it cannot be read."""
     try:
         return Manifest.read(folder)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.build.document_ids import Placed
-from atlas_search.build.live_version import Kept, Live, Materials, Ready
+from atlas_search.build.live_version import Kept, Live, Materials, Ready, standing
 from atlas_search.build.statistics import Counted, Counter
 from atlas_search.core.errors import SourceError
 from atlas_search.core.web_address import UNLINKED, URL
@@ -49,6 +49,7 @@ def write_records(
     tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
     records = RecordWriter(folder / RECORDS, materials.live.folder / RECORDS if kept else None)
     ids: list[str] = []
+    passages: list[int] = []
     seen: set[str] = set()
     ready_from = materials.reader(tokens)
     for source in sources:
@@ -69,11 +70,12 @@ def write_records(
         for each in counted:
             counter.add(each)
         ids += added
+        passages.append(len(added))
     records.close()
     table = tokens.table()
     table.write(folder / TOKENS)
     all_words.table().write(folder / WORDS)
-    stood, documents = _stood(table, parts)
+    stood, documents = standing(parts, passages)
     target = folder / KEYWORDS
     if not (kept and _change_keywords(target, table, counter, stood, documents, materials)):
         keys = Keys.plain(table.passages, len(documents))
@@ -106,7 +108,7 @@ def _change_keywords(
     source = materials.keywords
     if source is None:
         return False
-    before = Keys.read(source) or Keys.plain(*materials.live.size)
+    before = materials.live.keyword_keys
     keys = before.after(stood, stood_documents)
     if keys.tombstones > REBUILD_SHARE * table.passages:
         return False
@@ -114,25 +116,6 @@ def _change_keywords(
     entries = _entries(table, counter, np.flatnonzero(stood < 0), keys)
     change_keywords(source, folder, keys, gone, entries)
     return True
-
-
-def _stood(table: TokenTable, parts: Sequence[Kept | Placed]) -> tuple[IntArray, IntArray]:
-    """Where each passage and document of `table` stood in the live version; -1 for a new one."""
-    documents = np.concatenate(
-        [
-            np.array(part.documents if isinstance(part, Kept) else [-1], dtype=np.int64)
-            for part in parts
-        ]
-    )
-    rows = np.full(table.passages, -1)
-    first_rows = np.searchsorted(table.document_of, np.arange(len(documents) + 1))
-    at = 0
-    for part in parts:
-        if isinstance(part, Kept):
-            start = int(first_rows[at])
-            rows[start : start + len(part.rows)] = part.rows
-        at += len(part.documents) if isinstance(part, Kept) else 1
-    return rows, documents
 
 
 def _keep_words(

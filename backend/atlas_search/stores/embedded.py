@@ -221,9 +221,10 @@ class EmbeddedStore:
         asked = depth + 2 * depth * gone // count
         while True:
             found = index.nearest(corpus, vector, asked)
-            rows = np.array([self._rows.get(id_, -1) for id_ in found.ids], dtype=np.int64)
-            if not gone:
+            if not gone:  # an id that is unknown then is damage, and no answer
+                rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
                 return rows, found.similarities
+            rows = np.array([self._rows.get(id_, -1) for id_ in found.ids], dtype=np.int64)
             stands = (rows >= 0) & ~self._is_recent[rows]
             if np.count_nonzero(stands) >= depth or len(found.ids) < asked:
                 return rows[stands], found.similarities[stands]

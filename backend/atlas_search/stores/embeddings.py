@@ -44,9 +44,10 @@ class Embeddings:
         self.tokens = tokens
         self.sums = sums
 
-    def is_whole(self, row: int) -> bool | None:
-        """Whether a vector is as it was written; None if that cannot be told."""
-        return None if self.sums is None else _sum(self.vectors[row]) == int(self.sums[row])
+    def is_whole(self, row: int) -> bool:
+        """Whether a vector is as it was written, by its sum; False where an earlier Atlas wrote
+        none."""
+        return self.sums is not None and _sum(self.vectors[row]) == int(self.sums[row])
 
     @property
     def pieces(self) -> Sequence["Embeddings"]:
