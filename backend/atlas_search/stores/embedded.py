@@ -259,12 +259,18 @@ class EmbeddedStore:
             return _best(np.empty(0, dtype=np.int64), np.empty(0), depth)
         whole = scope is None or len(scope.documents) == self.manifest.documents
         within = None if whole or scope is None else scope.documents.tolist()
-        asked = depth
+        own = self._rows_of[corpus]
+        # a filter costs more than to pass over some of what is found without it
+        named = corpus if scope or len(own) * 2 <= self.manifest.passages else ""
+        asked = depth if named else depth * self.manifest.passages // len(own)
         while True:
-            found = self._keywords.matching(corpus, terms, asked, within)
+            found = self._keywords.matching(named, terms, asked, within)
             rows, scores = np.array(found.rows, dtype=np.int64), np.array(found.scores)
             if allowed is not None:
                 inside = np.isin(rows, allowed)
+                rows, scores = rows[inside], scores[inside]
+            elif not named:
+                inside = self._corpus_of[rows] == self._corpus_of[own[0]]
                 rows, scores = rows[inside], scores[inside]
             if len(rows) >= depth or len(found.rows) < asked:
                 return _best(rows, scores, depth)

@@ -169,21 +169,24 @@ class Keywords:
     def matching(
         self, corpus: str, terms: Sequence[str], depth: int, within: Sequence[int] | None = None
     ) -> KeywordHits:
-        """Up to `depth` + OVERFETCH passages of `corpus` with any of `terms`.
+        """Up to `depth` + OVERFETCH passages of `corpus` with any of `terms`; "" is every corpus.
 
         `within`, if given, are the indices of the only documents allowed.
         """
         if not terms or (within is not None and not within):
             return KeywordHits([], [])
         must, should = tantivy.Occur.Must, tantivy.Occur.Should
-        words = [(should, self._term(term)) for term in terms]
-        # a constant score of 0: a filter must not change the order
-        filters = [tantivy.Query.term_query(self._schema, "corpus", corpus, "basic")]
+        query = tantivy.Query.boolean_query([(should, self._term(term)) for term in terms])
+        filters = []
+        if corpus:
+            filters.append(tantivy.Query.term_query(self._schema, "corpus", corpus, "basic"))
         if within is not None:
             allowed = self._keys.documents[list(within)].tolist() if self._keys else list(within)
             filters.append(tantivy.Query.term_set_query(self._schema, "document", allowed))
-        clauses = [(must, tantivy.Query.const_score_query(query, 0.0)) for query in filters]
-        query = tantivy.Query.boolean_query([(must, tantivy.Query.boolean_query(words)), *clauses])
+        if filters:
+            # a constant score of 0: a filter must not change the order
+            clauses = [(must, tantivy.Query.const_score_query(each, 0.0)) for each in filters]
+            query = tantivy.Query.boolean_query([(must, query), *clauses])
         return self._search(query, depth + OVERFETCH)
 
     def holding(self, terms: Sequence[str]) -> list[int]:

@@ -7,6 +7,7 @@ in the keyword index, and with them the scores of its leg.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,7 +239,7 @@ def _tokens(
     held = frequency > 0
     values = table.values_of.take(documents).value
     held[table.values.take(values).value] = True  # words of metadata are in no other count
-    own = vars(table) | {
+    own = {field.name: getattr(table, field.name) for field in fields_of(TokenTable)} | {
         "vocabulary": {term: id_ for term, id_ in table.vocabulary.items() if held[id_]},
         "passage_frequency": frequency,
         "terms_of": Ragged.of([table.terms_of.row(corpus) for corpus in corpora]),

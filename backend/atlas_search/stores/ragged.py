@@ -32,6 +32,7 @@ class Gathered(NamedTuple):
     value: IntArray
 
 
+LONG_RUN = 32  # values: a run of more is copied faster by itself than value by value
 _NOTHING = np.empty(0, dtype=np.int32)
 
 
@@ -80,18 +81,26 @@ class Ragged:
 
     def part(self, first: int, end: int) -> "Ragged":
         """The rows from `first` to `end`, excluded, as rows that follow each other."""
-        starts, ends = self.starts[first:end], self.ends[first:end]
-        if not len(starts):
-            return Ragged.of([])
+        rows = np.arange(first, min(end, len(self)))
+        return Ragged.between(
+            self.joined(rows), np.concatenate([[0], np.cumsum(self.lengths(rows))])
+        )
+
+    def joined(self, rows: IntArray) -> IntArray:
+        """The values of `rows`, one after the other in the order asked for."""
+        starts, ends = self.starts[rows], self.ends[rows]
+        lengths = ends - starts
+        total = int(lengths.sum())
         late = starts >= len(self.flat)
-        is_new = (starts[1:] != ends[:-1]) | (late[1:] != late[:-1])
-        begins = np.concatenate([[0], np.flatnonzero(is_new) + 1, [len(starts)]])
-        pieces = [
-            self._slice(int(starts[a]), int(ends[b - 1]))
-            for a, b in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)
-        ]
-        flat = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        return Ragged.between(flat, np.concatenate([[0], np.cumsum(ends - starts)]))
+        # rows that follow each other are one run
+        breaks = np.flatnonzero((starts[1:] != ends[:-1]) | (late[1:] != late[:-1]))
+        if total < LONG_RUN * (len(breaks) + 1):
+            before = np.cumsum(lengths) - lengths
+            return self.values(np.repeat(starts - before, lengths) + np.arange(total))
+        begin = starts[np.concatenate(([0], breaks + 1))].tolist()
+        stop = ends[np.concatenate((breaks, [len(rows) - 1]))].tolist()
+        pieces = [self._slice(a, b) for a, b in zip(begin, stop, strict=True)]
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def row(self, index: int) -> IntArray:
         """One row."""
@@ -125,9 +134,7 @@ class Ragged:
         row = np.repeat(np.arange(len(rows)), lengths)
         ends = np.cumsum(lengths)
         position = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-        return Gathered(
-            row, position, self.values(np.repeat(self.starts[rows], lengths) + position)
-        )
+        return Gathered(row, position, self.joined(rows))
 
     def followed_by(self, recent: "Ragged", values: IntArray) -> "Ragged":
         """These rows and then those of another, with these `values` in the place of its own."""

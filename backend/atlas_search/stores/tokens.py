@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -53,12 +54,22 @@ class TokenTable:
 
     def frequency(self, ids: IntArray, corpora: Sequence[int]) -> IntArray:
         """In how many passages of `corpora` each term occurs."""
+        if len(set(corpora)) == len(self.passages_of):
+            return self._everywhere[ids]
         total = np.zeros(len(ids), dtype=np.int64)
         for corpus in corpora:
             known = self.terms_of.row(corpus)
             at = np.minimum(np.searchsorted(known, ids), len(known) - 1)
             if len(known):
                 total += np.where(known[at] == ids, self.counts_of.row(corpus)[at], 0)
+        return total
+
+    @cached_property
+    def _everywhere(self) -> IntArray:
+        """In how many passages of all corpora each term occurs: most searches ask all of them."""
+        total = np.zeros(len(self.passage_frequency), dtype=np.int64)
+        for corpus in range(len(self.passages_of)):
+            total[self.terms_of.row(corpus)] += self.counts_of.row(corpus)
         return total
 
     @property

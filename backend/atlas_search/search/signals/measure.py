@@ -19,6 +19,7 @@ from atlas_search.search.signals.proximity import proximity
 from atlas_search.search.signals.title import title
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
 
+AT_ONCE = 512  # vectors: what is gathered stays in the cache of the processor
 VectorsOf = Callable[[IntArray], NDArray[np.float32]]
 """Gives the unit vectors (n, d) of passages."""
 
@@ -74,8 +75,7 @@ def measure(
     at = np.searchsorted(around, rows)
     hits = hits_around.only(at)
     matches = metadata_matches(terms, documents, table)
-    similarity = np.einsum("nd,d->n", vectors_of(around), vector, dtype=np.float64)
-    semantic = np.clip(similarity, 0.0, 1.0)
+    semantic = np.clip(_similarities(vectors_of, around, vector), 0.0, 1.0)
     keyword = bm25(hits_around, terms, mean_length)
     held = quoted(query, rows, table)
     return SignalTable(
@@ -95,3 +95,14 @@ def measure(
         },
         matches=matches,
     )
+
+
+def _similarities(
+    vectors_of: VectorsOf, rows: IntArray, vector: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """The cosine of each passage, from -1 to 1."""
+    found = np.empty(len(rows))
+    for start in range(0, len(rows), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        np.einsum("nd,d->n", vectors_of(rows[part]), vector, dtype=np.float64, out=found[part])
+    return found

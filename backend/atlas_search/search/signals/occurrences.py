@@ -105,12 +105,9 @@ def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> Gathered:
 
     Row and position are worked out for hits only: one word in a hundred is one.
     """
-    lengths = ragged.lengths(rows)
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    total = int(ends[-1]) if len(ends) else 0
-    at = np.repeat(ragged.starts[rows] - starts, lengths) + np.arange(total)
-    term = number[ragged.values(at)]
+    ends = np.cumsum(ragged.lengths(rows))
+    term = number.take(ragged.joined(rows))
     hit = np.flatnonzero(term >= 0)
     row = np.searchsorted(ends, hit, side="right")
+    starts = np.concatenate([[0], ends])
     return Gathered(row, hit - starts[row], term[hit].astype(np.int64))

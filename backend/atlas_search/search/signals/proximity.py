@@ -22,9 +22,12 @@ def proximity(hits: Occurrences, terms: Terms) -> FloatArray:
     place = hits.row * (int(hits.position.max()) + WINDOW + 1) + hits.position
     never = place[-1] + WINDOW + 1
     share = np.zeros(len(place))
-    for term in range(len(terms.idf)):
-        at = np.where(hits.term == term, place, never)
-        following = np.minimum.accumulate(at[::-1])[::-1]
-        share += np.where(following - place < WINDOW, terms.idf[term], 0.0)
+    for term, weight in enumerate(terms.idf):
+        at = np.flatnonzero(hits.term == term)
+        # for each hit the next place of the term, its own counted
+        following = np.repeat(
+            np.append(place[at], never), np.diff(at, prepend=-1, append=len(place) - 1)
+        )
+        share += weight * (following - place < WINDOW)
     np.maximum.at(best, hits.row, share)
     return best / terms.total
