@@ -6,9 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atlas_search.language.text import TextSpan, sentences
-from atlas_search.search.evidence import WINDOW, WORTH_A_SENTENCE, best_window, term_hits
+from atlas_search.core.domain import Passage
+from atlas_search.language.text import TextSpan, sentences, terms_and_parts
+from atlas_search.search.evidence import (
+    WINDOW,
+    WORTH_A_SENTENCE,
+    best_window,
+    stored_hits,
+    term_hits,
+)
 from atlas_search.search.query import Query, parse_query
+from atlas_search.stores.token_writer import TokenWriter
+from atlas_search.stores.tokens import TokenTable
 
 BEFORE, MIDDLE, AFTER = "Ships carry wool.", "The king taxes silk.", "Ports sell salt."
 TEXT = f"{BEFORE} {MIDDLE} {AFTER}"
@@ -85,3 +94,49 @@ def test_a_window_is_some_whole_sentences(text: str, weights: dict[str, float]) 
     inside = [span for span in sentences(text) if start <= span.start and span.end <= end]
     assert len(inside) <= WINDOW
     assert (start, end) == ((inside[0].start, inside[-1].end) if inside else (0, len(text)))
+
+
+WORDS = [
+    "kings",
+    "Taxes",
+    "silkWorm",
+    "tax_rates",
+    "s59",
+    "tax-\npayer",
+    "rôle",
+    "roles",
+    "the",
+    ".",
+]
+
+
+def stored(*texts: str) -> tuple[TokenTable, list[Passage]]:
+    """Passages of one document, and their words."""
+    writer = TokenWriter()
+    writer.document("law", writer.ids([]), [])
+    for text in texts:
+        words, parts = terms_and_parts(text)
+        writer.passage(writer.ids(words), writer.ids(parts), writer.ids([]))
+    passages = [
+        Passage(row, f"law.a:{row}", "law.a", "law", "", text, 0, len(text), 1, 1, *[""] * 4, {})
+        for row, text in enumerate(texts)
+    ]
+    return writer.table(), passages
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=1, max_size=3),
+    st.lists(st.sampled_from([*WORDS, "worm", "rate", "unheard"]), max_size=4).map(" ".join),
+)
+def test_hits_in_a_stored_passage_are_those_in_its_text(texts: list[str], question: str) -> None:
+    query = replace(parse_query(question), spellings={"unheard": ("king", "tax"), "king": ("tax",)})
+    table, passages = stored(*texts)
+    for passage in passages:
+        assert stored_hits(passage, query, table) == term_hits(passage.text, query)
+
+
+def test_a_part_of_a_stored_word_is_found_where_the_word_stands() -> None:
+    table, (passage,) = stored("The silkWorm spins silk.")
+    found = stored_hits(passage, parse_query("worm silk"), table)
+    assert [(hit.start, hit.term) for hit in found] == [(4, "silk"), (4, "worm"), (19, "silk")]

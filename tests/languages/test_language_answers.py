@@ -4,8 +4,10 @@ from atlas_search.answer.check.citations import verify as verify_citations
 from atlas_search.answer.quotes.choose import Extract, QuoteChooser
 from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
 from atlas_search.core.targets import Target
+from atlas_search.language.text import terms_and_parts
 from atlas_search.search.evidence import best_window, check, term_hits
 from atlas_search.search.query import parse_query
+from atlas_search.stores.token_writer import TokenWriter
 from tests.hash_embedder import HashEmbedder
 
 QUESTION = "Wo stehen die alten Häuser?"
@@ -19,7 +21,11 @@ def passage_of(text: str, language: str, document: str = "recht.haus") -> Passag
 
 def checked(passage: Passage, weights: dict[str, float]) -> CheckedPassage:
     ranked = RankedPassage(passage, 1.0, {"semantic": 0.0})
-    (found,) = check(parse_query(QUESTION), [ranked], weights, Target())
+    words, parts = terms_and_parts(passage.text, passage.language)
+    writer = TokenWriter()
+    writer.document(passage.corpus, writer.ids([]), [])
+    writer.passage(writer.ids(words), writer.ids(parts), writer.ids([]))
+    (found,) = check(parse_query(QUESTION), [ranked], writer.table(), weights, Target())
     return found
 
 

@@ -6,11 +6,12 @@ from datetime import date, timedelta
 from math import fsum
 from typing import NamedTuple
 
-from atlas_search.core.domain import CheckedPassage, Highlight, RankedPassage
+from atlas_search.core.domain import CheckedPassage, Highlight, Passage, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
-from atlas_search.language.text import TextSpan, places_of, sentences
+from atlas_search.language.text import TextSpan, places_of, sentences, word_starts
 from atlas_search.search.query import Query
+from atlas_search.stores.tokens import TokenTable
 
 WINDOW = 3  # sentences that one highlight may hold
 WORTH_A_SENTENCE = 0.2  # of the question's weight that a further sentence must add
@@ -55,14 +56,18 @@ class Freshness:
 
 
 def check(
-    query: Query, ranked: Sequence[RankedPassage], weights: Mapping[str, float], target: Target
+    query: Query,
+    ranked: Sequence[RankedPassage],
+    table: TokenTable,
+    weights: Mapping[str, float],
+    target: Target,
 ) -> list[CheckedPassage]:
     """Mark what is evidence: similar enough, or sharing enough of the question's words.
 
     Each passage is compared with the question as read in the passage's language. `weights` are
     the idf of the question's terms in all of these; they choose the sentences to highlight.
     """
-    return [_check(query, item, weights, target) for item in ranked]
+    return [_check(query, item, table, weights, target) for item in ranked]
 
 
 def best_window(
@@ -121,11 +126,15 @@ def freshness(checked: Sequence[CheckedPassage], days: int, today: date) -> Fres
 
 
 def _check(
-    query: Query, ranked: RankedPassage, weights: Mapping[str, float], target: Target
+    query: Query,
+    ranked: RankedPassage,
+    table: TokenTable,
+    weights: Mapping[str, float],
+    target: Target,
 ) -> CheckedPassage:
     text = ranked.passage.text
     query = query.in_language(ranked.passage.language)
-    hits = term_hits(text, query)
+    hits = stored_hits(ranked.passage, query, table)
     overlap = len({hit.term for hit in hits}) / max(len(query.terms), 1)
     spans = [best_window(text, hits, weights, query)] if hits else []
     return CheckedPassage(
@@ -141,15 +150,39 @@ def _check(
 
 def term_hits(text: str, query: Query) -> list[Hit]:
     """Where the question's terms stand in `text`, spelt in one way or another."""
-    asked: dict[str, list[str]] = {}
-    for term in query.terms:
-        for spelling in (term, *query.spellings.get(term, ())):
-            asked.setdefault(spelling, []).append(term)
+    asked = _asked(query)
     return [
         Hit(start, term)
         for start, form in places_of(asked, text, query.language)
         for term in asked[form]
     ]
+
+
+def stored_hits(passage: Passage, query: Query, table: TokenTable) -> list[Hit]:
+    """The `term_hits` of a passage, from the stems that were found when it was stored."""
+    terms = {
+        table.vocabulary[form]: terms
+        for form, terms in _asked(query).items()
+        if form in table.vocabulary
+    }
+    if not terms.keys().isdisjoint(table.parts.row(passage.row).tolist()):
+        return term_hits(passage.text, query)  # of a part nobody has kept where it stands
+    found = [
+        (place, terms[stem])
+        for place, stem in enumerate(table.words.row(passage.row).tolist())
+        if stem in terms
+    ]
+    starts = word_starts(passage.text, query.language) if found else ()
+    return [Hit(starts[place], term) for place, own in found for term in own]
+
+
+def _asked(query: Query) -> dict[str, list[str]]:
+    """The terms of the question by each of their spellings."""
+    asked: dict[str, list[str]] = {}
+    for term in query.terms:
+        for spelling in (term, *query.spellings.get(term, ())):
+            asked.setdefault(spelling, []).append(term)
+    return asked
 
 
 def _weight(terms: Iterable[str], weights: Mapping[str, float]) -> float:

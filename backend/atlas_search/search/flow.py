@@ -51,6 +51,6 @@ def _limits(target: Target) -> Limits:
 
 def _check(run: SearchRun, ranked: Sequence[RankedPassage]) -> list[CheckedPassage]:
     run.stop.check()
-    checked = check(run.query, ranked, run.term_weights, run.target)
+    checked = check(run.query, ranked, run.store.tokens, run.term_weights, run.target)
     run.clock.lap("select")
     return checked
