@@ -61,7 +61,11 @@ class Preparation:
 
         `digest_of` gives the SHA-256 of a file's bytes.
         """
-        return self._fingerprint(file, map(digest_of, _parts(file.path)))
+        try:
+            contents = [digest_of(file.path)]
+        except IsADirectoryError:
+            contents = [digest_of(part) for part in _parts(file.path)]
+        return self._fingerprint(file, contents)
 
     def fingerprint_before(self, file: SourceFile, content: bytes) -> bytes:
         """That of a file when its bytes had the SHA-256 `content`, read and cut as it is now."""
@@ -69,7 +73,7 @@ class Preparation:
 
     def _fingerprint(self, file: SourceFile, contents: Iterable[bytes]) -> bytes:
         # the parts of one list, of which those that all files share are written once
-        said = (self._said_of_all, _as_json(file.stem), self._said_of(file.rule))
+        said = (self._said_of_all, json.dumps(file.stem), self._said_of(file.rule))
         digest = hashlib.sha256(f"[{', '.join(said)}]".encode())
         for content in contents:
             digest.update(content)

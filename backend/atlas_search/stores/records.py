@@ -487,8 +487,10 @@ def _remarks(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _source(record: sqlite3.Row) -> SourceRow:
-    # stores of an earlier Atlas lack the digest
-    content = record["content"] if "content" in record.keys() else b""  # noqa: SIM118
+    try:
+        content = record["content"]
+    except IndexError:  # stores of an earlier Atlas lack the digest
+        content = b""
     return SourceRow(
         name=record["name"],
         origin=record["origin"],
