@@ -36,7 +36,8 @@ make bench
 
 It measures about 20,000 and 200,000 passages of generated text in three corpora of 1, 10 and 89% of
 them, with vectors at hand; words are as frequent as those of a language. `SIZES=20000,1000000`
-chooses other sizes and `PEER_SIZES=20000` fewer for other libraries; what was measured is kept
+chooses other sizes, a million among those below, and `PEER_SIZES=20000` fewer for other libraries;
+building a million takes half an hour, and 17 GB of disk while it does. What was measured is kept
 below `data/performance`, and a run that was ended goes on. `make peers-venv` installs the other
 libraries into an environment of their own. Costs are seconds of processor, those of child processes
 included, and medians; what is compared takes turns within one run. A smaller version with ratios
