@@ -24,6 +24,8 @@ from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
 from atlas_search.stores.versions import CHROMA, PARTS, RECORDS
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import build_tiny, write_sources
 
 
 def all_passages(store: EmbeddedStore):
@@ -221,3 +223,21 @@ def test_a_store_built_with_another_model_is_refused(
             match=f"Set EMBEDDING_MODEL=models/other.* and EMBEDDING_RUNTIME={told}, or build",
         ):
             open_services(settings, embedder)
+
+
+def test_the_keyword_leg_of_a_corpus_with_most_passages_is_that_of_any_other(
+    tmp_path: Path,
+) -> None:
+    texts = {f"most/{n}.txt": f"Ships {'carry wool ' * (n % 4)}to port {n}." for n in range(40)}
+    texts |= {f"few/{n}.txt": "Wool, wool and wool again. " * (n % 3 + 1) for n in range(30)}
+    sources, folder = tmp_path / "sources", tmp_path / "c"
+    build_tiny(write_sources(sources, texts), folder, HashEmbedder())
+    store = EmbeddedStore(folder)
+    every = store.scope({})
+    for terms in (["wool"], ["wool", "port"], ["ship", "carri"], ["39", "wool"], ["unheard"]):
+        for depth in (1, 3, 10, 50):
+            found = store.matching("most", terms, depth, None)
+            expected = store.matching("most", terms, depth, every)
+            assert found.rows.tolist() == expected.rows.tolist()
+            assert found.scores.tolist() == expected.scores.tolist()
+    store.close()

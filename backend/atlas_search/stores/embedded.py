@@ -261,7 +261,8 @@ class EmbeddedStore:
         within = None if whole or scope is None else scope.documents.tolist()
         own = self._rows_of[corpus]
         # a filter costs more than to pass over some of what is found without it
-        named = corpus if scope or len(own) * 2 <= self.manifest.passages else ""
+        is_most = len(own) * 2 > self.manifest.passages
+        named = "" if scope is None and is_most else corpus
         asked = depth if named else depth * self.manifest.passages // len(own)
         while True:
             found = self._keywords.matching(named, terms, asked, within)
