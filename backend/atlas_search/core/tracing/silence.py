@@ -53,12 +53,10 @@ def keep_silence(work: Callable[Given, None]) -> Callable[Given, None]:
 
 
 class TraceSampler(Sampler):
-    """Records this share (0 to 1) of traces, each whole or not at all, and none of the silent, nor
-    any while nobody is `listening`: a span that is recorded costs twice as much."""
+    """Records this share (0 to 1) of traces, each whole or not at all, and none of the silent."""
 
-    def __init__(self, share: float, listening: Callable[[], bool]):
+    def __init__(self, share: float):
         self._by_trace = ParentBased(TraceIdRatioBased(share))
-        self._listening = listening
 
     def should_sample(
         self,
@@ -71,7 +69,7 @@ class TraceSampler(Sampler):
         trace_state: TraceState | None = None,
     ) -> SamplingResult:
         """See Sampler."""
-        if silent() or not self._listening():
+        if silent():
             return SamplingResult(Decision.DROP)
         return self._by_trace.should_sample(
             parent_context, trace_id, name, kind, attributes, links, trace_state

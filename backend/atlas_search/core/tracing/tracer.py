@@ -55,7 +55,6 @@ class Tracer:
         self._content = content
         self._lock = threading.Lock()
         self._open_spans = 0
-        self.enabled = False
         resource = Resource.create(
             {
                 ResourceAttributes.PROJECT_NAME: project,
@@ -64,7 +63,7 @@ class Tracer:
             }
         )
         self._provider = TracerProvider(
-            sampler=TraceSampler(sampling, lambda: self.enabled),
+            sampler=TraceSampler(sampling),
             resource=resource,
             span_limits=SpanLimits(max_span_attributes=MAX_ATTRIBUTES),
             shutdown_on_exit=False,
@@ -73,6 +72,7 @@ class Tracer:
         mask = SpanMask(redactions)
         self.deliveries = [Delivery(each, mask, delay) for each in wanted if each]
         self._ends = Ends()
+        self.enabled = False
         self._provider.add_span_processor(self._ends)
         for delivery in self.deliveries:
             self.add(delivery.queue)
