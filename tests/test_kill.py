@@ -48,6 +48,7 @@ STAGES: tuple[Moment, ...] = (
     ("Writing the vector index", 1),
     ("Writing the vector index", 100),
 )
+SLOWLY = 0.02  # seconds for each text
 _OPENING = threading.Lock()
 WORDS = [f"{first}{last}" for first in ("corn", "wool", "ship", "mill") for last in range(60)]
 
@@ -257,7 +258,7 @@ def test_a_first_build_that_is_killed_goes_on_too(world: World, tmp_path: Path) 
     folder, log = tmp_path / "kept", tmp_path / "log"
     finished(Job(tmp_path / "other", world.source, log))
     for moment in STAGES:
-        build = Build(Job(folder, world.source, log))
+        build = Build(Job(folder, world.source, log, delay=SLOWLY))
         assert build.reaches(*moment)
         assert build.kill()
         with pytest.raises(MissingStore):
@@ -307,7 +308,8 @@ def test_a_killed_build_that_shares_files_goes_on_too(world: World, tmp_path: Pa
     assert (after / Manifest.read(after).version / ORDER).exists()
     shutil.copytree(world.before, folder)
     for moment in STAGES:
-        build = Build(Job(folder, world.source, log, shares=True))
+        # a build goes on until the kill arrives: a busy machine must not let it embed all meanwhile
+        build = Build(Job(folder, world.source, log, delay=SLOWLY, shares=True))
         if not build.reaches(*moment):
             break
         assert build.kill()
