@@ -128,11 +128,6 @@ def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> list[tuple[int, i
     return [match.span() for match in _pattern_of(language).finditer(text)]
 
 
-def word_starts(text: str, language: str = DEFAULT_LANGUAGE) -> list[int]:
-    """Where the words of `text` begin, as `words` finds them."""
-    return [match.start() for match in _pattern_of(language).finditer(text)]
-
-
 def term_of(surface: str, language: str = DEFAULT_LANGUAGE) -> str:
     """The stem of one word, as it stands in a text."""
     return _reader(language)(surface)[1]

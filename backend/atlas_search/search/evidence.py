@@ -9,7 +9,7 @@ from typing import NamedTuple
 from atlas_search.core.domain import CheckedPassage, Highlight, Passage, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
-from atlas_search.language.text import TextSpan, places_of, sentences, word_starts
+from atlas_search.language.text import TextSpan, places_of, sentences, word_spans
 from atlas_search.search.query import Query
 from atlas_search.stores.tokens import TokenTable
 
@@ -172,8 +172,8 @@ def stored_hits(passage: Passage, query: Query, table: TokenTable) -> list[Hit]:
         for place, stem in enumerate(table.words.row(passage.row).tolist())
         if stem in terms
     ]
-    starts = word_starts(passage.text, query.language) if found else ()
-    return [Hit(starts[place], term) for place, own in found for term in own]
+    spans = word_spans(passage.text, query.language) if found else ()
+    return [Hit(spans[place][0], term) for place, own in found for term in own]
 
 
 def _asked(query: Query) -> dict[str, list[str]]:

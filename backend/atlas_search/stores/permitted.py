@@ -233,9 +233,7 @@ def _tokens(
     table: TokenTable, corpora: Sequence[int], documents: IntArray, rows: IntArray
 ) -> TokenTable:
     """The table without the words that only other corpora hold, which have no entry then."""
-    frequency = np.zeros_like(table.passage_frequency)
-    for corpus in corpora:
-        frequency[table.terms_of.row(corpus)] += table.counts_of.row(corpus)
+    frequency = table.frequencies(corpora)
     held = frequency > 0
     values = table.values_of.take(documents).value
     held[table.values.take(values).value] = True  # words of metadata are in no other count

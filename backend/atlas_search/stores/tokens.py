@@ -1,7 +1,7 @@
 """The words of every passage as integer arrays: what the ranking signals read."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
@@ -64,13 +64,17 @@ class TokenTable:
                 total += np.where(known[at] == ids, self.counts_of.row(corpus)[at], 0)
         return total
 
-    @cached_property
-    def _everywhere(self) -> IntArray:
-        """In how many passages of all corpora each term occurs: most searches ask all of them."""
-        total = np.zeros(len(self.passage_frequency), dtype=np.int64)
-        for corpus in range(len(self.passages_of)):
+    def frequencies(self, corpora: Iterable[int]) -> IntArray:
+        """In how many passages of `corpora` each term of the collection occurs, by id."""
+        total = np.zeros_like(self.passage_frequency)
+        for corpus in corpora:
             total[self.terms_of.row(corpus)] += self.counts_of.row(corpus)
         return total
+
+    @cached_property
+    def _everywhere(self) -> IntArray:
+        """The frequencies in all corpora: most searches ask all of them."""
+        return self.frequencies(range(len(self.passages_of)))
 
     @property
     def passages(self) -> int:
