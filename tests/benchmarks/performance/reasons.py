@@ -38,7 +38,7 @@ REASONS: Mapping[str, str] = {
     ),
     "extractive answer, beyond its search": (
         "The eight quotes that cover most of the question are embedded, about ten milliseconds "
-        "each. Five would do in 60 and cost precision: .88 in place of .89 on public test sets, "
+        "each. Five take 64 ms and cost precision: .88 in place of .89 on public test sets, "
         "with .71 in place of .74 on the worst. `EMBEDDING_RUNTIME=int8` takes three fifths."
     ),
     "one changed document": (
