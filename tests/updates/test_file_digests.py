@@ -17,7 +17,9 @@ from tests.updates.changes import change
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the files whose bytes were read for their digest."""
     seen: list[str] = []
-    monkeypatch.setattr(file_digests, "sha256_of", lambda p: seen.append(p.name) or sha256_of(p))
+    monkeypatch.setattr(
+        file_digests, "sha256_of", lambda file: seen.append(Path(file).name) or sha256_of(file)
+    )
     return seen
 
 

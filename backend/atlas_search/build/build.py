@@ -11,6 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Sources, label_of
 from atlas_search.build.document_ids import Changes, changes
@@ -18,6 +20,7 @@ from atlas_search.build.file_digests import FileDigests
 from atlas_search.build.isolation.limits import Limits
 from atlas_search.build.live_version import Live, open_live
 from atlas_search.build.prepare import Preparation
+from atlas_search.build.rare_collections import rare_collections
 from atlas_search.build.reading import Plan, read_sources
 from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
 from atlas_search.providers.embedding import Embedder
@@ -107,7 +110,7 @@ def build(
     sources give no document, or if another build of the collection is running.
     """
     started = time.monotonic()
-    with lock(folder):
+    with lock(folder), rare_collections():
         live = open_live(folder, or_none=options.force)
         staging = Staging(folder / STAGING)
         try:
@@ -215,19 +218,25 @@ def _origins(live: Live | None, options: BuildOptions) -> dict[str, Origin]:
 def _file_reports(
     sources: Sources, plan: Plan, live: Live | None, staging: Staging, origin: str
 ) -> tuple[FileReport, ...]:
-    passages: dict[str, dict[str, int]] = {}
+    remarks = {row.name: row.remarks for row in plan.sources if row.origin == origin}
+    counts = np.diff(live.first_rows).tolist() if live else []
+    # few files have a remark, so few keys are asked for
+    passages: dict[str, list[int]] = {}
+    keys: dict[str, set[str]] = {name: set() for name, said in remarks.items() if said}
     for place in plan.documents:
         found = place.found
         if found.provenance.origin == origin:
-            if found.kept and live:
-                first, end = live.first_rows[found.number : found.number + 2]
-                count = int(end - first)
-            else:
-                count = len(staging.passages(found.number))
-            passages.setdefault(found.source, {})[found.provenance.key] = count
-    remarks = {row.name: row.remarks for row in plan.sources if row.origin == origin}
+            own = counts[found.number] if found.kept else len(staging.passages(found.number))
+            passages.setdefault(found.source, []).append(own)
+            if found.source in keys:
+                keys[found.source].add(found.provenance.key)
     reports = [
-        _file_report(file.name, passages.get(file.name, {}), remarks.get(file.name, ()))
+        _file_report(
+            file.name,
+            passages.get(file.name, ()),
+            remarks.get(file.name, ()),
+            keys.get(file.name, set()),
+        )
         for file in sources.files
     ]
     reports += [FileReport(name, 0, 0, (reason,)) for name, reason in sources.left_out]
@@ -235,14 +244,15 @@ def _file_reports(
 
 
 def _file_report(
-    name: str, passages: Mapping[str, int], remarks: Sequence[tuple[str, str]]
+    name: str, passages: Sequence[int], remarks: Sequence[tuple[str, str]], keys: set[str]
 ) -> FileReport:
-    """`passages` are counted by the key of their document, `remarks` pairs of a key and a text."""
-    records = {key for key, _ in remarks if key and key not in passages}
+    """`passages` are how many each document has, `remarks` pairs of a key and a text, `keys` those
+    of the documents."""
+    records = {key for key, _ in remarks if key} - keys
     return FileReport(
         name,
         len(passages),
-        sum(passages.values()),
+        sum(passages),
         tuple(f"{key}: {remark}" if key else remark for key, remark in remarks),
         refused=not passages,
         refused_records=len(records) if passages else 0,

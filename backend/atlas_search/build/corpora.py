@@ -79,12 +79,12 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
         corpus = check_id(folder.name or folder.resolve().name, str(folder))
         rule = Rule(corpus, encoding=encoding)
-        for path, inner, reason in walk(folder, suffixes, inside):
+        for location, inner, reason in walk(folder, suffixes, inside):
             name = f"{corpus}/{inner}"
             if reason:
                 left_out.append((name, reason))
             else:
-                files.append(SourceFile(path, name, inner, rule))
+                files.append(SourceFile(location, name, inner, rule))
     return _sources(files, left_out, {})
 
 
@@ -93,12 +93,12 @@ def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sour
     files, left_out = [], []
     inside = real_paths(roots)
     for root in roots:
-        for path, inner, reason in walk(root, suffixes, inside):
+        for location, inner, reason in walk(root, suffixes, inside):
             name = inner if len(roots) == 1 or root.is_file() else f"{root.name}/{inner}"
             if reason:
                 left_out.append((name, reason))
             else:
-                files.append(SourceFile(path, name, inner, rule))
+                files.append(SourceFile(location, name, inner, rule))
     return _sources(files, left_out, {})
 
 
@@ -110,10 +110,11 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     """
     corpora = _read_mapping(mapping)
     files, left_out = [], []
-    for path, name, reason in walk(root, suffixes, real_paths([root])):
+    own = str(mapping.absolute())
+    for location, name, reason in walk(root, suffixes, real_paths([root])):
         if (
             name == FILE_NAME
-            or path == mapping
+            or location == own
             or any(_matches(name, pattern) for pattern in corpora.ignore)
         ):
             continue
@@ -126,7 +127,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
             corpus, pattern = match
             metadata = corpus.metadata | _metadata_of(name, corpora.document)
             rule = Rule(corpus.id, "", metadata, corpus.encoding or encoding, corpus.language)
-            files.append(SourceFile(path, name, _below(pattern, name), rule))
+            files.append(SourceFile(location, name, _below(pattern, name), rule))
     found = _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
     return replace(found, answer_likelihood=corpora.answer_likelihood)
 
@@ -248,7 +249,7 @@ def _sources(
     for before, file in pairwise(ordered):
         if before.name == file.name:
             raise SourceError(
-                f"{before.path} and {file.path} would both be called {file.name!r}. "
+                f"{before.location} and {file.location} would both be called {file.name!r}. "
                 "Rename a folder, or give one that holds both."
             )
     return Sources(tuple(ordered), tuple(sorted(left_out)), labels)

@@ -39,15 +39,14 @@ class FileDigests:
     def __init__(self, folder: Path, origin: str, *, read_all: bool = False):
         self._path = folder / KEPT
         self._origin = origin
+        self._from = os.getcwd()
         self._kept = self._read()  # in any case: a damaged list goes before it is written to
         self._before: dict[str, _Known] = {} if read_all else self._kept
         self._now: dict[str, _Known] = {}
 
-    def of(self, file: Path) -> bytes:
+    def of(self, file: Path | str) -> bytes:
         """The SHA-256 of its bytes. Raises OSError."""
-        name = str(file)
-        if not os.path.isabs(name) or ".." in name:  # asked of thousands of files
-            name = os.path.abspath(name)
+        name = os.path.join(self._from, file)
         found = os.stat(name)
         changed_ns = max(found.st_mtime_ns, found.st_ctime_ns)
         parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
@@ -86,7 +85,7 @@ class FileDigests:
         return {path: _Known(state, digest) for path, state, digest in found}
 
 
-def sha256_of(file: Path) -> bytes:
+def sha256_of(file: Path | str) -> bytes:
     """The SHA-256 of a file's bytes. Raises OSError."""
-    with file.open("rb") as opened:
+    with open(file, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").digest()

@@ -55,14 +55,14 @@ class Preparation:
         return rule.language or self.languages.get(corpus, DEFAULT_LANGUAGE)
 
     def fingerprint(
-        self, file: SourceFile, digest_of: Callable[[Path], bytes] = sha256_of
+        self, file: SourceFile, digest_of: Callable[[Path | str], bytes] = sha256_of
     ) -> bytes:
         """Equal for equal bytes, read and cut in the same way. Raises OSError.
 
         `digest_of` gives the SHA-256 of a file's bytes.
         """
         try:
-            contents = [digest_of(file.path)]
+            contents = [digest_of(file.location)]
         except IsADirectoryError:
             contents = [digest_of(part) for part in _parts(file.path)]
         return self._fingerprint(file, contents)
@@ -167,10 +167,10 @@ def size_of(file: SourceFile) -> int:
     return sum(path.stat().st_size for path in _parts(file.path) if path.exists())
 
 
-def content_of(file: SourceFile, digest_of: Callable[[Path], bytes] = sha256_of) -> bytes:
+def content_of(file: SourceFile, digest_of: Callable[[Path | str], bytes] = sha256_of) -> bytes:
     """SHA-256 of a file's bytes; empty of a folder, and of what is gone."""
     try:
-        return digest_of(file.path)
+        return digest_of(file.location)
     except OSError:
         return b""
 

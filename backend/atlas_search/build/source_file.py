@@ -26,12 +26,18 @@ class Rule:
 class SourceFile:
     """A file to read.
 
-    `name` is how reports call it, `stem` what the ids of its documents begin with. `known` are the
-    digests of its documents in the live version, by key, if they were read and cut in the same way.
+    `location` is its path, `name` how reports call it, `stem` what the ids of its documents begin
+    with. `known` are the digests of its documents in the live version, by key, if they were read
+    and cut in the same way.
     """
 
-    path: Path
+    location: str
     name: str
     stem: str
     rule: Rule
     known: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.location)

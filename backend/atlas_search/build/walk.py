@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from errno import ENAMETOOLONG
 from pathlib import Path
+from typing import NamedTuple
 
 from atlas_search.core.errors import SourceError
 
@@ -11,6 +12,18 @@ LEADS_OUT = "a link that leads out of the source folder, which is not followed"
 """Why a file or folder is left out."""
 
 _UNPRINTABLE = "its name is not UTF-8: rename it"
+
+
+class Found(NamedTuple):
+    """A file below a folder: its absolute path, its name from there, and why it is left out, if it
+    is.
+
+    Text, not a Path: there are tens of thousands of them, of which few are read.
+    """
+
+    location: str
+    name: str
+    reason: str
 
 
 def real_paths(roots: Iterable[Path]) -> list[Path]:
@@ -23,34 +36,36 @@ def leads_out(path: Path, roots: Sequence[Path]) -> bool:
     return path.is_symlink() and not any(path.resolve().is_relative_to(root) for root in roots)
 
 
-def walk(
-    root: Path, suffixes: frozenset[str], inside: Sequence[Path]
-) -> list[tuple[Path, str, str]]:
-    """Each file below `root`, or itself: path, name from there, and why it is left out, if it is.
+def walk(root: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> list[Found]:
+    """Each file below `root`, folder by folder in order of name, or `root` itself.
 
     Links that lead out of `inside` are not followed. Names that begin with a dot are passed over.
     Raises SourceError for a folder that cannot be listed: its documents would seem to be gone.
     """
+    top = str(root.absolute())
     if root.is_file():
-        return [(root, root.name, _refusal(root, suffixes, real_paths([root])))]
+        return [Found(top, root.name, _refusal(root, suffixes, real_paths([root])))]
     if not root.is_dir():
         raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
-    found = sorted(_files(root), key=lambda each: each[0].parts)
-    above = len(root.parts)
-    return [
-        (
-            path,
-            printable("/".join(path.parts[above:])),
-            _refusal_by_name(path, suffixes) if is_plain else _refusal(path, suffixes, inside),
+    above = len(top.rstrip(os.sep)) + 1
+    endings = tuple(suffixes)
+    found = [
+        Found(
+            location,
+            printable(location[above:].replace(os.sep, "/")),
+            _refusal_by_name(os.path.basename(location), endings)
+            if is_plain
+            else _refusal(Path(location), suffixes, inside),
         )
-        for path, is_plain in found
+        for location, is_plain in _files(top)
     ]
+    return sorted(found, key=lambda each: each.location.replace(os.sep, "\0"))
 
 
-def _files(root: Path) -> Iterator[tuple[Path, bool]]:
-    """What is below `root` and no folder, links and folders too deep to be listed among it, and
+def _files(top: str) -> Iterator[tuple[str, bool]]:
+    """What is below `top` and no folder, links and folders too deep to be listed among it, and
     whether it is surely a file: of thousands, nothing more is asked."""
-    waiting = [root]  # not os.walk, which calls itself: a thousand folders in folders are too many
+    waiting = [top]  # not os.walk, which calls itself: a thousand folders in folders are too many
     while waiting:
         folder = waiting.pop()
         try:
@@ -63,18 +78,17 @@ def _files(root: Path) -> Iterator[tuple[Path, bool]]:
             yield folder, False
             continue
         for entry in entries:
-            path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
-                waiting.append(path)
+                waiting.append(entry.path)
             else:
-                yield path, entry.is_file(follow_symlinks=False)
+                yield entry.path, entry.is_file(follow_symlinks=False)
 
 
-def _refusal_by_name(path: Path, suffixes: frozenset[str]) -> str:
-    if printable(path.name) != path.name:
+def _refusal_by_name(name: str, endings: tuple[str, ...]) -> str:
+    if printable(name) != name:
         return _UNPRINTABLE
-    if not path.name.lower().endswith(tuple(suffixes)):
-        return f"not a {' or '.join(sorted(suffixes))} file"
+    if not name.lower().endswith(endings):
+        return f"not a {' or '.join(sorted(endings))} file"
     return ""
 
 
@@ -89,7 +103,7 @@ def _refusal(path: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> st
         return "a link to a folder, which is not followed: name that folder as a source"
     if not is_file:
         return "a link to nothing" if path.is_symlink() else "not a regular file"
-    by_name = _refusal_by_name(path, suffixes)
+    by_name = _refusal_by_name(path.name, tuple(suffixes))
     return LEADS_OUT if not by_name and leads_out(path, inside) else by_name
 
 

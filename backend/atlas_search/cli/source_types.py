@@ -82,7 +82,7 @@ def locate_chroma(
         else Rule(corpus_field=given["corpus_field"] or CORPUS_FIELD)
     )
     name = path.resolve().name
-    return Sources((SourceFile(path, name, name, rule),), (), {})
+    return Sources((SourceFile(str(path), name, name, rule),), (), {})
 
 
 LOCATE: Mapping[str, Locate] = {"html": locate_pages, "chroma": locate_chroma}

@@ -189,6 +189,7 @@ class FieldStatistics:
 
 @dataclass
 class _Count:
+    says_date: bool
     documents: int = 0
     lists: int = 0
     numbers: int = 0
@@ -214,14 +215,16 @@ class FieldCounter:
     def add(self, metadata: Metadata) -> None:
         """Count the fields of one document."""
         for name, value in metadata.items():
-            count = self._counts.setdefault(name, _Count())
+            count = self._counts.get(name)
+            if count is None:
+                count = self._counts[name] = _Count(bool(_DATE_FIELD.search(name)))
             count.documents += 1
             if isinstance(value, tuple):
                 count.lists += 1
                 for item in distinct(value):
                     self._add_value(count, item)
             else:
-                _add_type(count, name, value)
+                _add_type(count, value)
                 self._add_value(count, value)
 
     def _add_value(self, count: _Count, value: str | int | float) -> None:
@@ -239,10 +242,10 @@ class FieldCounter:
         return {name: _statistics(count) for name, count in sorted(self._counts.items())}
 
 
-def _add_type(count: _Count, name: str, value: str | int | float) -> None:
+def _add_type(count: _Count, value: str | int | float) -> None:
     if not isinstance(value, str):
         count.numbers += 1
-    if _DATE_FIELD.search(name):
+    if count.says_date:
         count.dates += bounds(str(value)) is not None
     elif isinstance(value, str) and _DAY.match(value):
         count.days += bounds(value) is not None

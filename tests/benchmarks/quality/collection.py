@@ -55,7 +55,7 @@ def build_collection(
 ) -> BuildReport:
     """Bring the collection in the folder `store` up to date with `sets`."""
     files = tuple(
-        SourceFile(s.path, f"{s.name}/{s.path.name}", s.path.name, Rule(s.name)) for s in sets
+        SourceFile(str(s.path), f"{s.name}/{s.path.name}", s.path.name, Rule(s.name)) for s in sets
     )
     return build(store / COLLECTION, Sources(files, (), {}), reader, embedder, OPTIONS, progress)
 
