@@ -19,11 +19,11 @@ from atlas_search.stores.embeddings import read_embeddings
 from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.order import Order as PassageOrder
+from atlas_search.stores.order import Order
 from atlas_search.stores.record_rows import (
     DocumentOrigin,
+    ListedBy,
     ListedDocument,
-    Order,
     OriginCounts,
     ReadSources,
     ValueCount,
@@ -84,7 +84,7 @@ class EmbeddedStore:
         using = _in_use(version)
         self._version, self._using, self._opening = version, using, threading.Lock()
         self._unused: Vectors | None = None
-        self._order = order = PassageOrder.read(version / ORDER)
+        self._order = order = Order.read(version / ORDER)
         self._records = Records(version / RECORDS, self.manifest.languages, order)
         self._keywords = Keywords(version / KEYWORDS)
         passages_of = [corpus.passages for corpus in self.manifest.corpora]
@@ -345,7 +345,7 @@ class EmbeddedStore:
         return self._records.origin_of(id_)
 
     def list_documents(
-        self, documents: IntArray, order: Order, limit: int, offset: int
+        self, documents: IntArray, order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
         """See Store."""
         return self._records.list_documents(documents.tolist(), order, limit, offset)

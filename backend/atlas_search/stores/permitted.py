@@ -20,8 +20,8 @@ from atlas_search.stores.filters import Filter
 from atlas_search.stores.manifest import Field, Manifest
 from atlas_search.stores.record_rows import (
     DocumentOrigin,
+    ListedBy,
     ListedDocument,
-    Order,
     OriginCounts,
     ReadSources,
     ValueCount,
@@ -183,7 +183,7 @@ class PermittedStore:
         return self._whole.origin_of(id_)
 
     def list_documents(
-        self, documents: IntArray, order: Order, limit: int, offset: int
+        self, documents: IntArray, order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
         """See Store."""
         own = documents[self.corpus_of_documents(documents) >= 0]

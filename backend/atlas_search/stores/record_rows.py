@@ -40,7 +40,7 @@ class ListedDocument(NamedTuple):
     days: tuple[str, str]
 
 
-Order = Literal["id", "title", "date", "-date"]
+ListedBy = Literal["id", "title", "date", "-date"]
 """Of listed documents; `-date` is the newest first. Undated ones come last, ties go by id."""
 
 

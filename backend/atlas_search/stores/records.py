@@ -16,12 +16,11 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.spelling import fold
 from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import FUNCTIONS, Filter, where
-from atlas_search.stores.order import Numbering
-from atlas_search.stores.order import Order as PassageOrder
+from atlas_search.stores.order import Numbering, Order
 from atlas_search.stores.record_rows import (
     DocumentOrigin,
+    ListedBy,
     ListedDocument,
-    Order,
     OriginCounts,
     ReadSource,
     ReadSources,
@@ -33,7 +32,7 @@ CONNECTIONS = 8  # lent for a millisecond at a time
 CACHED_BLOCKS = 256  # of 16,384 characters: the texts of a few questions
 
 
-_ORDERS: Mapping[Order, str] = {
+_ORDERS: Mapping[ListedBy, str] = {
     "id": "id",
     "title": "title COLLATE NOCASE, title, id",
     "date": "first_day IS NULL, first_day, last_day, id",
@@ -87,7 +86,7 @@ class Records:
     `languages` are those of the corpora; `order` is that of a version that was not written whole.
     """
 
-    def __init__(self, path: Path, languages: Mapping[str, str], order: PassageOrder | None = None):
+    def __init__(self, path: Path, languages: Mapping[str, str], order: Order | None = None):
         if not path.exists():
             raise DamagedStore(f"{path} is missing. Run `atlas store repair`.")
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
@@ -228,7 +227,7 @@ class Records:
         return DocumentOrigin(*found[0])
 
     def list_documents(
-        self, documents: Sequence[int], order: Order, limit: int, offset: int
+        self, documents: Sequence[int], order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
         """Of the documents with these indices at most `limit`, after the first `offset`."""
         query = f"""

@@ -14,8 +14,8 @@ from atlas_search.stores.filters import Filter
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_rows import (
     DocumentOrigin,
+    ListedBy,
     ListedDocument,
-    Order,
     OriginCounts,
     ReadSources,
     ValueCount,
@@ -140,7 +140,7 @@ class Store(Protocol):
         """Where a document comes from. Raises NotFound."""
 
     def list_documents(
-        self, documents: IntArray, order: Order, limit: int, offset: int
+        self, documents: IntArray, order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
         """Of the documents with these indices at most `limit`, after the first `offset`."""
 
