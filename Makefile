@@ -59,8 +59,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@echo "2. PyTorch, which runs the embedding model: the largest part."
 	@$(BIN)/pip install $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
-	@echo "3. Atlas and the libraries it needs, as in constraints.txt."
-	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]'
+	@echo "3. Atlas and the libraries it needs, as in constraints.txt: a minute or two without a word."
+	@$(BIN)/pip install --quiet $(PIP_FLAGS) -c constraints.txt -e '.[all]'
 	@touch $@
 	@echo "Atlas is installed."
 
@@ -68,7 +68,7 @@ install-test: $(VENV)/.installed-test ## Install what checks, tests and benchmar
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	@echo "Installing what the tests need."
-	@$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[test]'
+	@$(BIN)/pip install --quiet $(PIP_FLAGS) -c constraints.txt -e '.[test]'
 	@touch $@
 
 serve: install store ## Start the server only
