@@ -85,3 +85,9 @@ def test_a_word_broken_by_a_line_s_end_is_asked_for_whole_and_by_its_halves() ->
     query = parse_query("the well-\nknown right")
     assert query.terms == ("wellknown", "right", "well", "known")
     assert query.pairs == ((0, 1),)
+
+
+def test_how_somebody_is_called_is_no_term_unless_it_is_all_there_is() -> None:
+    assert parse_query("How much was Mr. Lochner fined?").terms == ("lochner", "fine")
+    assert parse_query("Mr Justice Holmes").terms == ("justic", "holm")
+    assert parse_query("Mrs").terms == ("mrs",)

@@ -8,6 +8,7 @@ import pytest
 from atlas_search import Atlas
 from atlas_search.answer.quotes.kinds import KINDS
 from atlas_search.answer.quotes.likelihood import LIKELY
+from atlas_search.answer.quotes.mismatch import denies_what_is_asked
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, said
 
@@ -101,6 +102,18 @@ HELD = [
         "In the storm the boats of the widow were lost.",
     ),
     (
+        "number",
+        "How many boats may the harbour hold?",
+        "Under section 6 the harbour may hold forty boats.",
+        "Under section 6 the harbour may hold boats of every kind.",
+    ),
+    (
+        "time",
+        "How many working days does the clerk have to decide on a request?",
+        "The clerk decides on a request within 20 working days.",
+        "The clerk decides on a request without delay, under section 32.",
+    ),
+    (
         "share",
         "What percentage of the catch goes to the owner of the boat?",
         "Of the catch, 40 per cent goes to the owner of the boat.",
@@ -136,3 +149,34 @@ def test_an_answer_holds_the_kind_of_thing_asked_for(
     assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "not_held")
     assert answer.outcome.message.endswith(f"None of them gives {KINDS[kind]}.")
     assert closest(answer)[0] == lacks
+
+
+def test_of_what_is_not_so_the_sentence_that_denies_it_leads(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    denied = "The Harbour Act does not apply to boats of the navy."
+    text = (
+        "---\ntitle: Harbour Act\n---\nThe Harbour Act applies to whoever keeps a boat in the "
+        f"harbour. {denied} No boat of more than 20 feet may enter.\n"
+    )
+    with collection(tmp_path, embedder, {"town/act.txt": text}, ALL) as atlas:
+        answer = atlas.ask("What does the Harbour Act not apply to?")
+        plain = atlas.ask("What does the Harbour Act apply to?")
+    assert said(answer)[0] == denied
+    assert said(plain)[0] != denied
+
+
+@pytest.mark.parametrize(
+    ("sentence", "denies"),
+    [
+        ("The Act does not apply to courts.", True),
+        ("It can't apply to courts.", True),
+        ("It was not itself a ground.", False),
+        ("It applies where not more than twenty apply.", False),
+        ("No one applies for more than one.", False),
+        ("The Act applies to courts.", False),
+    ],
+)
+def test_what_a_sentence_denies_is_what_is_asked(sentence: str, denies: bool) -> None:
+    question = "To whom does the Act not apply?"
+    assert denies_what_is_asked(question, sentence) is denies

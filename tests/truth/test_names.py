@@ -1,13 +1,16 @@
 """What is known of one is never said of another, nor a year's figures of another year."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from atlas_search import Atlas
+from atlas_search.answer.quotes.names import absent_names, speaks_of
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, is_verbatim, said
+from tests.truth.passages import passage
 
 REPORT = (
     "---\ntitle: Annual report\n---\nHarlow Mills sold more cloth than in any year before it. "
@@ -95,3 +98,63 @@ def test_the_figures_of_one_year_are_not_those_of_the_next(
     assert said(held)[0] == "In 1988 the net income of Harlow Mills was $5 million."
     assert lacking.outcome.code == "unknown_figure"
     assert "1987" in lacking.outcome.message
+
+
+@pytest.mark.parametrize("called", ["Mr", "Mr.", "Ms", "Dr", "Senator", "Chief Justice", "Lord"])
+def test_how_somebody_is_called_is_no_part_of_his_name(called: str) -> None:
+    fined = passage("Joseph Lochner owned a bakery and was fined $50.")
+    asked = f"How much was {called} Lochner fined?"
+    assert absent_names(asked, [fined], {"lochner": 1.0, "fine": 1.0}) == ((), 0.0)
+    names, share = absent_names(asked.replace("Lochner", "Filburn"), [fined], {"filburn": 1.0})
+    assert (names, share) == ((f"{called} Filburn",), 1.0)
+    assert speaks_of(fined, f"{called} Lochner")
+
+
+def test_an_office_is_no_name() -> None:
+    opened = passage("Harold Wilson, the prime minister, opened the bridge.")
+    assert absent_names("Who was the Prime Minister then?", [opened], {}) == ((), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "country", "is_held"),
+    [
+        ("legislation_nz", "Australia", False),
+        ("legislation_nz", "New Zealand", True),
+        ("hansard_uk", "Scotland", True),
+        ("legal_us", "the United States", True),
+        ("legal_us", "Canada", False),
+        # nobody says what country it is of, and a source rarely names its own
+        ("statutes", "Australia", True),
+    ],
+)
+def test_another_country_is_absent_where_the_source_s_own_is_known(
+    corpus: str, country: str, is_held: bool
+) -> None:
+    marriage = replace(passage("Two persons may marry, whatever their sex."), corpus=corpus)
+    names, share = absent_names(f"May they marry in {country}?", [marriage], {"marri": 1.0})
+    assert names == (() if is_held else (country.removeprefix("the "),))
+    assert share == 0.0  # the weights say nothing of it
+
+
+@pytest.mark.parametrize(
+    ("country", "text"),
+    [
+        ("Canada", "The Canadian court held otherwise."),
+        ("France", "In France it was otherwise."),
+        ("Germany", "German law has no such rule."),
+        ("Ireland", "The Irish court held otherwise."),
+    ],
+)
+def test_a_country_is_spoken_of_by_its_adjective_too(country: str, text: str) -> None:
+    spoken = replace(passage(text), corpus="legal_uk")
+    assert absent_names(f"What is the law of {country}?", [spoken], {}) == ((), 0.0)
+
+
+def test_the_law_of_one_country_is_no_answer_on_another(tmp_path: Path, embedder: Embedder) -> None:
+    act = "The Marriage Amendment Act 2013 allowed same-sex couples to marry in New Zealand."
+    files = {"legislation_nz/marriage.txt": f"---\ntitle: Marriage Amendment Act\n---\n{act}\n"}
+    with collection(tmp_path, embedder, files, EAGER) as atlas:
+        assert said(atlas.ask("Is same-sex marriage lawful in New Zealand?")) == [act]
+        answer = atlas.ask("Is same-sex marriage lawful in Australia?")
+    assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "unknown_name")
+    assert "Australia" in answer.outcome.message

@@ -32,6 +32,7 @@ def quoted(text: str, speaker: str = "") -> list[str]:
         "Mr Speaker, honourable members, I rise to speak of the wool that we sell.",
         "The Act applies to bees: a hive must have two doors.",
         "Sir George Turner was the treasurer of the colony (until the vote of 1899).",
+        "Step: decision on a request | Limit: at most 20 working days | Section: 15",
     ],
 )
 def test_a_statement_is_quoted_whole(statement: str) -> None:
@@ -136,3 +137,15 @@ def test_no_more_places_are_cited_than_wanted(
     mended = "It was mended by Amos Tyler after the storm of 1902."
     # what answers goes before what it leans on
     assert said(answer) == ([mended] if limit == 1 else ["The pier of Norport is of oak.", mended])
+
+
+def test_the_rows_of_a_table_are_quoted_beside_sentences() -> None:
+    rows = [
+        "Step: transfer of a request | Limit: at most 10 working days",
+        "Step: decision on a request | Limit: at most 20 working days",
+    ]
+    sentence = "The clerk keeps the list of requests."
+    assert quoted("\n\n".join(["Time limits", "Step | Limit", *rows, sentence])) == [
+        *rows,
+        sentence,
+    ]

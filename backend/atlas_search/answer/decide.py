@@ -123,10 +123,13 @@ def before_quoting(chosen: Chosen, needed: float, unknown_names: Sequence[str]) 
     if grounds.figures:
         figures = " or ".join(grounds.figures)
         return _abstain("unknown_figure", f"No passage that comes close speaks of {figures}.")
-    lacking = f" None of them gives {KINDS[grounds.asked]}." if grounds.asked else ""
+    unlikely = "The closest passages are not likely enough to hold the answer."
+    lacking = f"None of them gives {KINDS[grounds.asked]}." if grounds.asked else ""
+    if lacking and grounds.likelihood >= needed:
+        unlikely = "The closest passages speak of what is asked, but do not answer."
     return _abstain(
         "not_held",
-        f"The closest passages are not likely enough to hold the answer.{lacking}",
+        f"{unlikely} {lacking}".rstrip(),
         likelihood=grounds.likelihood,
         needed=needed,
     )
@@ -188,7 +191,7 @@ def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) 
     often = f", {hits} times" if hits else ""
     return _abstain(
         "counted",
-        f"Counted exactly: {said}{often}. The passages do not tell how many there are.",
+        f"Counted exactly: {said}{often}. No passage itself gives a number.",
         hits=hits,
         documents=documents,
         of_documents=of_documents,

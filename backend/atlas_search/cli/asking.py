@@ -26,7 +26,7 @@ from atlas_search.cli.client import (
 )
 from atlas_search.cli.printable import printable_json
 
-Question = Annotated[str, typer.Argument()]
+Question = Annotated[list[str], typer.Argument(help="In quotation marks, or word by word")]
 
 
 def ask_command(
@@ -44,7 +44,7 @@ def ask_command(
 ) -> None:
     """Ask the running server and print the answer with its sources."""
     body = {
-        "question": question,
+        "question": " ".join(question),
         "corpus_filter": corpus or "all",
         "target": target,
         "require": require or [],
@@ -79,7 +79,7 @@ def search_command(
 ) -> None:
     """Search the running server and print the passages, what speaks to the question marked."""
     body = {
-        "question": question,
+        "question": " ".join(question),
         "corpus_filter": corpus or "all",
         "target": target,
         "k": limit,

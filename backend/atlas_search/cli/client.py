@@ -106,10 +106,11 @@ def print_answer(console: Console, answer: Document) -> None:
     if answer["comparison"]:
         _print_comparison(say, answer["comparison"])
     else:
-        say(answer["answer"] or f"No answer: {answer['reason']['message']}")
+        say(answer["answer"] or _why_not(answer["reason"]))
     _print_confidence(say, answer)
+    _print_choices(say, answer["choices"])
     _print_closest(console, answer["closest"])
-    for line in dict.fromkeys(_source_line(citation) for citation in answer["citations"]):
+    for line in dict.fromkeys(_citation_line(citation) for citation in answer["citations"]):
         console.print(f"  {line}", markup=False, soft_wrap=True)
     notes = [
         *_about_wording(answer["retrieval"]),
@@ -121,6 +122,19 @@ def print_answer(console: Console, answer: Document) -> None:
     for note in notes:
         console.print(f"  Note: {note}", markup=False, soft_wrap=True)
     console.print(f"  {answer['scope']['sentence']}", markup=False, soft_wrap=True)
+
+
+def _why_not(reason: Document) -> str:
+    """A count is what was asked for, though no passage says it."""
+    is_count = reason["code"] == "counted"
+    return str(reason["message"]) if is_count else f"No answer: {reason['message']}"
+
+
+def _print_choices(say: Callable[[str], None], choices: Sequence[Document]) -> None:
+    if choices:
+        say("It can be read in several ways. Ask again:")
+    for choice in choices:
+        say(f"  {choice['question']}  ({choice['label']})")
 
 
 def _about_writer(answer: Document) -> Iterator[str]:
@@ -152,7 +166,7 @@ def _print_closest(console: Console, closest: Sequence[Document]) -> None:
     if closest:
         console.print(f"{CLOSEST}:", markup=False)
     for quoted in closest:
-        console.print(f"  {_source_line(quoted)}", markup=False, soft_wrap=True)
+        console.print(f"  {_citation_line(quoted)}", markup=False, soft_wrap=True)
         quote = " ".join(quoted["quote"].split())
         console.print(f"    “{quote}”", markup=False, soft_wrap=True)
 
@@ -228,5 +242,13 @@ def _place(passage: Document) -> str:
 
 
 def _source_line(of: Mapping[str, Any]) -> str:
-    known = (of[field] for field in ("marker", "title", "date", "url"))
-    return "  ".join(part for part in known if part)
+    return _fields(of, "marker", "title", "date", "url")
+
+
+def _citation_line(of: Mapping[str, Any]) -> str:
+    """With its section and who speaks, which tell places of one page apart."""
+    return _fields(of, "marker", "title", "section", "speaker", "date", "url")
+
+
+def _fields(of: Mapping[str, Any], *names: str) -> str:
+    return "  ".join(of[name] for name in names if of[name])

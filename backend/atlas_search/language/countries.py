@@ -1,5 +1,7 @@
 """Names of countries, which no rule could tell from the names of persons."""
 
+import re
+
 _NAMES = """
     afghanistan; albania; algeria; andorra; angola; argentina; armenia; australia; austria;
     azerbaijan; bahamas; bahrain; bangladesh; barbados; belarus; belgium; belize; benin; bhutan;
@@ -27,7 +29,71 @@ _NAMES = """
 """
 _COUNTRIES = frozenset(" ".join(name.split()) for name in _NAMES.split(";"))
 
+_ALIKE = {
+    "uk": "uk; gb; united kingdom; great britain; britain; england; scotland; wales; northern "
+    "ireland; british; english; scottish; scots; welsh",
+    "us": "us; usa; united states; united states of america; america; american",
+    "nz": "nz; new zealand",
+    "au": "au; australia; australian",
+    "ie": "ie; ireland; irish",
+    "eu": "eu; european union; european",
+}
+"""Words for one country, by its code; the first ones stand in the names of corpora. What holds in
+one part of the United Kingdom is looked for in the sources of all of it."""
+_CODES = {
+    word: code for code, listed in _ALIKE.items() for word in (w.strip() for w in listed.split(";"))
+}
+_ADJECTIVES = {
+    "belgium": "belgian",
+    "brazil": "brazilian",
+    "canada": "canadian",
+    "china": "chinese",
+    "denmark": "danish",
+    "finland": "finnish",
+    "france": "french",
+    "germany": "german",
+    "greece": "greek",
+    "holland": "dutch",
+    "hungary": "hungarian",
+    "israel": "israeli",
+    "italy": "italian",
+    "japan": "japanese",
+    "netherlands": "dutch",
+    "norway": "norwegian",
+    "poland": "polish",
+    "portugal": "portuguese",
+    "spain": "spanish",
+    "sweden": "swedish",
+    "switzerland": "swiss",
+    "turkey": "turkish",
+}
+_WORD = re.compile(r"[^\W_]+")
+
 
 def is_country(name: str) -> bool:
     """Whether a name without its article is that of a country, as it is usually written."""
-    return " ".join(name.split()).casefold() in _COUNTRIES
+    return _plain(name) in _COUNTRIES
+
+
+def words_for(country: str) -> tuple[str, ...]:
+    """What a text calls a country by, its adjective among it, as it is written but for capitals."""
+    name = _plain(country)
+    code = _CODES.get(name)
+    if code:
+        return tuple(word for word, of in _CODES.items() if of == code)
+    return name, _ADJECTIVES.get(name, f"{name.removesuffix('a')}an")
+
+
+def country_of(named: str) -> str:
+    """The country in the name of a corpus: the code of `legal_uk`, or a name; empty without one."""
+    found = _WORD.findall(named.casefold())
+    for length in (3, 2, 1):
+        for first in range(len(found) - length + 1):
+            name = " ".join(found[first : first + length])
+            if name in _CODES or name in _COUNTRIES:
+                return _CODES.get(name, name)
+    return ""
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()

@@ -15,6 +15,7 @@ _SYNTAX = re.compile(
     r"""(?P<sign>(?<!\S)[+-])?(?:"(?P<plain>[^"]*)"|“(?P<curly>[^”]*)”|„(?P<low>[^“”]*)[“”])"""
     r"|(?<!\S)\+(?P<word>[^\W\d_][\w'’-]*)"
 )
+_ADDRESS = frozenset("mr mrs ms mx messrs dr prof".split())  # a `lord` or a `miss` is more
 _PHRASES = ("plain", "curly", "low", "word")
 MOST_PHRASES = 20
 """Of one kind; each is looked for in the whole collection."""
@@ -32,11 +33,12 @@ class Query:
     """A question as read in one language: `has_subject` is False if it holds function words only.
 
     `text` is the question without what it excludes and without quotation marks: what is
-    embedded. `words` are all of its stems in order, `terms` the distinct informative ones
-    together with the parts of identifiers, `pairs` the informative words that stand next to each
-    other once the function words between them are dropped, as indices into `terms`. Passages that
-    hold a `preferred` phrase rank higher; a passage must hold every `required` one and none that is
-    `excluded`. `question` is what was read, so that it can be read in another `language`.
+    embedded. `words` are all of its stems in order, `terms` the distinct informative ones but forms
+    of address, together with the parts of identifiers, `pairs` the informative words that stand
+    next to each other once the function words between them are dropped, as indices into `terms`.
+    Passages that hold a `preferred` phrase rank higher; a passage must hold every `required` one
+    and none that is `excluded`. `question` is what was read, so that it can be read in another
+    `language`.
     `spellings` are stems that count as a term though they are spelt otherwise, `readings` the
     question in further languages with spellings of their own.
     """
@@ -93,7 +95,9 @@ def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
     plain = _SYNTAX.sub(understood, question)
     text = " ".join(plain.split()) if any(told.values()) else question
     found = words(text, language)
-    informative = content_words(found)
+    content = content_words(found)
+    # sources name by his name alone whom a question calls `Mr`
+    informative = [word for word in content if word.folded not in _ADDRESS] or content
     stems = [word.term for word in informative]
     parts = [part for word in informative for part in word.parts]
     terms = distinct([*stems, *parts])

@@ -13,6 +13,7 @@ from atlas_search.answer.quotes.beside import Opposed, with_other_sides, with_wh
 from atlas_search.answer.quotes.change import asks_for_change, ends_in_time
 from atlas_search.answer.quotes.kinds import asked_for, asks_for_current
 from atlas_search.answer.quotes.likelihood import Confidence, Grounds, grounds
+from atlas_search.answer.quotes.mismatch import denies_nothing, denies_what_is_asked
 from atlas_search.answer.quotes.names import (
     SUBJECT,
     is_said_by,
@@ -175,6 +176,7 @@ def _part(
 ) -> Part:
     scored = sorted(_score(prompt, found, vectors), key=lambda quote: quote.order)
     best = [q for q in scored if q.score >= SHARE_OF_BEST * scored[0].score]
+    best = _denying_first(prompt.question, best)
     quotes = on_the_named(prompt.question, unlike((), best))
     given = [item.passage for item in passages_to_quote(prompt)]
     return Part(
@@ -182,6 +184,14 @@ def _part(
         tuple(quotes),
         grounds(prompt.question, quotes, given, weights_of(prompt)),
     )
+
+
+def _denying_first(question: str, quotes: Sequence[Quote]) -> list[Quote]:
+    """The same, best first; where it is asked what is not so, those that deny it lead."""
+    if not quotes or not denies_nothing(question, quotes[0].text):
+        return list(quotes)
+    denying = [quote for quote in quotes if denies_what_is_asked(question, quote.text)]
+    return [*denying, *(q for q in quotes if q not in denying)]
 
 
 def weights_of(prompt: Extract) -> Mapping[str, float]:

@@ -34,6 +34,12 @@ _PLACED = re.compile(
 )
 
 _COUNT = re.compile(rf"\d|(?i:\b(?:{_WORDS})\b)")
+_NUMBERED = re.compile(
+    r"(?i:\b(?:sections?|sub-?sections?|ss?|articles?|art|amendments?|chapters?|parts?|clauses?|"
+    r"rules?|regulations?|schedules?|paragraphs?|paras?|pages?|pp?|volumes?|vol|nos?|numbers?|"
+    r"standing orders?)\.? )\d+[a-z]?\b(?:\(\w+\))*"
+)
+"""The number of a part of a text, which counts nothing."""
 _DATED = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b(?!,\d)|"
     r"(?<![\d,.$£€])(?:1[5-9]|20)\d\d(?:[-–/]\d\d)?\b(?![,.]\d)"
@@ -95,8 +101,8 @@ def _holds_new_place(sentence: str, question: str) -> bool:
 
 
 def _holds_count(sentence: str, *_: str) -> bool:
-    """A number that is no year and no day of a month."""
-    return bool(_COUNT.search(_DATED.sub(" ", sentence)))
+    """A number that is no year, no day of a month, and not that of a section."""
+    return bool(_COUNT.search(_NUMBERED.sub(" ", _DATED.sub(" ", sentence))))
 
 
 def holds_new_name(sentence: str, question: str) -> bool:
@@ -132,11 +138,16 @@ _KINDS = (
     ),
     _kind(
         "time",
+        r"\bhow many (?:(?:calendar|business|sitting|working|clear) )?(?:minutes|hours|days|weeks|"
+        r"months|years)\b",
+        rf"(?i:(?:\d|\b(?:{_WORDS}|an?))\b[^.;]{{0,12}}\b{_TIMES}\b)",
+    ),
+    _kind(
+        "time",
         r"\bhow long (?:do|does|did|has|have|is|was|are|were|must|may|can|will|should|after|"
         r"before)\b|"
         r"\b(?:deadline|time limit|notice period|waiting period|retention period)\b|"
-        r"\b(?:what|how long a|which) (?:time|period|term)\b|\bhow (?:soon|quickly|many (?:days|"
-        r"weeks|months|years|hours))\b",
+        r"\b(?:what|how long a|which) (?:time|period|term)\b|\bhow (?:soon|quickly)\b",
         rf"(?i:(?:\d|\b(?:{_WORDS}|an?|next|same))\b[^.;]{{0,12}}\b{_TIMES}\b)|"
         rf"\b(?:{_MONTH}) \d|\d (?:{_MONTH})\b|(?i:immediately|forthwith|without delay|until|"
         r"\bfrom\b.*\b(?:to|until)\b|\bsince\b)",

@@ -27,6 +27,11 @@ _DENIED = re.compile(
     r"(?!.*\b(?:other than|except|unless|until|without|but)\b)",
     re.IGNORECASE,
 )
+_NOT = re.compile(
+    r"(?:\b(?:not|never|cannot|nor|neither|no)|n['’]t)\b"
+    r"(?! (?:more|less|fewer|later|earlier|only|just|merely|necessarily)\b)",
+    re.IGNORECASE,
+)
 _DENYING_WORDS = (
     "no not never cannot nor none nothing nobody neither without unless only little few less "
     "hardly barely rarely seldom instead rather against deny denied denies denial ban bans banned "
@@ -58,15 +63,29 @@ def mismatch(question: str, sentence: str, passage: str, evidence: str) -> Misma
     """
     if figures_missing(question, evidence):
         return "figure"
-    question = _last_sentence(question)
-    if _YES_OR_NO.search(question):
-        return ""
-    denied = _DENIED.search(question)
-    if denied and not _DENIES.search(sentence):
+    if denies_nothing(question, sentence):
         return "denial"
-    if denied or _DENIED.search(sentence):
+    question = _last_sentence(question)
+    if _YES_OR_NO.search(question) or _DENIED.search(question) or _DENIED.search(sentence):
         return ""
     return "opposite" if _turns_round(question, sentence, passage) else ""
+
+
+def denies_nothing(question: str, sentence: str) -> bool:
+    """Whether an English question says `not`, but the sentence denies nothing."""
+    asked = _last_sentence(question)
+    denied = _DENIED.search(asked) and not _YES_OR_NO.search(asked)
+    return bool(denied) and not _DENIES.search(sentence)
+
+
+def denies_what_is_asked(question: str, sentence: str) -> bool:
+    """Whether a sentence denies a word of the question: `it does not apply to courts`."""
+    asked = {word.term for word in words(question) if word.informative}
+    for denial in _NOT.finditer(sentence):
+        following = (word for word in words(sentence[denial.end() :]) if word.informative)
+        if next((word.term in asked for word in following), False):
+            return True
+    return False
 
 
 def figures_missing(question: str, evidence: str) -> tuple[str, ...]:

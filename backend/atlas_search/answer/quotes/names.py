@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from atlas_search.answer.conflicts.statements import specific
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import Passage
-from atlas_search.language.countries import is_country
-from atlas_search.language.english import MONTHS, any_of
+from atlas_search.language.countries import country_of, is_country, words_for
+from atlas_search.language.english import FORMS_OF_ADDRESS, MONTHS, OFFICES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import Word, all_terms, fold, words
 
@@ -16,6 +16,11 @@ SUBJECT = 0.2
 
 _CALENDAR = frozenset(
     map(fold, (*MONTHS, *"monday tuesday wednesday thursday friday saturday sunday".split()))
+)
+_BORNE_BY_MANY = FORMS_OF_ADDRESS | OFFICES
+_CALLED = re.compile(rf"(?:\b(?:{'|'.join(sorted(_BORNE_BY_MANY))})\b\.? ?)+", re.IGNORECASE)
+_CALLED_BEFORE = re.compile(
+    rf"(?:\b(?:{'|'.join(sorted(map(str.title, _BORNE_BY_MANY)))})\b\.? )+$"
 )
 _POSSESSIVE = re.compile("['’]s?$")
 _OF_A_NATION = re.compile("(?:ian|ean|ese|ish|can)s?$")
@@ -34,17 +39,20 @@ def absent_names(
     """Names of an English question that none of the passages holds, and their share of it.
 
     A name is a word with a capital that does not begin the question. Titles, headings, speakers
-    and metadata hold names too. The name of a country is none here, for a source rarely names its
-    own. `weights` are the idf of the question's terms; the share is that of the absent names among
-    all of them, in [0, 1].
+    and metadata hold names too. A source rarely names its own country: that of a corpus is held by
+    its passages, and any may be where nobody says of what country they are. `weights` are the idf
+    of the question's terms; the share is that of the absent names among all of them, in [0, 1].
     """
-    named = _names(question)
-    if not named:
+    given = list(passages)
+    named, countries = _names(question), _countries(question)
+    if not named and not countries:
         return (), 0.0
-    held = frozenset[str]().union(*(_terms_of(passage) for passage in passages))
+    held = frozenset[str]().union(*(_terms_of(passage) for passage in given))
     absent = [
         [word for word in name if not held.intersection((word.term, *word.parts))] for name in named
     ]
+    foreign = [name for name in countries if not _is_held(_written(question, name), given, held)]
+    named, absent = [*named, *foreign], [*absent, *foreign]
     total = sum(weights.values()) or 1.0
     terms = {word.term for name in absent for word in name}
     share = sum(weights.get(term, 0.0) for term in terms) / total
@@ -60,8 +68,9 @@ def names_in(question: str) -> tuple[str, ...]:
 
 
 def speaks_of(passage: Passage, name: str) -> bool:
-    """Whether a passage, or what is known of it, holds every word of a name."""
-    return all_terms(name) <= _terms_of(passage)
+    """Whether a passage, or what is known of it, holds every word of a name but how he is called
+    in front of it."""
+    return all_terms(_CALLED.sub("", name)) <= _terms_of(passage)
 
 
 def speaks_of_any(passages: Iterable[Passage], question: str) -> bool:
@@ -104,7 +113,26 @@ def _speakers(question: str) -> list[list[Word]]:
 
 
 def _names(question: str) -> list[list[Word]]:
-    """Its names, each with its words; none if it capitalises most of what it says."""
+    """Its names but those of countries, each with its words."""
+    joined = _capitalised(question)
+    named = [name for name in joined if not is_country(_written(question, name))]
+    return [kept for name in named if (kept := [w for w in name if _is_telling(question, w)])]
+
+
+def _countries(question: str) -> list[list[Word]]:
+    return [name for name in _capitalised(question) if is_country(_written(question, name))]
+
+
+def _is_held(country: str, passages: Sequence[Passage], held: frozenset[str]) -> bool:
+    """Whether passages that hold these terms can be about a country."""
+    if any(all_terms(words) <= held for words in words_for(country)):
+        return True
+    own = {country_of(passage.corpus) for passage in passages}
+    return "" in own or country_of(country) in own
+
+
+def _capitalised(question: str) -> list[list[Word]]:
+    """Runs of words with a capital; none if it capitalises most of what it says."""
     informative = [word for word in words(question) if word.informative]
     capitals = [word for word in informative if question[word.start].isupper()]
     if len(capitals) > max(3 * len(informative) // 4, 3):
@@ -115,27 +143,31 @@ def _names(question: str) -> list[list[Word]]:
             joined[-1].append(word)
         elif _stands_inside(question, word):
             joined.append([word])
-    named = [name for name in joined if not is_country(_written(question, name))]
-    return [kept for name in named if (kept := [w for w in name if _is_telling(question, w)])]
+    return joined
 
 
 def _stands_inside(question: str, word: Word) -> bool:
     """Whether its capital is not that of a sentence's beginning."""
-    before = question[: word.start].rstrip(" \"'“”‘’(")
+    before = _CALLED_BEFORE.sub("", question[: word.start]).rstrip(" \"'“”‘’(")
     return bool(before) and before[-1] not in ".?!"
 
 
 def _is_telling(question: str, word: Word) -> bool:
-    """Whether it tells one thing from another: no court, no month, no adjective of a nation."""
+    """Whether it tells one thing from another: no court, no month, no adjective of a nation, no
+    form of address."""
     return (
         word.folded not in _CALENDAR
+        and word.folded not in _BORNE_BY_MANY
         and bool(specific(frozenset({word.term})))
         and not _OF_A_NATION.search(question[word.start : word.end])
     )
 
 
 def _written(question: str, name: Sequence[Word]) -> str:
-    return _POSSESSIVE.sub("", question[name[0].start : name[-1].end])
+    """A name as the question writes it, with `Senator` or `Mr` in front of it."""
+    called = _CALLED_BEFORE.search(question[: name[0].start])
+    start = called.start() if called else name[0].start
+    return _POSSESSIVE.sub("", question[start : name[-1].end])
 
 
 def _terms_of(passage: Passage) -> frozenset[str]:

@@ -17,6 +17,8 @@ _UNFINISHED = re.compile(r"(?:[:,;—–-]|\b(?:and|or|if|that|the|a|an|of|to|by
 _ITEM = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2}|[A-Z])(?:\.\d+)?\)\s")
 # `(b) if access is given`; a sub-section begins with a capital and stands alone
 _LEANING_ITEM = re.compile(rf"{_ITEM.pattern}(?=[a-z])")
+_ROW = re.compile(r"[^|:]+: [^|]+(?: \| [^|:]+: [^|]+)+")
+"""A row of a table as readers write it: `Step: decision | Limit: 20 working days`."""
 _REFERENCE = re.compile(r"sources?:", re.IGNORECASE)
 _WORD_OF_PROSE = re.compile(r"\b[^\W\d_]{2,}\b(?!\.)")
 _SALUTATION = re.compile(
@@ -84,7 +86,8 @@ class Quote:
 def quotes_of(passage: Passage, rank: int) -> list[Quote]:
     """The statements of a passage, in order; headings, salutations and references are none.
 
-    A sentence that introduces a list is quoted with its items while that is short enough. A source
+    A sentence that introduces a list is quoted with its items while that is short enough, a row of
+    a table with the names of its columns. A source
     without any full stop has only lines; then all of them count.
     """
     text, language = passage.text, passage.language
@@ -165,9 +168,10 @@ def _is_statement(said: str) -> bool:
 
 
 def _is_whole(text: str, span: TextSpan) -> bool:
-    """Whether it ends as sentences do, or is an item of a list."""
+    """Whether it ends as sentences do, or is an item of a list or a row of a table."""
     said = text[span.start : span.end]
-    return bool(_ENDED.search(said)) or bool(_ITEM.match(said)) or said.endswith((";", ":"))
+    ended = bool(_ENDED.search(said)) or said.endswith((";", ":"))
+    return ended or bool(_ITEM.match(said)) or bool(_ROW.fullmatch(said))
 
 
 def _with_what_is_before(found: Sequence[Quote]) -> list[Quote]:
