@@ -10,6 +10,7 @@ from atlas_search.answer.quotes.kinds import holds_new_name, kinds_asked_for
 from atlas_search.answer.quotes.mismatch import figures_missing, mismatch
 from atlas_search.answer.quotes.names import absent_names, passages_beside, speaks_of_any
 from atlas_search.answer.quotes.quotable import Quote
+from atlas_search.answer.quotes.roles import is_of_others
 from atlas_search.core.domain import Passage
 from atlas_search.language.english import AUXILIARIES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
@@ -32,7 +33,8 @@ class Signs:
     with, up to MOST_TERMS, as a share of these, times what the score lacks to FULL_SCORE: the more
     words, the less of them a right quote has; of a full score they say nothing. `name` says whether
     the best holds a name that the question does not, `yes_or_no` whether nothing in particular is
-    asked for; `denial` and `opposite` are mismatches of the best.
+    asked for; `denial` and `opposite` are mismatches of the best, the latter also if it says of
+    others what is asked.
     """
 
     score: float = 0.0
@@ -116,7 +118,7 @@ def grounds(
         terms=_terms(weights, best.score),
         name=float(holds_new_name(best.text, question)),
         denial=float(wrong == "denial"),
-        opposite=float(wrong == "opposite"),
+        opposite=float(wrong == "opposite" or is_of_others(question, best.text)),
         yes_or_no=float(bool(_YES_OR_NO.match(question))),
     )
     asked = lacking[0].name if lacking else ""

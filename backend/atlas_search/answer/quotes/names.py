@@ -24,9 +24,11 @@ _CALLED_BEFORE = re.compile(
 )
 _POSSESSIVE = re.compile("['’]s?$")
 _OF_A_NATION = re.compile("(?:ian|ean|ese|ish|can)s?$")
+_SAYING = (
+    "say says tell state argue think claim call said told stated argued thought claimed called"
+)
 _SAID = re.compile(
-    rf"{any_of('did does do has have had would')} (?:the )?(?P<who>.+?) "
-    rf"{any_of('say said says tell told state stated argue argued think thought claim claimed')}|"
+    rf"{any_of('did does do has have had would')} (?:the )?(?P<who>.+?) {any_of(_SAYING)}|"
     r"(?i:\baccording to) (?P<source>[^,?]+)|"
     rf"{any_of('view views opinion opinions position positions words')} of (?:the )?"
     r"(?P<holder>[A-Z][^,?]+)"
@@ -70,7 +72,12 @@ def names_in(question: str) -> tuple[str, ...]:
 def speaks_of(passage: Passage, name: str) -> bool:
     """Whether a passage, or what is known of it, holds every word of a name but how he is called
     in front of it."""
-    return all_terms(_CALLED.sub("", name)) <= _terms_of(passage)
+    return terms_of_name(name) <= _terms_of(passage)
+
+
+def terms_of_name(name: str) -> frozenset[str]:
+    """The stems of a name but of how he is called in front of it, as `Senator`."""
+    return all_terms(_CALLED.sub("", name))
 
 
 def speaks_of_any(passages: Iterable[Passage], question: str) -> bool:
