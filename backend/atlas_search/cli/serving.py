@@ -36,6 +36,7 @@ def demo_command(
         stop_on_signal()
         serve(settings)
         end_process(0)
+    print(f"It is not served yet: `atlas demo`, or `CHROMA_COLLECTION_NAME={DEMO} atlas serve`.")
 
 
 def run_command(
