@@ -1,5 +1,7 @@
 """A version that shares the files of the one before tells what one written whole tells."""
 
+import errno
+import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -248,6 +250,31 @@ def test_a_build_does_not_share_files_that_were_damaged(
     build_tiny(tmp_path / "source", changed, HashEmbedder())
     assert not is_shared(changed)
     assert not problems(changed)
+
+
+@pytest.mark.parametrize(
+    "name", ["tokens/words.flat.npy", "words/places.npy", "chroma/chroma.sqlite3"]
+)
+@pytest.mark.parametrize("has_links", [True, False])
+def test_damage_that_nobody_has_seen_is_still_found_in_the_version_after(
+    name: str, has_links: bool, changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = next(live(changed).glob(name))
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    flip(path, path.stat().st_size - 1)
+    os.utime(path, ns=times)  # as a disk would damage it
+    if not has_links:
+        monkeypatch.setattr("os.link", _no_link)
+    write_sources(tmp_path / "source", CHANGED | {"farm/cows.txt": "Cows give milk again.\n"})
+    build_tiny(tmp_path / "source", changed, HashEmbedder())
+    assert is_shared(changed)
+    copied = live(changed) / path.relative_to(path.parent.parent)
+    assert copied.samefile(path) == has_links
+    assert any("is not as it was written" in problem for problem in problems(changed))
+
+
+def _no_link(*_: object) -> None:
+    raise OSError(errno.EOPNOTSUPP, "Operation not supported")
 
 
 def test_an_export_of_a_changed_version_holds_all(changed: Path, tmp_path: Path) -> None:

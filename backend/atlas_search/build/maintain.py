@@ -79,7 +79,7 @@ def write_digests(folder: Path) -> Manifest:
         live = Manifest.read(folder)
         version = folder / live.version
         manifest = live.model_copy(
-            update={"files": digests_of_files(version), "sizes": sizes(version)}
+            update={"files": digests_of_files(version, {}), "sizes": sizes(version)}
         )
         manifest.write(version)
         go_live(folder, manifest)
