@@ -212,7 +212,7 @@ def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
         try:
             with crowded(folder, needed):
                 yield partial
-        except Exception:
+        except BaseException:  # Ctrl-C too
             shutil.rmtree(partial, ignore_errors=True)
             raise
         partial.rename(folder / name)

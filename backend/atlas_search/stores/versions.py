@@ -46,7 +46,8 @@ _PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
 def lock(folder: Path) -> Iterator[None]:
     """Keep other builds of the collection out while it is changed.
 
-    Raises BuildRunning if one is running, and UnwritableFolder if the disk is full or closed.
+    What killed builds left is removed first: nobody else can be writing it, and this one needs the
+    room. Raises BuildRunning if one is running, and UnwritableFolder if the disk is full or closed.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,6 +59,7 @@ def lock(folder: Path) -> Iterator[None]:
                 f"Another build of {folder.name} is running. Wait for it, or end it."
             ) from None
         try:
+            _remove_partial(folder)
             yield
         finally:
             lock.release()
@@ -141,6 +143,10 @@ def remove_old(folder: Path, kept: Collection[str]) -> None:
         if _VERSION.fullmatch(path.name) and path.name not in kept and not _is_in_use(path):
             # a kill must not leave half a version that looks like a whole one
             path.rename(path.with_name(f".{path.name}.partial"))
+    _remove_partial(folder)
+
+
+def _remove_partial(folder: Path) -> None:
     for path in list(folder.iterdir()):
         if _PARTIAL.fullmatch(path.name):
             shutil.rmtree(path)
