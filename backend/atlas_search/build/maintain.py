@@ -32,6 +32,7 @@ from atlas_search.stores.versions import (
     go_live,
     lock,
     remove_old,
+    removed_unless_live,
     versions,
 )
 
@@ -99,9 +100,7 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
                 f"{corpus!r} cannot be dropped. Give one of several."
             )
         site = Site(folder, live, staging, embedder, progress)
-        manifest, _ = write_version(site, _contents(live, lambda each: each.corpus != corpus))
-        make_live(folder, manifest, live)
-        return manifest
+        return _replace(site, _contents(live, lambda each: each.corpus != corpus))
 
 
 def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | None:
@@ -113,11 +112,7 @@ def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | 
         if live.order is None:
             return None
         site = Site(folder, live, staging, embedder, progress, whole=True)
-        manifest, _ = write_version(site, _contents(live, lambda _: True))
-        progress(LAST_STAGE, 0, 1)
-        make_live(folder, manifest, live)
-        progress(LAST_STAGE, 1, 1)
-        return manifest
+        return _replace(site, _contents(live, lambda _: True))
 
 
 def remove_source(
@@ -133,11 +128,17 @@ def remove_source(
             raise SourceError(
                 f"{source[1]} cannot be removed: {folder.name} has no document of it, or no other."
             )
-        manifest, _ = write_version(Site(folder, live, staging, embedder, progress), left)
-        progress(LAST_STAGE, 0, 1)
-        make_live(folder, manifest, live)
-        progress(LAST_STAGE, 1, 1)
-        return manifest
+        return _replace(Site(folder, live, staging, embedder, progress), left)
+
+
+def _replace(site: Site, contents: Contents) -> Manifest:
+    """Write a version and make it live in the place of the one before."""
+    manifest, _ = write_version(site, contents)
+    with removed_unless_live(site.folder, manifest.version):
+        site.progress(LAST_STAGE, 0, 1)
+        make_live(site.folder, manifest, site.live)
+    site.progress(LAST_STAGE, 1, 1)
+    return manifest
 
 
 @contextmanager
@@ -188,7 +189,8 @@ def _make_anew(
             whole=True,
         )
         repaired, embedded = write_version(site, _contents(live, lambda _: True))
-        go_live(folder, repaired)
+        with removed_unless_live(folder, repaired.version):
+            go_live(folder, repaired)
         # the damaged version must not be one to go back to, even if it is in use and stays
         (folder / manifest.version / FILE_NAME).unlink(missing_ok=True)
         remove_old(folder, {m.version for m in versions(folder)} - {manifest.version})

@@ -37,7 +37,15 @@ from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin
 from atlas_search.stores.record_writer import PassageRow, SourceRow
 from atlas_search.stores.staging import StagedDocument, StagedPassage, Staging
-from atlas_search.stores.versions import STAGING, go_live, lock, new_name, remove_old, versions
+from atlas_search.stores.versions import (
+    STAGING,
+    go_live,
+    lock,
+    new_name,
+    remove_old,
+    removed_unless_live,
+    versions,
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,8 @@ def _load(
         site = Site(folder, None, staging, embedder, progress, fresh=True)
         manifest, embedded = write_version(site, contents)
     before = _to_go_back_to(folder)
-    go_live(folder, manifest)
+    with removed_unless_live(folder, manifest.version):
+        go_live(folder, manifest)
     remove_old(folder, {manifest.version, *before})
     return Imported(manifest, embedded, model.name if model else "", is_same)
 
