@@ -21,7 +21,7 @@ from atlas_search.stores.digests import is_as_written
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify
-from atlas_search.stores.versions import ORDER, rollback, versions
+from atlas_search.stores.versions import ORDER, in_use, rollback, versions
 from tests.backup.exports import taken_in
 from tests.hash_embedder import HashEmbedder
 from tests.source_builds import build_from, chroma_sources
@@ -237,6 +237,27 @@ def test_damage_to_any_part_is_found_and_mended(
     assert np.allclose(found.pop("vectors"), expected.pop("vectors"), atol=1e-6)
     for part in expected.keys() - {"found"}:
         assert found[part] == expected[part], part
+
+
+@pytest.mark.parametrize(
+    ("name", "is_shared"), [("words/tokens.npy", True), ("words/recent/tokens.npy", False)]
+)
+def test_a_repair_leaves_no_version_to_go_back_to_that_shares_what_is_damaged(
+    name: str, is_shared: bool, changed: Path
+) -> None:
+    now, before = versions(changed)
+    path = changed / now.version / name
+    flip(path, path.stat().st_size - 1)
+    with in_use(changed / before.version):
+        repaired, findings, _ = repair(changed, HashEmbedder(), silent)
+    told = [found.problem for found in findings if found.part == before.version]
+    if is_shared:
+        assert told == [f"it shares {name}, so nobody can go back to it"]
+        assert versions(changed) == [repaired]
+    else:
+        assert told == []
+        assert versions(changed) == [repaired, before]
+        assert not [found for found in verify(changed, before) if found.problem]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Changing a collection without its sources: repairing parts, dropping a corpus."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from atlas_search.build.version import Contents, Progress, Site, make_live, writ
 from atlas_search.build.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
-from atlas_search.stores.digests import files_of, is_as_written
+from atlas_search.stores.digests import damaged_files, files_of, is_as_written
 from atlas_search.stores.embeddings import VECTORS, read_vectors, text_digest
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.staging import Staging
@@ -49,7 +49,8 @@ def repair(
     """Make damaged parts of the live version anew from those that are whole.
 
     Gives the live manifest, what was found, and how many passages had to be embedded; nothing is
-    changed if nothing is damaged. Raises NeedsSources if the documents cannot be read, and
+    changed if nothing is damaged. Versions that share damaged files are removed, and found too.
+    Raises NeedsSources if the documents cannot be read, and
     EmbedderMismatch.
     """
     with lock(folder):
@@ -67,8 +68,10 @@ def repair(
             manifest.write(folder / manifest.version)
         if damaged <= {FILE_NAME}:
             return manifest, findings, 0
+        sharing = _sharing_damage(folder, manifest)
         repaired, embedded = _make_anew(folder, manifest, damaged, embedder, progress)
-        return repaired, findings, embedded
+        _remove(folder, {manifest.version, *(found.part for found in sharing)})
+        return repaired, [*findings, *sharing], embedded
 
 
 def write_digests(folder: Path) -> Manifest:
@@ -191,10 +194,34 @@ def _make_anew(
         repaired, embedded = write_version(site, _contents(live, lambda _: True))
         with removed_unless_live(folder, repaired.version):
             go_live(folder, repaired)
-        # the damaged version must not be one to go back to, even if it is in use and stays
-        (folder / manifest.version / FILE_NAME).unlink(missing_ok=True)
-        remove_old(folder, {m.version for m in versions(folder)} - {manifest.version})
         return repaired, embedded
+
+
+def _sharing_damage(folder: Path, manifest: Manifest) -> list[Finding]:
+    """The other versions that have a damaged file of this one as theirs."""
+    damaged = damaged_files(folder / manifest.version, manifest, manifest.files)
+    found = []
+    for other in versions(folder):
+        shared = [name for name in damaged if _is_same(folder, name, manifest, other)]
+        if shared and other.version != manifest.version:
+            names = ", ".join(shared)
+            found.append(
+                Finding(other.version, "", f"it shares {names}, so nobody can go back to it")
+            )
+    return found
+
+
+def _is_same(folder: Path, name: str, manifest: Manifest, other: Manifest) -> bool:
+    """Whether a file of two versions is one file."""
+    first, second = folder / manifest.version / name, folder / other.version / name
+    return first.exists() and second.exists() and first.samefile(second)
+
+
+def _remove(folder: Path, damaged: Collection[str]) -> None:
+    """Remove versions. They must not be ones to go back to even if they are in use, and stay."""
+    for version in damaged:
+        (folder / version / FILE_NAME).unlink(missing_ok=True)
+    remove_old(folder, {found.version for found in versions(folder)})
 
 
 def _contents(live: Live, keep: Callable[[FoundDocument], bool]) -> Contents:
