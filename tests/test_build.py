@@ -151,6 +151,18 @@ def test_a_build_that_fails_leaves_the_live_version_alone(
     assert not list((tmp_path / "c").glob(".*.partial"))
 
 
+def test_a_build_that_is_interrupted_leaves_no_half_version(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("atlas_search.build.version.write_index", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build_from(source, tmp_path / "c", embedder)
+    assert not list((tmp_path / "c").glob(".*.partial"))
+
+
 def test_two_builds_of_one_collection_cannot_run_at_once(
     source: Path, tmp_path: Path, embedder: LocalEmbedder
 ) -> None:

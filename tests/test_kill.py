@@ -335,6 +335,24 @@ def test_after_a_kill_an_earlier_version_can_be_made_live(world: World, tmp_path
     assert rollback(folder) == older
 
 
+def test_the_next_build_has_the_room_of_what_a_killed_one_left(
+    world: World, tmp_path: Path
+) -> None:
+    folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
+    build = Build(Job(folder, world.source, log, delay=SLOWLY))
+    assert build.reaches("Writing documents")
+    assert build.kill()
+    assert list(folder.glob(".*.partial"))
+    log.write_text("")
+    build = Build(Job(folder, world.source, log, delay=SLOWLY))
+    assert build.reaches("Reading files")
+    with build.paused():
+        assert not list(folder.glob(".*.partial"))
+    assert build.finish() == 0
+    assert different(folder, world.expected) == []
+    assert _noted(log, "embed") == 0
+
+
 def test_of_two_builds_at_once_the_second_fails_and_the_first_goes_on(
     world: World, tmp_path: Path
 ) -> None:

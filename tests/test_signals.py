@@ -180,3 +180,14 @@ def test_section_and_speaker_count_for_keywords_but_stand_nowhere_in_the_text() 
     assert found["coverage"][0] == pytest.approx(1.0)
     assert found["proximity"][1] == 0.0
     assert table.mean_length() == 4.0
+
+
+def test_a_collection_may_have_more_fields_than_two_bytes_can_number() -> None:
+    writer = TokenWriter()
+    fields = 2**15 + 2
+    warren = writer.ids(["warren"])
+    values = [(f"f{number:05}", warren) for number in (0, 0, *range(fields))]
+    writer.document("a", writer.ids([]), values)
+    writer.passage(warren, writer.ids([]), writer.ids([]))
+    found = signals_of("Warren", writer.table(), vectors=np.eye(1, 3, dtype=np.float32))
+    assert found.matches.tolist() == [fields]

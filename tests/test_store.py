@@ -2,7 +2,10 @@
 
 import json
 import shutil
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Thread
 
 import chromadb
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from atlas_search.build.build import BuildReport
 from atlas_search.build.chunking.headings import heading_spans
 from atlas_search.core.errors import (
+    ClosedStore,
     DamagedStore,
     EmbedderMismatch,
     MissingStore,
@@ -23,9 +27,10 @@ from atlas_search.services import open_services
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
+from atlas_search.stores.records import Records
 from atlas_search.stores.versions import CHROMA, PARTS, RECORDS
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import build_tiny, write_sources
+from tests.tiny import FARM, build_tiny, live, write_sources
 
 
 def all_passages(store: EmbeddedStore):
@@ -241,3 +246,36 @@ def test_the_keyword_leg_of_a_corpus_with_most_passages_is_that_of_any_other(
             assert found.rows.tolist() == expected.rows.tolist()
             assert found.scores.tolist() == expected.scores.tolist()
     store.close()
+
+
+def test_a_closed_store_says_so_instead_of_waiting(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    build_tiny(write_sources(tmp_path / "sources", FARM), folder, HashEmbedder())
+    store = EmbeddedStore(folder)
+    store.close()
+    with pytest.raises(ClosedStore, match="Open the collection again"):
+        ended(lambda: store.passages([0]))
+
+
+def test_records_may_be_closed_again(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    build_tiny(write_sources(tmp_path / "sources", FARM), folder, HashEmbedder())
+    records = Records(live(folder) / RECORDS, {})
+    for _ in range(2):
+        ended(records.close)
+    with pytest.raises(ClosedStore):
+        ended(records.passage_ids)
+
+
+def ended(work: Callable[[], object]) -> object:
+    """What `work` gives; it must come to an end."""
+    done: Future[object] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except ClosedStore as error:
+            done.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return done.result(10)

@@ -129,6 +129,19 @@ def test_a_collection_is_replaced_only_on_demand_and_can_be_gone_back_to(
     assert [m.version for m in versions(folder)] == [done.manifest.version, first.version]
 
 
+def test_what_can_be_gone_back_to_stays_if_the_manifest_of_the_replaced_cannot_be_read(
+    written: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "c"
+    for text in ("Cows give milk.", "Cows give butter."):
+        source = write_sources(tmp_path / "source", {"farm/cows.txt": text})
+        build_tiny(source, folder, HashEmbedder())
+    before = versions(folder)
+    (folder / "manifest.json").write_text("{")
+    done = taken_in(written, folder, replace=True)
+    assert versions(folder) == [done.manifest, *before]
+
+
 def test_a_collection_is_exported_while_it_is_open_and_while_a_corpus_is_dropped(
     letters: Path, tmp_path: Path
 ) -> None:

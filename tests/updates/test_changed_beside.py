@@ -1,5 +1,7 @@
 """A version that shares the files of the one before tells what one written whole tells."""
 
+import errno
+import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +21,7 @@ from atlas_search.stores.digests import is_as_written
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify
-from atlas_search.stores.versions import ORDER, rollback, versions
+from atlas_search.stores.versions import ORDER, in_use, rollback, versions
 from tests.backup.exports import taken_in
 from tests.hash_embedder import HashEmbedder
 from tests.source_builds import build_from, chroma_sources
@@ -238,6 +240,27 @@ def test_damage_to_any_part_is_found_and_mended(
 
 
 @pytest.mark.parametrize(
+    ("name", "is_shared"), [("words/tokens.npy", True), ("words/recent/tokens.npy", False)]
+)
+def test_a_repair_leaves_no_version_to_go_back_to_that_shares_what_is_damaged(
+    name: str, is_shared: bool, changed: Path
+) -> None:
+    now, before = versions(changed)
+    path = changed / now.version / name
+    flip(path, path.stat().st_size - 1)
+    with in_use(changed / before.version):
+        repaired, findings, _ = repair(changed, HashEmbedder(), silent)
+    told = [found.problem for found in findings if found.part == before.version]
+    if is_shared:
+        assert told == [f"it shares {name}, so nobody can go back to it"]
+        assert versions(changed) == [repaired]
+    else:
+        assert told == []
+        assert versions(changed) == [repaired, before]
+        assert not [found for found in verify(changed, before) if found.problem]
+
+
+@pytest.mark.parametrize(
     "name", ["tokens/words.flat.npy", "words/places.npy", "embeddings/vectors.npy"]
 )
 def test_a_build_does_not_share_files_that_were_damaged(
@@ -248,6 +271,31 @@ def test_a_build_does_not_share_files_that_were_damaged(
     build_tiny(tmp_path / "source", changed, HashEmbedder())
     assert not is_shared(changed)
     assert not problems(changed)
+
+
+@pytest.mark.parametrize(
+    "name", ["tokens/words.flat.npy", "words/places.npy", "chroma/chroma.sqlite3"]
+)
+@pytest.mark.parametrize("has_links", [True, False])
+def test_damage_that_nobody_has_seen_is_still_found_in_the_version_after(
+    name: str, has_links: bool, changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = next(live(changed).glob(name))
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    flip(path, path.stat().st_size - 1)
+    os.utime(path, ns=times)  # as a disk would damage it
+    if not has_links:
+        monkeypatch.setattr("os.link", _no_link)
+    write_sources(tmp_path / "source", CHANGED | {"farm/cows.txt": "Cows give milk again.\n"})
+    build_tiny(tmp_path / "source", changed, HashEmbedder())
+    assert is_shared(changed)
+    copied = live(changed) / path.relative_to(path.parent.parent)
+    assert copied.samefile(path) == has_links
+    assert any("is not as it was written" in problem for problem in problems(changed))
+
+
+def _no_link(*_: object) -> None:
+    raise OSError(errno.EOPNOTSUPP, "Operation not supported")
 
 
 def test_an_export_of_a_changed_version_holds_all(changed: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,13 @@ from atlas_search.build import vector_index
 from atlas_search.build.maintain import repair, write_digests
 from atlas_search.build.vector_index import LEAST_RECALL
 from atlas_search.build.write import REBUILD_SHARE
+from atlas_search.stores import vectors
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.vectors import HNSW, set_ef_search
 from atlas_search.stores.versions import CHROMA
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import build_tiny, json_lines, live, silent, write_sources
+from tests.tiny import build_tiny, index, json_lines, live, silent, write_sources
 from tests.updates.changes import problems
 
 
@@ -111,3 +113,22 @@ def test_an_index_that_never_finds_enough_looks_at_no_more_than_it_may(
 
 def test_corpora_that_are_compared_whole_are_not_measured(folder: Path) -> None:
     assert Manifest.read(folder).index_recalls == {}
+
+
+def test_an_index_that_cannot_be_changed_is_made_anew(
+    tmp_path: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, real, failures = tmp_path / "c", vectors._upsert, [RuntimeError("Chroma failed")]
+
+    def fail_once(*arguments: Any) -> None:
+        if failures:
+            raise failures.pop()
+        real(*arguments)
+
+    build_tiny(write_sources(tmp_path / "s", {"a/1.txt": "One."}), folder, hashes)
+    monkeypatch.setattr(vectors, "_upsert", fail_once)
+    source = write_sources(tmp_path / "s", {"a/1.txt": "One.", "a/2.txt": "Two."})
+    build_tiny(source, folder, hashes)
+    assert not failures
+    assert not problems(folder)
+    assert index(folder)["a"][0] == ["a.1:0-4", "a.2:0-4"]

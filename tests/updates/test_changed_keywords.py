@@ -1,5 +1,7 @@
 """The keyword index after changes: it shares what stays, and finds what a new one finds."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,4 +74,22 @@ def test_enough_changes_make_it_anew(tmp_path: Path, hashes: HashEmbedder, remov
         assert len(keyword_hits(folder, "wool")) == MANY - changed - removed
     assert 0 in seen
     assert max(seen) <= REBUILD_SHARE * MANY
+    assert not problems(folder)
+
+
+@pytest.mark.parametrize("damage", [lambda p: p.write_bytes(bytes(9)), Path.unlink])
+def test_the_list_of_files_that_has_no_digest_is_not_needed(
+    tmp_path: Path, hashes: HashEmbedder, damage: Callable[[Path], object]
+) -> None:
+    managed = live(build(tmp_path, hashes)) / KEYWORDS / ".managed.json"
+    listed = set(json.loads(managed.read_text()))
+    assert listed == {path.name for path in managed.parent.glob("[!.]*")}
+    damage(managed)
+    folder = build(tmp_path, hashes, changed=2, added=1)
+    after = live(folder) / KEYWORDS
+    assert Keys.read(after) is not None
+    # tantivy goes on with the list, and removes what no segment needs any more
+    listed = set(json.loads((after / ".managed.json").read_text()))
+    assert listed == {path.name for path in after.glob("[!.]*") if path.suffix != ".npy"}
+    assert len(keyword_hits(folder, "milk")) == 3
     assert not problems(folder)

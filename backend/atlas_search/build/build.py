@@ -7,7 +7,6 @@ one, make it live in one step. A build that is killed goes on where it was.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,14 @@ from atlas_search.readers import Reader
 from atlas_search.stores.digests import files_of
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.versions import PARTS, STAGING, lock, remove_old, versions
+from atlas_search.stores.versions import (
+    PARTS,
+    STAGING,
+    lock,
+    remove_old,
+    removed_unless_live,
+    versions,
+)
 
 LAST_STAGE = "Going live"
 """Told before the new version is made live. What ends the build until then leaves the old one."""
@@ -145,9 +151,7 @@ def build(
             did = changes(_digests(live), plan.documents)
             if live and _is_same(live, contents, embedder) and not options.force:
                 manifest, embedded, unchanged = live.manifest, 0, True
-                # the build that made it live may have been killed before it cleaned up
-                others = (m.version for m in versions(folder) if m.version != manifest.version)
-                remove_old(folder, {manifest.version, *islice(others, 1)})
+                remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
             else:
                 site = Site(
                     folder,
@@ -159,8 +163,9 @@ def build(
                     beside=options.beside,
                 )
                 manifest, embedded = write_version(site, contents)
-                progress(LAST_STAGE, 0, 1)
-                make_live(folder, manifest, live)
+                with removed_unless_live(folder, manifest.version):
+                    progress(LAST_STAGE, 0, 1)
+                    make_live(folder, manifest, live)
                 progress(LAST_STAGE, 1, 1)
                 unchanged = False
             staging.finish(options.origin)
@@ -170,6 +175,16 @@ def build(
                 live.close()
     seconds = round(time.monotonic() - started, 3)
     return BuildReport(manifest, files, did, plan.read, embedded, unchanged, seconds)
+
+
+def _to_go_back_to(folder: Path, live: str) -> list[str]:
+    """The version to keep beside the live one, if there is another.
+
+    A killed build may not have removed what is too old, or have left a version that was never live,
+    which is newer.
+    """
+    others = [found.version for found in versions(folder) if found.version != live]
+    return sorted(others, key=lambda version: version > live)[:1]
 
 
 def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:

@@ -23,7 +23,7 @@ from atlas_search.stores import embedded
 from atlas_search.stores.arrays import map_array
 from atlas_search.stores.digests import check_sizes, check_touched, damaged_files, files_of
 from atlas_search.stores.embeddings import Embeddings
-from atlas_search.stores.keywords import Keys, change_keywords
+from atlas_search.stores.keywords import Keys, change_keywords, is_taken_over
 from atlas_search.stores.links import link_or_copy
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.ragged import IntArray
@@ -51,6 +51,9 @@ MOST_RECENT, RECENT_SHARE = 20_000, 0.05
 """Passages beside the base, and gone from it, and their share of all, from which on a version is
 written whole again: the recent ones are written anew by each change."""
 
+_SHARED = (TOKENS, WORDS, EMBEDDINGS, CHROMA)
+"""The parts whose files a change takes over, but for those that are RECENT."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -71,6 +74,18 @@ class Change:
         """The bytes that it takes, about: a copy of the documents, and what is recent."""
         copied = (self.live.folder / RECORDS).stat().st_size
         return copied + room_needed(self.order.recent, dimension)
+
+    @property
+    def taken_over(self) -> dict[str, str]:
+        """The digests of the files that it takes over as they are, by name.
+
+        They hold on a disk without links too: a copy of what is damaged must not get a new one.
+        """
+        return {
+            name: digest
+            for name, digest in self.live.manifest.files.items()
+            if name.split("/")[0] in (*_SHARED, KEYWORDS) and not _is_copied(name)
+        }
 
     @cached_property
     def gone(self) -> list[int]:
@@ -141,7 +156,7 @@ def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> 
 def _is_copied(name: str) -> bool:
     """Whether a change reads or copies a file of the live version, and does not link it."""
     is_of_keywords = name.split("/")[0] == KEYWORDS
-    return RECENT in Path(name).parts or (is_of_keywords and name.endswith((".json", ".npy")))
+    return RECENT in Path(name).parts or (is_of_keywords and not is_taken_over(name))
 
 
 def _order_of(live: Live) -> Order:
@@ -197,7 +212,7 @@ def write_change(
 ) -> Counter:
     """Write everything but the vectors of what is new."""
     live = change.live
-    for part in (TOKENS, WORDS, EMBEDDINGS, CHROMA):
+    for part in _SHARED:
         _link(live, part, folder)
     change.order.write(folder / ORDER)
     return _Writer(folder, change, materials).write(sources)

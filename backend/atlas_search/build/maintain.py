@@ -1,6 +1,6 @@
 """Changing a collection without its sources: repairing parts, dropping a corpus."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from atlas_search.build.version import Contents, Progress, Site, make_live, writ
 from atlas_search.build.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
-from atlas_search.stores.digests import files_of, is_as_written
+from atlas_search.stores.digests import damaged_files, files_of, is_as_written
 from atlas_search.stores.embeddings import VECTORS, read_vectors, text_digest
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.staging import Staging
@@ -32,6 +32,7 @@ from atlas_search.stores.versions import (
     go_live,
     lock,
     remove_old,
+    removed_unless_live,
     versions,
 )
 
@@ -48,7 +49,8 @@ def repair(
     """Make damaged parts of the live version anew from those that are whole.
 
     Gives the live manifest, what was found, and how many passages had to be embedded; nothing is
-    changed if nothing is damaged. Raises NeedsSources if the documents cannot be read, and
+    changed if nothing is damaged. Versions that share damaged files are removed, and found too.
+    Raises NeedsSources if the documents cannot be read, and
     EmbedderMismatch.
     """
     with lock(folder):
@@ -66,8 +68,10 @@ def repair(
             manifest.write(folder / manifest.version)
         if damaged <= {FILE_NAME}:
             return manifest, findings, 0
+        sharing = _sharing_damage(folder, manifest)
         repaired, embedded = _make_anew(folder, manifest, damaged, embedder, progress)
-        return repaired, findings, embedded
+        _remove(folder, {manifest.version, *(found.part for found in sharing)})
+        return repaired, [*findings, *sharing], embedded
 
 
 def write_digests(folder: Path) -> Manifest:
@@ -79,7 +83,7 @@ def write_digests(folder: Path) -> Manifest:
         live = Manifest.read(folder)
         version = folder / live.version
         manifest = live.model_copy(
-            update={"files": digests_of_files(version), "sizes": sizes(version)}
+            update={"files": digests_of_files(version, {}), "sizes": sizes(version)}
         )
         manifest.write(version)
         go_live(folder, manifest)
@@ -99,9 +103,7 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
                 f"{corpus!r} cannot be dropped. Give one of several."
             )
         site = Site(folder, live, staging, embedder, progress)
-        manifest, _ = write_version(site, _contents(live, lambda each: each.corpus != corpus))
-        make_live(folder, manifest, live)
-        return manifest
+        return _replace(site, _contents(live, lambda each: each.corpus != corpus))
 
 
 def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | None:
@@ -113,11 +115,7 @@ def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | 
         if live.order is None:
             return None
         site = Site(folder, live, staging, embedder, progress, whole=True)
-        manifest, _ = write_version(site, _contents(live, lambda _: True))
-        progress(LAST_STAGE, 0, 1)
-        make_live(folder, manifest, live)
-        progress(LAST_STAGE, 1, 1)
-        return manifest
+        return _replace(site, _contents(live, lambda _: True))
 
 
 def remove_source(
@@ -133,11 +131,17 @@ def remove_source(
             raise SourceError(
                 f"{source[1]} cannot be removed: {folder.name} has no document of it, or no other."
             )
-        manifest, _ = write_version(Site(folder, live, staging, embedder, progress), left)
-        progress(LAST_STAGE, 0, 1)
-        make_live(folder, manifest, live)
-        progress(LAST_STAGE, 1, 1)
-        return manifest
+        return _replace(Site(folder, live, staging, embedder, progress), left)
+
+
+def _replace(site: Site, contents: Contents) -> Manifest:
+    """Write a version and make it live in the place of the one before."""
+    manifest, _ = write_version(site, contents)
+    with removed_unless_live(site.folder, manifest.version):
+        site.progress(LAST_STAGE, 0, 1)
+        make_live(site.folder, manifest, site.live)
+    site.progress(LAST_STAGE, 1, 1)
+    return manifest
 
 
 @contextmanager
@@ -188,11 +192,36 @@ def _make_anew(
             whole=True,
         )
         repaired, embedded = write_version(site, _contents(live, lambda _: True))
-        go_live(folder, repaired)
-        # the damaged version must not be one to go back to, even if it is in use and stays
-        (folder / manifest.version / FILE_NAME).unlink(missing_ok=True)
-        remove_old(folder, {m.version for m in versions(folder)} - {manifest.version})
+        with removed_unless_live(folder, repaired.version):
+            go_live(folder, repaired)
         return repaired, embedded
+
+
+def _sharing_damage(folder: Path, manifest: Manifest) -> list[Finding]:
+    """The other versions that have a damaged file of this one as theirs."""
+    damaged = damaged_files(folder / manifest.version, manifest, manifest.files)
+    found = []
+    for other in versions(folder):
+        shared = [name for name in damaged if _is_same(folder, name, manifest, other)]
+        if shared and other.version != manifest.version:
+            names = ", ".join(shared)
+            found.append(
+                Finding(other.version, "", f"it shares {names}, so nobody can go back to it")
+            )
+    return found
+
+
+def _is_same(folder: Path, name: str, manifest: Manifest, other: Manifest) -> bool:
+    """Whether a file of two versions is one file."""
+    first, second = folder / manifest.version / name, folder / other.version / name
+    return first.exists() and second.exists() and first.samefile(second)
+
+
+def _remove(folder: Path, damaged: Collection[str]) -> None:
+    """Remove versions. They must not be ones to go back to even if they are in use, and stay."""
+    for version in damaged:
+        (folder / version / FILE_NAME).unlink(missing_ok=True)
+    remove_old(folder, {found.version for found in versions(folder)})
 
 
 def _contents(live: Live, keep: Callable[[FoundDocument], bool]) -> Contents:

@@ -140,12 +140,15 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the manifest tells of the parts of a version."""
+    """What the manifest tells of the parts of a version.
+
+    `taken_over` are the digests of the files that it shares with another; none if it is whole.
+    """
 
     counter: Counter
     tokens: IntArray
     index: WrittenIndex
-    is_shared: bool
+    taken_over: Mapping[str, str]
 
 
 def _write_whole(
@@ -171,7 +174,7 @@ def _write_whole(
         None if site.fresh or not _same_model(site) else site.live,
         _stage(site.progress, "Writing the vector index"),
     )
-    return _Parts(written.counter, embeddings.tokens, index, is_shared=False)
+    return _Parts(written.counter, embeddings.tokens, index, {})
 
 
 def _write_change(
@@ -194,7 +197,7 @@ def _write_change(
     corpora = counter.passages()
     recalls = {c: recall for c, recall in before.index_recalls.items() if c in corpora}
     index = WrittenIndex(before.vector_tombstones, recalls)
-    return _Parts(counter, embeddings.tokens, index, is_shared=True)
+    return _Parts(counter, embeddings.tokens, index, change.taken_over)
 
 
 @contextmanager
@@ -209,7 +212,7 @@ def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
         try:
             with crowded(folder, needed):
                 yield partial
-        except Exception:
+        except BaseException:  # Ctrl-C too
             shutil.rmtree(partial, ignore_errors=True)
             raise
         partial.rename(folder / name)
@@ -243,7 +246,7 @@ def _manifest(
     info = asdict(site.embedder.info) | {"fingerprint": site.embedder.fingerprint}
     long = int(np.count_nonzero(tokens > site.embedder.info.max_tokens))
     return Manifest(
-        schema_version=SHARING_SCHEMA_VERSION if parts.is_shared else SCHEMA_VERSION,
+        schema_version=SHARING_SCHEMA_VERSION if parts.taken_over else SCHEMA_VERSION,
         collection=contents.collection,
         version=name,
         content_digest=digest,
@@ -263,7 +266,7 @@ def _manifest(
         built_with=_versions(),
         durations={},
         sizes=sizes(folder),
-        files=digests_of_files(folder, site.live),
+        files=digests_of_files(folder, parts.taken_over),
         vector_tombstones=index.tombstones,
         index_recalls=index.recalls,
         answer_likelihood=contents.answer_likelihood,

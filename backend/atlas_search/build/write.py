@@ -1,7 +1,7 @@
 """Writing the documents, words and keyword index of a version."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.build.document_ids import Placed
-from atlas_search.build.live_version import Kept, Live, Materials, Ready, standing
+from atlas_search.build.live_version import Kept, Materials, Ready, standing
 from atlas_search.build.statistics import Counted, Counter
 from atlas_search.core.errors import SourceError
 from atlas_search.core.web_address import UNLINKED, URL
@@ -173,23 +173,13 @@ def two_passages(id_: str, source: str) -> SourceError:
     )
 
 
-def digests_of_files(folder: Path, live: Live | None = None) -> dict[str, str]:
-    """The digest of every file of a version, by its name in there.
-
-    Files that are also those of the `live` version keep the digests they have there.
-    """
-    found: dict[str, str] = {}
-    for part in (*PARTS, ORDER):
-        for path in _files(folder / part):
-            name = path.relative_to(folder).as_posix()
-            is_same = live and name in live.manifest.files and _is_same(path, live.folder / name)
-            found[name] = live.manifest.files[name] if live and is_same else file_digest(path)
-    return found
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    """Whether both are names of one file."""
-    return other.exists() and path.samefile(other)
+def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """The digest of every file of a version, by its name in there; of some they are `known`."""
+    paths = [path for part in (*PARTS, ORDER) for path in _files(folder / part)]
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    return {
+        name: known.get(name) or file_digest(path) for name, path in zip(names, paths, strict=True)
+    }
 
 
 def sizes(folder: Path) -> dict[str, int]:

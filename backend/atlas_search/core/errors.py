@@ -36,6 +36,7 @@
     │   └── ServerBusy          no thread or connection is free, or the server is stopping
     ├── SourceError             a source folder or file cannot be built
     │   └── BuildRunning        another build of the collection is running
+    ├── ClosedStore             a store is asked after it was closed
     └── Cancelled               the client went away; nothing is wrong
 
 HTTP statuses are assigned in one table, `atlas_search.server.problems`.
@@ -201,6 +202,10 @@ class SourceError(AtlasError):
 
 class BuildRunning(SourceError):
     """Another process builds or changes the collection."""
+
+
+class ClosedStore(AtlasError):
+    """A store is asked for something after it was closed."""
 
 
 class Cancelled(AtlasError):

@@ -5,6 +5,7 @@ and what is gone is marked. So passages and documents keep the keys that they go
 added; an index that was never changed has rows and indices for keys.
 """
 
+import json
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,6 +23,9 @@ from atlas_search.stores.ragged import IntArray
 
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
 ROW_KEYS, DOCUMENT_KEYS, NEXT_KEYS = _KEY_FILES = ("rows.npy", "documents.npy", "next.npy")
+_MANAGED = ".managed.json"
+"""Where tantivy lists the files that it may remove. It has no digest, so that each change writes it
+anew: a damaged one would end it."""
 
 
 class Entry(NamedTuple):
@@ -110,14 +114,24 @@ def change_keywords(
     have are links to one.
     """
     folder.mkdir(parents=True)
-    for path in source.iterdir():
-        if path.suffix == ".json":
-            shutil.copyfile(path, folder / path.name)
-        elif path.suffix not in (".npy", ".lock"):
-            link_or_copy(path, folder / path.name)
+    names = [path.name for path in source.iterdir() if _is_of_index(path)]
+    for name in names:
+        take = link_or_copy if is_taken_over(name) else shutil.copyfile
+        take(source / name, folder / name)
+    (folder / _MANAGED).write_text(json.dumps(names))
     keys.write(folder)
     _add(tantivy.Index.open(str(folder)), entries, gone)
     _give_one_mode(folder)
+
+
+def is_taken_over(name: str) -> bool:
+    """Whether a changed index has a file of this name as it was in the one before, if at all."""
+    return not name.endswith((".json", ".npy"))
+
+
+def _is_of_index(path: Path) -> bool:
+    """Whether tantivy made a file, and not only for itself or to keep others out."""
+    return not path.name.startswith(".") and path.suffix != ".npy"
 
 
 def _add(index: tantivy.Index, entries: Iterable[Entry], gone: Sequence[int]) -> None:

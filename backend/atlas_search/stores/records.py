@@ -3,6 +3,7 @@
 import json
 import queue
 import sqlite3
+import threading
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
-from atlas_search.core.errors import DamagedStore, NotFound
+from atlas_search.core.errors import ClosedStore, DamagedStore, NotFound
 from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.spelling import fold
@@ -90,7 +91,8 @@ class Records:
         if not path.exists():
             raise DamagedStore(f"{path} is missing. Run `atlas store repair`.")
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
-        self._languages = languages
+        self._path, self._languages = path, languages
+        self._closing, self._is_closed = threading.Lock(), False
         self._row, self._document_number = Numbering(), Numbering()
         if order:
             self._row = Numbering(order.rows, order.counts.next_row)
@@ -112,14 +114,20 @@ class Records:
     ) -> list[sqlite3.Row]:
         connection = self._idle.get()
         try:
+            if self._is_closed:
+                raise ClosedStore(f"{self._path} was closed. Open the collection again.")
             return connection.execute(query, values).fetchall()
         finally:
             self._idle.put(connection)
 
     def close(self) -> None:
-        """Close all connections."""
-        for _ in range(CONNECTIONS):
-            self._idle.get().close()
+        """Close all connections, once nobody has one; what is asked later raises ClosedStore."""
+        with self._closing:  # two that close at once would wait for each other's connections
+            connections = [self._idle.get() for _ in range(CONNECTIONS)]
+            self._is_closed = True
+            for connection in connections:
+                connection.close()
+                self._idle.put(connection)
 
     def passage_ids(self) -> list[str]:
         """The id of every passage, by row."""

@@ -139,7 +139,7 @@ class TokenWriter:
                 np.arange(len(self._value_field), dtype=np.int32),
                 np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),
             ),
-            value_field=np.array([names[field] for field in self._value_field], dtype=np.int16),
+            value_field=np.array([names[field] for field in self._value_field], dtype=np.int32),
             document_of=document_of,
             passage_frequency=np.zeros(len(terms), dtype=np.int32),
             terms_of=Ragged.of([]),

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,16 +78,26 @@ def _close(client: "Client") -> None:
         client.close()
 
 
+@contextmanager
+def _opened(folder: Path) -> Iterator["Client"]:
+    """A client of a folder. Whatever happens, it is closed: to the next one for a folder of this
+    name Chroma would give what it still has open."""
+    client = _client(folder)
+    try:
+        yield client
+    finally:
+        _close(client)
+
+
 def _name(corpus: str) -> str:
     return f"corpus-{corpus}"
 
 
 def write_vectors(folder: Path, corpora: Iterable[CorpusVectors], progress: Progress) -> None:
     """Write the vectors of all corpora into a new folder; `progress` is told of each batch."""
-    client = _client(folder)
-    for corpus, ids, vectors in corpora:
-        _upsert(_create(client, corpus), ids, vectors, progress)
-    _close(client)
+    with _opened(folder) as client:
+        for corpus, ids, vectors in corpora:
+            _upsert(_create(client, corpus), ids, vectors, progress)
     _compact(folder)
 
 
@@ -103,18 +113,17 @@ def change_vectors(
     `corpora` are all that shall be, with their new or replaced vectors; others are dropped.
     """
     _copy(source, folder)
-    client = _client(folder)
-    wanted = {_name(corpus.corpus) for corpus in corpora}
-    present = {found.name: found for found in client.list_collections()}
-    for name in present.keys() - wanted:
-        client.delete_collection(name)
-    for corpus, ids in gone.items():
-        if _name(corpus) in wanted:
-            for start in range(0, len(ids), BATCH):
-                present[_name(corpus)].delete(ids=list(ids[start : start + BATCH]))
-    for corpus, ids, vectors in corpora:
-        _upsert(present.get(_name(corpus)) or _create(client, corpus), ids, vectors, progress)
-    _close(client)
+    with _opened(folder) as client:
+        wanted = {_name(corpus.corpus) for corpus in corpora}
+        present = {found.name: found for found in client.list_collections()}
+        for name in present.keys() - wanted:
+            client.delete_collection(name)
+        for corpus, ids in gone.items():
+            if _name(corpus) in wanted:
+                for start in range(0, len(ids), BATCH):
+                    present[_name(corpus)].delete(ids=list(ids[start : start + BATCH]))
+        for corpus, ids, vectors in corpora:
+            _upsert(present.get(_name(corpus)) or _create(client, corpus), ids, vectors, progress)
     _compact(folder)
 
 
@@ -133,20 +142,17 @@ def set_ef_search(folder: Path, corpus: str, ef: int) -> None:
 
     It holds from the next opening on.
     """
-    client = _client(folder)
-    collection = client.get_collection(_name(corpus), embedding_function=None)
-    collection.modify(configuration={"hnsw": {"ef_search": ef}})
-    _close(client)
+    with _opened(folder) as client:
+        collection = client.get_collection(_name(corpus), embedding_function=None)
+        collection.modify(configuration={"hnsw": {"ef_search": ef}})
 
 
 def count_vectors(folder: Path) -> dict[str, int]:
     """Vectors by corpus in the index in `folder`."""
-    client = _client(folder)
-    counts = {
-        found.name.removeprefix(_name("")): found.count() for found in client.list_collections()
-    }
-    _close(client)
-    return counts
+    with _opened(folder) as client:
+        return {
+            found.name.removeprefix(_name("")): found.count() for found in client.list_collections()
+        }
 
 
 def _create(client: "Client", corpus: str) -> Any:
@@ -242,11 +248,13 @@ class Vectors:
             raise DamagedStore(f"{folder} is missing. Run `atlas store repair`.")
         self._linked = _link(folder)
         self._loaded: set[str] = set()
+        self._opened = ExitStack()
+        self._opened.callback(self._linked.close)
         try:
-            self._client = _client(self._linked.folder)
+            self._client = self._opened.enter_context(_opened(self._linked.folder))
             present = {collection.name for collection in self._client.list_collections()}
         except Exception as error:  # what Chroma raises for a damaged file is of no one kind
-            self._linked.close()
+            self.close()
             raise DamagedStore(
                 f"{folder} cannot be opened ({error}). Run `atlas store repair`."
             ) from error
@@ -295,5 +303,4 @@ class Vectors:
 
     def close(self) -> None:
         """Release the files."""
-        _close(self._client)
-        self._linked.close()
+        self._opened.close()

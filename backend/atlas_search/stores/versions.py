@@ -46,7 +46,8 @@ _PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
 def lock(folder: Path) -> Iterator[None]:
     """Keep other builds of the collection out while it is changed.
 
-    Raises BuildRunning if one is running, and UnwritableFolder if the disk is full or closed.
+    What killed builds left is removed first: nobody else can be writing it, and this one needs the
+    room. Raises BuildRunning if one is running, and UnwritableFolder if the disk is full or closed.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,6 +59,7 @@ def lock(folder: Path) -> Iterator[None]:
                 f"Another build of {folder.name} is running. Wait for it, or end it."
             ) from None
         try:
+            _remove_partial(folder)
             yield
         finally:
             lock.release()
@@ -102,6 +104,29 @@ def go_live(folder: Path, manifest: Manifest) -> None:
     manifest.write(folder)
 
 
+@contextmanager
+def removed_unless_live(folder: Path, version: str) -> Iterator[None]:
+    """Remove a version that is written whole if the block fails before it is live.
+
+    Nobody may go back to it: it may hold what was cancelled.
+    """
+    try:
+        yield
+    except BaseException:  # Ctrl-C too
+        if not _is_live(folder, version):
+            with suppress(OSError):  # what went wrong first is told
+                _take_out(folder / version)
+                _remove_partial(folder)
+        raise
+
+
+def _is_live(folder: Path, version: str) -> bool:
+    try:
+        return Manifest.read(folder).version == version
+    except (MissingStore, DamagedStore):
+        return False
+
+
 def rollback(folder: Path, version: str = "") -> Manifest:
     """Make `version` live, or the newest one before the live one. Raises SourceError."""
     with lock(folder):
@@ -139,8 +164,16 @@ def remove_old(folder: Path, kept: Collection[str]) -> None:
     """
     for path in list(folder.iterdir()):
         if _VERSION.fullmatch(path.name) and path.name not in kept and not _is_in_use(path):
-            # a kill must not leave half a version that looks like a whole one
-            path.rename(path.with_name(f".{path.name}.partial"))
+            _take_out(path)
+    _remove_partial(folder)
+
+
+def _take_out(version: Path) -> None:
+    """A kill must not leave half a version that looks like a whole one."""
+    version.rename(version.with_name(f".{version.name}.partial"))
+
+
+def _remove_partial(folder: Path) -> None:
     for path in list(folder.iterdir()):
         if _PARTIAL.fullmatch(path.name):
             shutil.rmtree(path)

@@ -37,7 +37,15 @@ from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin
 from atlas_search.stores.record_writer import PassageRow, SourceRow
 from atlas_search.stores.staging import StagedDocument, StagedPassage, Staging
-from atlas_search.stores.versions import STAGING, go_live, lock, new_name, remove_old
+from atlas_search.stores.versions import (
+    STAGING,
+    go_live,
+    lock,
+    new_name,
+    remove_old,
+    removed_unless_live,
+    versions,
+)
 
 
 @dataclass(frozen=True)
@@ -98,9 +106,10 @@ def _load(
         )
         site = Site(folder, None, staging, embedder, progress, fresh=True)
         manifest, embedded = write_version(site, contents)
-    before = _live(folder)
-    go_live(folder, manifest)
-    remove_old(folder, {manifest.version, before})
+    before = _to_go_back_to(folder)
+    with removed_unless_live(folder, manifest.version):
+        go_live(folder, manifest)
+    remove_old(folder, {manifest.version, *before})
     return Imported(manifest, embedded, model.name if model else "", is_same)
 
 
@@ -112,11 +121,12 @@ def _require_free(folder: Path, *, replace: bool) -> None:
         )
 
 
-def _live(folder: Path) -> str:
+def _to_go_back_to(folder: Path) -> set[str]:
+    """The version that is live; all there are, if the manifest does not say which."""
     try:
-        return Manifest.read(folder).version
+        return {Manifest.read(folder).version}
     except (MissingStore, DamagedStore):
-        return ""
+        return {found.version for found in versions(folder)}
 
 
 @contextmanager
