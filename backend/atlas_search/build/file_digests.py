@@ -59,8 +59,13 @@ class FileDigests:
         return known.digest
 
     def keep(self) -> None:
-        """Keep those that were asked for, and forget the others of this origin."""
-        settled = {name: known for name, known in self._now.items() if known.state}
+        """Keep those that were asked for, and forget the others of this origin.
+
+        What lies below a folder whose name is no text is read each time.
+        """
+        settled = {
+            name: known for name, known in self._now.items() if known.state and _is_text(name)
+        }
         gone = [(self._origin, name) for name in self._kept.keys() - settled.keys()]
         rows = [
             (self._origin, name, *known)
@@ -83,6 +88,11 @@ class FileDigests:
             self._path.unlink()
             return {}
         return {path: _Known(state, digest) for path, state, digest in found}
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name of the file system can be written: some are not UTF-8."""
+    return name.isascii() or name.encode("utf-8", "ignore").decode() == name
 
 
 def sha256_of(file: Path | str) -> bytes:
