@@ -51,7 +51,9 @@ def read_sources(
     """
     origin = preparation.origin
     kept_sources = live.sources if live else []
-    known = {source.name: source for source in kept_sources if source.origin == origin}
+    known = {
+        source.name: _as_it_was_read(source) for source in kept_sources if source.origin == origin
+    }
     staged = staging.fingerprints(origin)
     records = _Records.of(live, origin)
     kept_by_source = staging.kept(origin)
@@ -67,8 +69,8 @@ def read_sources(
             fingerprint, same = b"unreadable", file.name in known
             if same:
                 # a disk that is away for a moment must not empty the collection
-                reason = f"cannot be read now ({error.strerror}); what was read before is kept"
-                known[file.name] = replace(known[file.name], remarks=(("", reason),))
+                reason = f"cannot be read now ({error.strerror})"
+                known[file.name] = _kept(known[file.name], reason)
         if same:
             kept.append(file.name)
         else:
@@ -138,6 +140,20 @@ class _Records:
         for source in sources:
             for key in keys.get(source, ()):
                 yield self.found[source][key]
+
+
+_KEPT = "; what was read before is kept"
+
+
+def _kept(source: SourceRow, reason: str) -> SourceRow:
+    """A source that cannot be read now, with what it had before."""
+    return replace(source, remarks=(*source.remarks, ("", reason + _KEPT)))
+
+
+def _as_it_was_read(source: SourceRow) -> SourceRow:
+    """A source without what was said while it could not be read."""
+    remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
+    return replace(source, remarks=remarks) if source.remarks else source
 
 
 def _documents_to_keep(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:
