@@ -76,10 +76,9 @@ def read_sources(
         else:
             new.append(file.name)
             is_staged = staged.get(file.name) in (fingerprint, limits.fingerprint(fingerprint))
-            taken = kept_by_source.get(file.name, {})
-            if not is_staged or (taken and (every or not records.have(file.name, taken))):
-                row = None if every else known.get(file.name)
-                unread.append((records.told(file, row, preparation), fingerprint))
+            asked = records.told(file, None if every else known.get(file.name), preparation)
+            if not is_staged or not _would_keep(asked, kept_by_source.get(file.name, {})):
+                unread.append((asked, fingerprint))
         progress(len(kept) + len(new) - len(unread), total)
     stage = StagingOfFiles(origin, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
@@ -128,11 +127,6 @@ class _Records:
             return file
         return replace(file, known={key: each.provenance.digest for key, each in own.items()})
 
-    def have(self, source: str, digests: Mapping[str, bytes]) -> bool:
-        """Whether the live version has these documents of a source."""
-        own = self.found.get(source, {})
-        return all(key in own and own[key].provenance.digest == d for key, d in digests.items())
-
     def kept(
         self, keys: Mapping[str, Iterable[str]], sources: Iterable[str]
     ) -> Iterator[FoundDocument]:
@@ -154,6 +148,14 @@ def _as_it_was_read(source: SourceRow) -> SourceRow:
     """A source without what was said while it could not be read."""
     remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
     return replace(source, remarks=remarks) if source.remarks else source
+
+
+def _would_keep(file: SourceFile, taken: Mapping[str, bytes]) -> bool:
+    """Whether reading the file now would keep the same documents as when it was staged.
+
+    Another version may have become live since, whose equal documents were cut in another way.
+    """
+    return all(file.known.get(key) == digest for key, digest in taken.items())
 
 
 def _documents_to_keep(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:
