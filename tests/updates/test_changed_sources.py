@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,8 @@ import pytest
 from atlas_search.build.corpora import Sources, by_folder, by_mapping
 from atlas_search.build.document_ids import Changes
 from atlas_search.build.file_digests import FileDigests, sha256_of
+from atlas_search.readers import Read
+from atlas_search.readers.txt import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import Manifest
@@ -218,6 +220,25 @@ def test_a_file_that_cannot_be_read_now_keeps_its_documents(
         1,
         "cannot be read now (No such file or directory); what was read before is kept",
     )
+
+
+def test_a_file_that_could_not_be_read_when_all_were_is_read_the_next_time(
+    source: Path, folder: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may not have changed at all."""
+
+    def away(self: TxtReader, path: Path, encoding: str) -> Iterator[Read]:
+        if path.name == "cows.txt":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(self, path, encoding)
+
+    read = TxtReader.read
+    with monkeypatch.context() as patch:
+        patch.setattr(TxtReader, "read", away)
+        assert build_tiny(source, folder, hashes, force=True).changes == NOTHING
+    report = build_tiny(source, folder, hashes)
+    assert (report.read, report.changes) == (1, NOTHING)
+    assert build_tiny(source, folder, hashes).unchanged
 
 
 def test_what_was_said_of_a_file_is_still_said_when_it_can_be_read_again(

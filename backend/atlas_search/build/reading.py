@@ -13,7 +13,7 @@ from atlas_search.build.isolation.pool import read_files
 from atlas_search.build.live_version import Live
 from atlas_search.build.prepare import Preparation
 from atlas_search.build.source_file import SourceFile
-from atlas_search.build.staged_file import StagingOfFiles
+from atlas_search.build.staged_file import TRY_AGAIN, StagingOfFiles
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
@@ -46,27 +46,31 @@ def read_sources(
     """Read the files that neither the live version nor the staging area has as they are now.
 
     With `every` those that the live version has are read again too. A file that meets one of the
-    `limits` is left out, with a remark. Documents of other origins are kept. Raises SourceError if
-    no file of this origin gives one.
+    `limits` is left out, with a remark; one that cannot be read for now keeps its documents, and is
+    read the next time. Documents of other origins are kept. Raises SourceError if no file of this
+    origin gives one.
     """
     origin = preparation.origin
     kept_sources = live.sources if live else []
     known = {
-        source.name: _as_it_was_read(source) for source in kept_sources if source.origin == origin
+        source.name: _as_it_was_read(source, again=every)
+        for source in kept_sources
+        if source.origin == origin
     }
     staged = staging.fingerprints(origin)
     records = _Records.of(live, origin)
+    had = records.found.keys() & known.keys()
     kept_by_source = staging.kept(origin)
     total = len(sources.files)
     kept, new, unread = [], [], []
     progress(0, total)
     for file in sources.files:
-        before = None if every or file.name not in known else known[file.name].fingerprint
+        before = known[file.name].fingerprint if file.name in known else None
         try:
             fingerprint = preparation.fingerprint(file, digests.of)
             same = before == fingerprint or before == limits.fingerprint(fingerprint)
         except OSError as error:
-            fingerprint, same = b"unreadable", file.name in known
+            fingerprint, same = b"unreadable", file.name in had
             if same:
                 # a disk that is away for a moment must not empty the collection
                 reason = f"cannot be read now ({error.strerror})"
@@ -76,7 +80,7 @@ def read_sources(
         else:
             new.append(file.name)
             is_staged = staged.get(file.name) in (fingerprint, limits.fingerprint(fingerprint))
-            asked = records.told(file, None if every else known.get(file.name), preparation)
+            asked = records.told(file, known.get(file.name), preparation)
             if not is_staged or not _would_keep(asked, kept_by_source.get(file.name, {})):
                 unread.append((asked, fingerprint))
         progress(len(kept) + len(new) - len(unread), total)
@@ -86,6 +90,13 @@ def read_sources(
             stage.add(file, unread[done - 1][1], given)
             progress(total - len(unread) + done, total)
     digests.keep()
+    away = {
+        row.name: _kept(known[row.name], "; ".join(reason for _, reason in row.remarks))
+        for row in staging.sources(origin, [name for name in new if name in had])
+        if row.fingerprint == TRY_AGAIN
+    }
+    known |= away
+    kept, new = [*kept, *away], [name for name in new if name not in away]
     rows = [source for source in kept_sources if source.origin != origin]
     rows += [known[name] for name in kept] + list(staging.sources(origin, new))
     found = [
@@ -144,10 +155,11 @@ def _kept(source: SourceRow, reason: str) -> SourceRow:
     return replace(source, remarks=(*source.remarks, ("", reason + _KEPT)))
 
 
-def _as_it_was_read(source: SourceRow) -> SourceRow:
-    """A source without what was said while it could not be read."""
+def _as_it_was_read(source: SourceRow, *, again: bool) -> SourceRow:
+    """A source without what was said while it could not be read; `again` if it is to be read."""
     remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
-    return replace(source, remarks=remarks) if source.remarks else source
+    fingerprint = TRY_AGAIN if again else source.fingerprint
+    return replace(source, remarks=remarks, fingerprint=fingerprint)
 
 
 def _would_keep(file: SourceFile, taken: Mapping[str, bytes]) -> bool:

@@ -14,7 +14,8 @@ from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.staged import KeptDocument
 from atlas_search.stores.staging import StagedDocument, Staging
 
-_TRY_AGAIN = b"left out"  # the fingerprint of no file: the next build reads it
+TRY_AGAIN = b"left out"
+"""In place of a fingerprint, of a file that may well be read the next time: that of no file."""
 
 
 class _LeftOut(Exception):
@@ -44,7 +45,7 @@ class StagingOfFiles:
             self.staging.add(self.origin, file.name, rows)
         except _LeftOut as left_out:
             end = left_out.end
-            mark = _TRY_AGAIN if end.again else self.limits.fingerprint(fingerprint)
+            mark = TRY_AGAIN if end.again else self.limits.fingerprint(fingerprint)
             row = self._row(file, mark, [("", end.failure)], end)
             self.staging.add(self.origin, file.name, [row])
 
