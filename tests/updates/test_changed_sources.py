@@ -241,6 +241,30 @@ def test_a_file_that_could_not_be_read_when_all_were_is_read_the_next_time(
     assert build_tiny(source, folder, hashes).unchanged
 
 
+def test_a_file_that_is_edited_while_it_is_read_and_then_put_back_is_read_again(
+    source: Path, folder: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edited(self: TxtReader, path: Path, encoding: str) -> Iterator[Read]:
+        if path.name == "cows.txt":
+            path.write_text("Cows eat hay.\n")
+        return read(self, path, encoding)
+
+    read, whole = TxtReader.read, contents(folder)
+    change(source, {"farm/cows.txt": "Cows give cream.\n"})
+    with monkeypatch.context() as patch:
+        patch.setattr(TxtReader, "read", edited)
+        build_tiny(source, folder, hashes)
+    assert keyword_hits(folder, "hay") == ["farm.cows:0-13"]
+    change(source, {"farm/cows.txt": "Cows give cream.\n"})
+    report = build_tiny(source, folder, hashes)
+    assert (report.read, report.changes) == (1, Changes(0, 1, 2, 0))
+    assert keyword_hits(folder, "cream") == ["farm.cows:0-16"]
+    assert build_tiny(source, folder, hashes).unchanged
+    change(source, {"farm/cows.txt": FARM["farm/cows.txt"]})
+    build_tiny(source, folder, hashes)
+    assert contents(folder) == whole
+
+
 def test_what_was_said_of_a_file_is_still_said_when_it_can_be_read_again(
     tmp_path: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

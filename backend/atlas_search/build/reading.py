@@ -84,7 +84,7 @@ def read_sources(
             if not is_staged or not _would_keep(asked, kept_by_source.get(file.name, {})):
                 unread.append((asked, fingerprint))
         progress(len(kept) + len(new) - len(unread), total)
-    stage = StagingOfFiles(origin, limits, staging, digests, embedder)
+    stage = StagingOfFiles(preparation, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
         for done, (file, given) in enumerate(reading, start=1):
             stage.add(file, unread[done - 1][1], given)
