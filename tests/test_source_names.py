@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from atlas_search.build import file_digests
 from atlas_search.build.corpora import Rule, by_folder, by_rule
 from atlas_search.core.errors import SourceError
 from tests.source_builds import (
@@ -62,6 +63,30 @@ def test_a_name_that_is_not_utf_8_is_read_or_reported(tmp_path: Path) -> None:
         pytest.skip("this file system takes no name that is not UTF-8")
     report = build_from("txt", tmp_path / "c", sources_of("txt", root))
     assert len(report.files) == 3
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_files_below_a_name_that_is_not_utf_8_are_reported_and_those_above_it_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_named: bool
+) -> None:
+    """The name may be that of a folder of the sources, or of one that they lie in."""
+    monkeypatch.setattr(file_digests, "_SETTLED_NS", -1)
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    try:
+        odd.mkdir()
+    except OSError:
+        pytest.skip("this file system takes no name that is not UTF-8")
+    root = tmp_path / "sources" if is_named else odd / "sources"
+    write_good("txt", root)
+    if is_named:
+        inner = root / "town" / odd.name
+        inner.mkdir()
+        (inner / "letter.txt").write_text("A letter.")
+    for _ in range(2):
+        report = build_from("txt", tmp_path / "c", sources_of("txt", root))
+        assert remarks(report) == {"farm/wool.txt": "", "town/ledger.md": ""} | (
+            {"town/caf\ufffd/letter.txt": "its name is not UTF-8: rename it"} if is_named else {}
+        )
 
 
 def test_files_of_one_name_in_different_folders_have_ids_of_their_own(tmp_path: Path) -> None:

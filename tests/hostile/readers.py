@@ -5,6 +5,7 @@ process can find them.
 """
 
 import ctypes
+import errno
 import os
 import re
 import signal
@@ -100,6 +101,16 @@ def _flood() -> Iterator[Read]:
         yield Draft(LINE * 1000, key=str(number))
 
 
+def _lose() -> Iterator[Read]:
+    """As where the disk goes away."""
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def _spoil() -> Iterator[Read]:
+    """As libraries do that take a damaged file for one that cannot be opened."""
+    raise OSError("the file is damaged")
+
+
 def _complain() -> Iterator[Read]:
     from atlas_search.readers import Skipped
 
@@ -130,6 +141,8 @@ DEEDS: Mapping[str, Callable[[], Iterator[Read]]] = {
     "end": _end,
     "leave": _leave,
     "flood": _flood,
+    "lose": _lose,
+    "spoil": _spoil,
     "complain": _complain,
     "halve": _halve,
     "recurse": _recurse,

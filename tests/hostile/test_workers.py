@@ -26,9 +26,10 @@ REASONS = {
     "fill": f"reading it took more than 400 MB of memory{RAISE} FILE_MEMORY_MB",
     "compute": SLOW,
     "wait": SLOW,
-    "end": "the system ended the process that read it, as it does for want of memory; it was left "
-    "out and is tried again next time",
+    "end": "the system ended the process that read it, as it does for want of memory; it is "
+    "tried again next time",
     "leave": "reading it crashed (status 3); it was left out",
+    "lose": "cannot be read: Input/output error",
     "flood": f"it gives more than 1,000,000 characters{RAISE} FILE_CHARACTERS",
 }
 
@@ -63,6 +64,38 @@ def test_a_file_that_met_a_limit_is_read_again_when_the_limit_changes(tmp_path: 
     again = build_with(HostileReader(), root, tmp_path / "c", more)
     assert again.read == 2
     assert remarks(again)["town/flood.txt"].startswith("it gives more than 2,000,000 characters")
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_file_that_cannot_be_read_for_a_moment_keeps_its_documents_and_is_read_again(
+    tmp_path: Path, workers: int, is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, folder = write_deeds(tmp_path / "sources"), tmp_path / "c"
+    limits = replace(LIMITS, workers=workers)
+    file = root / "town" / "m.txt"
+    if is_known:
+        file.write_text("m is what this file says.")
+    build_with(HostileReader(), root, folder, limits)
+    file.write_text("lose the disk")
+    for _ in range(2):
+        report = build_with(HostileReader(), root, folder, limits)
+        assert report.read == 1
+        assert remarks(report)["town/m.txt"] == "cannot be read: Input/output error" + (
+            "; what was read before is kept" if is_known else ""
+        )
+        assert documents(report)["town/m.txt"] == is_known
+    monkeypatch.setitem(DEEDS, "lose", lambda: iter(()))  # type: ignore[misc]
+    report = build_with(HostileReader(), root, folder, replace(LIMITS, workers=0))
+    assert (report.read, documents(report)["town/m.txt"]) == (1, 1)
+    assert "lose the disk" in {passage.text for passage in stored(folder)}
+
+
+def test_a_file_that_is_damaged_for_good_is_not_read_again(tmp_path: Path) -> None:
+    root = write_deeds(tmp_path / "sources", "spoil")
+    report = build_with(HostileReader(), root, tmp_path / "c")
+    assert remarks(report)["town/spoil.txt"] == "cannot be read: the file is damaged"
+    assert build_with(HostileReader(), root, tmp_path / "c").read == 0
 
 
 def test_half_a_character_is_left_out_with_its_document(tmp_path: Path) -> None:
@@ -153,7 +186,7 @@ def test_passages_in_tokens_are_those_of_the_model_of_the_build(tmp_path: Path) 
 
 
 def test_every_deed_is_tried() -> None:
-    tried = {*REASONS, "swallow", "recurse", "complain", "imported", "halve"}
+    tried = {*REASONS, "spoil", "swallow", "recurse", "complain", "imported", "halve"}
     assert tried == set(DEEDS)
 
 

@@ -1,6 +1,8 @@
 """A build after changes to its sources: exactly what changed is read, embedded and replaced."""
 
-from collections.abc import Mapping
+import errno
+import os
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,9 @@ import pytest
 
 from atlas_search.build.corpora import Sources, by_folder, by_mapping
 from atlas_search.build.document_ids import Changes
+from atlas_search.build.file_digests import FileDigests, sha256_of
+from atlas_search.readers import Read
+from atlas_search.readers.txt import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import Manifest
@@ -19,6 +24,7 @@ from tests.tiny import (
     contents,
     document_ids,
     index,
+    json_lines,
     keyword_hits,
     rows,
     write_sources,
@@ -214,3 +220,78 @@ def test_a_file_that_cannot_be_read_now_keeps_its_documents(
         1,
         "cannot be read now (No such file or directory); what was read before is kept",
     )
+
+
+def test_a_file_that_could_not_be_read_when_all_were_is_read_the_next_time(
+    source: Path, folder: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may not have changed at all."""
+
+    def away(self: TxtReader, path: Path, encoding: str) -> Iterator[Read]:
+        if path.name == "cows.txt":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(self, path, encoding)
+
+    read = TxtReader.read
+    with monkeypatch.context() as patch:
+        patch.setattr(TxtReader, "read", away)
+        assert build_tiny(source, folder, hashes, force=True).changes == NOTHING
+    report = build_tiny(source, folder, hashes)
+    assert (report.read, report.changes) == (1, NOTHING)
+    assert build_tiny(source, folder, hashes).unchanged
+
+
+def test_a_file_that_is_edited_while_it_is_read_and_then_put_back_is_read_again(
+    source: Path, folder: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edited(self: TxtReader, path: Path, encoding: str) -> Iterator[Read]:
+        if path.name == "cows.txt":
+            path.write_text("Cows eat hay.\n")
+        return read(self, path, encoding)
+
+    read, whole = TxtReader.read, contents(folder)
+    change(source, {"farm/cows.txt": "Cows give cream.\n"})
+    with monkeypatch.context() as patch:
+        patch.setattr(TxtReader, "read", edited)
+        build_tiny(source, folder, hashes)
+    assert keyword_hits(folder, "hay") == ["farm.cows:0-13"]
+    change(source, {"farm/cows.txt": "Cows give cream.\n"})
+    report = build_tiny(source, folder, hashes)
+    assert (report.read, report.changes) == (1, Changes(0, 1, 2, 0))
+    assert keyword_hits(folder, "cream") == ["farm.cows:0-16"]
+    assert build_tiny(source, folder, hashes).unchanged
+    change(source, {"farm/cows.txt": FARM["farm/cows.txt"]})
+    build_tiny(source, folder, hashes)
+    assert contents(folder) == whole
+
+
+def test_what_was_said_of_a_file_is_still_said_when_it_can_be_read_again(
+    tmp_path: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_sources(
+        tmp_path / "source",
+        {"farm/a.jsonl": json_lines({"r1": "Cows give milk.", "r2": " "})}
+        | {"farm/b.jsonl": json_lines({"r1": "Bees give honey."})},
+    )
+    said = []
+    for text in ("Bees give wax.", "Bees fly.", "Bees sleep."):
+        with monkeypatch.context() as patch:
+            if text == "Bees fly.":
+                patch.setattr(FileDigests, "of", all_but(source / "farm/a.jsonl"))
+            change(source, {"farm/b.jsonl": json_lines({"r1": text})})
+            report = build_tiny(source, tmp_path / "c", hashes, kind="jsonl")
+        said.append(report.files[0].remarks)
+    away = "cannot be read now (Input/output error); what was read before is kept"
+    blank = "r2: line 2: it holds no text"
+    assert said == [(blank,), (blank, away), (blank,)]
+
+
+def all_but(away: Path) -> Callable[[FileDigests, Path | str], bytes]:
+    """The digests of files while the disk of one is away."""
+
+    def digest(_: FileDigests, file: Path | str) -> bytes:
+        if Path(file) == away:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return sha256_of(file)
+
+    return digest

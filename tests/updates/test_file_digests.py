@@ -113,6 +113,19 @@ def test_a_damaged_list_only_costs_time(
     assert digest(tmp_path, file) == sha256_of(file)
 
 
+def test_a_whole_path_is_found_from_a_folder_that_is_gone(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = digest(tmp_path, file)
+    monkeypatch.chdir(tmp_path)
+    assert digest(tmp_path, Path(file.name)) == expected
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert digest(tmp_path, file) == expected
+
+
 @pytest.mark.usefixtures("settle")
 def test_a_build_reads_only_what_changed(
     source: Path, folder: Path, hashes: HashEmbedder, read: list[str]

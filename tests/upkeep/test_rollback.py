@@ -1,12 +1,24 @@
 """`atlas store rollback`: to the version before, or a named one, and on from there."""
 
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
 
 from atlas_search.build.document_ids import Changes
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import rollback, versions
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import build_tiny, contents, document_ids, keyword_hits
+from tests.tiny import (
+    build_tiny,
+    contents,
+    document_ids,
+    json_lines,
+    keyword_hits,
+    write_sources,
+)
 from tests.upkeep.damage import Atlas, damaged
 
 
@@ -37,6 +49,31 @@ def test_a_build_after_a_rollback_without_changes_makes_the_later_version_again(
     report = build_tiny(source, folder, HashEmbedder())
     assert (report.changes, report.embedded) == (Changes(0, 0, 3, 1), 0)
     assert contents(folder) == later
+
+
+class Interrupted(HashEmbedder):
+    """Is interrupted before it embeds anything."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise KeyboardInterrupt
+
+
+def test_records_that_a_killed_build_kept_are_read_again_after_a_rollback(tmp_path: Path) -> None:
+    """The version before has the same records, in longer passages."""
+    root, folder = tmp_path / "source", tmp_path / "c"
+    letter = "Sheep give wool to those who shear them. " * 20
+
+    def build_with(text: str, size: int, embedder: HashEmbedder) -> int:
+        write_sources(root, {"farm/all.jsonl": json_lines({"letter": letter, "note": text})})
+        cut = {"kind": "jsonl", "size": size, "overlap": 0}
+        return build_tiny(root, folder, embedder, **cut).manifest.passages
+
+    long, short = (build_with("Cows.", size, HashEmbedder()) for size in (1000, 200))
+    assert long < short
+    with pytest.raises(KeyboardInterrupt):
+        build_with("Bees.", 200, Interrupted())
+    rollback(folder)
+    assert build_with("Bees.", 200, HashEmbedder()) == short
 
 
 def test_rollback_to_a_named_version_goes_forward_too(

@@ -69,7 +69,7 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     inside = real_paths(roots)
     folders = _sub_folders(roots[0]) if len(roots) == 1 else list(roots)
     stray = [p for p in _visible(roots[0].iterdir()) if p.is_file()] if len(roots) == 1 else []
-    left_out = [(path.name, "outside the folders of the corpora") for path in stray]
+    left_out = [(printable(path.name), "outside the folders of the corpora") for path in stray]
     files = []
     for folder in folders:
         if len(roots) == 1 and leads_out(folder, inside):
@@ -94,7 +94,7 @@ def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sour
     inside = real_paths(roots)
     for root in roots:
         for location, inner, reason in walk(root, suffixes, inside):
-            name = inner if len(roots) == 1 or root.is_file() else f"{root.name}/{inner}"
+            name = inner if len(roots) == 1 or root.is_file() else f"{printable(root.name)}/{inner}"
             if reason:
                 left_out.append((name, reason))
             else:

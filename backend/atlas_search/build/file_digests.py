@@ -39,14 +39,14 @@ class FileDigests:
     def __init__(self, folder: Path, origin: str, *, read_all: bool = False):
         self._path = folder / KEPT
         self._origin = origin
-        self._from = os.getcwd()
         self._kept = self._read()  # in any case: a damaged list goes before it is written to
         self._before: dict[str, _Known] = {} if read_all else self._kept
         self._now: dict[str, _Known] = {}
 
     def of(self, file: Path | str) -> bytes:
         """The SHA-256 of its bytes. Raises OSError."""
-        name = os.path.join(self._from, file)
+        # a process may stand in a folder that is gone, and has no need of it for a whole path
+        name = str(file) if os.path.isabs(file) else os.path.join(os.getcwd(), file)
         found = os.stat(name)
         changed_ns = max(found.st_mtime_ns, found.st_ctime_ns)
         parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
@@ -59,8 +59,13 @@ class FileDigests:
         return known.digest
 
     def keep(self) -> None:
-        """Keep those that were asked for, and forget the others of this origin."""
-        settled = {name: known for name, known in self._now.items() if known.state}
+        """Keep those that were asked for, and forget the others of this origin.
+
+        What lies below a folder whose name is no text is read each time.
+        """
+        settled = {
+            name: known for name, known in self._now.items() if known.state and _is_text(name)
+        }
         gone = [(self._origin, name) for name in self._kept.keys() - settled.keys()]
         rows = [
             (self._origin, name, *known)
@@ -83,6 +88,11 @@ class FileDigests:
             self._path.unlink()
             return {}
         return {path: _Known(state, digest) for path, state, digest in found}
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name of the file system can be written: some are not UTF-8."""
+    return name.isascii() or name.encode("utf-8", "ignore").decode() == name
 
 
 def sha256_of(file: Path | str) -> bytes:

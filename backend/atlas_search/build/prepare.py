@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
+from errno import EINVAL
 from functools import cached_property
 from pathlib import Path
 
@@ -31,6 +32,9 @@ VERSION = 6
 _LONGEST = 120  # characters of one part of an id
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _POSITION = re.compile(r"[a-z]+-\d+")
+_OF_DAMAGE = (None, EINVAL)
+"""Of an OSError that is about what a file holds: of a library's own, or of a place before its
+beginning. Any other is about how to get at the file."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +137,15 @@ class VectoredDocument:
 Prepared = StagedDocument | VectoredDocument | KeptDocument | Remark
 
 
+class Unreadable(Exception):
+    """A file cannot be read now, and may well be the next time: its disk is away, say."""
+
+
 def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
-    """What one file gives, in its order. Whatever is wrong with it is a remark, never an error."""
+    """What one file gives, in its order. Whatever is wrong with it is a remark, never an error.
+
+    Raises Unreadable.
+    """
     keys: set[str] = set()
     is_empty = True
     for read in _read(preparation.reader, file):
@@ -163,8 +174,11 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
 
 
 def size_of(file: SourceFile) -> int:
-    """Bytes of a source; 0 for one that is gone."""
-    return sum(path.stat().st_size for path in _parts(file.path) if path.exists())
+    """Bytes of a source; 0 for one that is gone or cannot be reached."""
+    try:
+        return sum(path.stat().st_size for path in _parts(file.path))
+    except OSError:
+        return 0
 
 
 def content_of(file: SourceFile, digest_of: Callable[[Path | str], bytes] = sha256_of) -> bytes:
@@ -179,7 +193,10 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
     try:
         yield from reader.read(file.path, file.rule.encoding)
     except OSError as error:
-        yield Skipped(f"cannot be read: {error.strerror or error}")
+        reason = f"cannot be read: {error.strerror or error}"
+        if error.errno not in _OF_DAMAGE:
+            raise Unreadable(reason) from error
+        yield Skipped(reason)
     except SourceError as error:
         yield Skipped(str(error))
     except MemoryError:

@@ -13,7 +13,7 @@ from atlas_search.build.isolation.pool import read_files
 from atlas_search.build.live_version import Live
 from atlas_search.build.prepare import Preparation
 from atlas_search.build.source_file import SourceFile
-from atlas_search.build.staged_file import StagingOfFiles
+from atlas_search.build.staged_file import TRY_AGAIN, StagingOfFiles
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
@@ -46,45 +46,57 @@ def read_sources(
     """Read the files that neither the live version nor the staging area has as they are now.
 
     With `every` those that the live version has are read again too. A file that meets one of the
-    `limits` is left out, with a remark. Documents of other origins are kept. Raises SourceError if
-    no file of this origin gives one.
+    `limits` is left out, with a remark; one that cannot be read for now keeps its documents, and is
+    read the next time. Documents of other origins are kept. Raises SourceError if no file of this
+    origin gives one.
     """
     origin = preparation.origin
     kept_sources = live.sources if live else []
-    known = {source.name: source for source in kept_sources if source.origin == origin}
+    known = {
+        source.name: _as_it_was_read(source, again=every)
+        for source in kept_sources
+        if source.origin == origin
+    }
     staged = staging.fingerprints(origin)
     records = _Records.of(live, origin)
+    had = records.found.keys() & known.keys()
     kept_by_source = staging.kept(origin)
     total = len(sources.files)
     kept, new, unread = [], [], []
     progress(0, total)
     for file in sources.files:
-        before = None if every or file.name not in known else known[file.name].fingerprint
+        before = known[file.name].fingerprint if file.name in known else None
         try:
             fingerprint = preparation.fingerprint(file, digests.of)
             same = before == fingerprint or before == limits.fingerprint(fingerprint)
         except OSError as error:
-            fingerprint, same = b"unreadable", file.name in known
+            fingerprint, same = b"unreadable", file.name in had
             if same:
                 # a disk that is away for a moment must not empty the collection
-                reason = f"cannot be read now ({error.strerror}); what was read before is kept"
-                known[file.name] = replace(known[file.name], remarks=(("", reason),))
+                reason = f"cannot be read now ({error.strerror})"
+                known[file.name] = _kept(known[file.name], reason)
         if same:
             kept.append(file.name)
         else:
             new.append(file.name)
             is_staged = staged.get(file.name) in (fingerprint, limits.fingerprint(fingerprint))
-            taken = kept_by_source.get(file.name, {})
-            if not is_staged or (taken and (every or not records.have(file.name, taken))):
-                row = None if every else known.get(file.name)
-                unread.append((records.told(file, row, preparation), fingerprint))
+            asked = records.told(file, known.get(file.name), preparation)
+            if not is_staged or not _would_keep(asked, kept_by_source.get(file.name, {})):
+                unread.append((asked, fingerprint))
         progress(len(kept) + len(new) - len(unread), total)
-    stage = StagingOfFiles(origin, limits, staging, digests, embedder)
+    stage = StagingOfFiles(preparation, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
         for done, (file, given) in enumerate(reading, start=1):
             stage.add(file, unread[done - 1][1], given)
             progress(total - len(unread) + done, total)
     digests.keep()
+    away = {
+        row.name: _kept(known[row.name], "; ".join(reason for _, reason in row.remarks))
+        for row in staging.sources(origin, [name for name in new if name in had])
+        if row.fingerprint == TRY_AGAIN
+    }
+    known |= away
+    kept, new = [*kept, *away], [name for name in new if name not in away]
     rows = [source for source in kept_sources if source.origin != origin]
     rows += [known[name] for name in kept] + list(staging.sources(origin, new))
     found = [
@@ -126,11 +138,6 @@ class _Records:
             return file
         return replace(file, known={key: each.provenance.digest for key, each in own.items()})
 
-    def have(self, source: str, digests: Mapping[str, bytes]) -> bool:
-        """Whether the live version has these documents of a source."""
-        own = self.found.get(source, {})
-        return all(key in own and own[key].provenance.digest == d for key, d in digests.items())
-
     def kept(
         self, keys: Mapping[str, Iterable[str]], sources: Iterable[str]
     ) -> Iterator[FoundDocument]:
@@ -138,6 +145,29 @@ class _Records:
         for source in sources:
             for key in keys.get(source, ()):
                 yield self.found[source][key]
+
+
+_KEPT = "; what was read before is kept"
+
+
+def _kept(source: SourceRow, reason: str) -> SourceRow:
+    """A source that cannot be read now, with what it had before."""
+    return replace(source, remarks=(*source.remarks, ("", reason + _KEPT)))
+
+
+def _as_it_was_read(source: SourceRow, *, again: bool) -> SourceRow:
+    """A source without what was said while it could not be read; `again` if it is to be read."""
+    remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
+    fingerprint = TRY_AGAIN if again else source.fingerprint
+    return replace(source, remarks=remarks, fingerprint=fingerprint)
+
+
+def _would_keep(file: SourceFile, taken: Mapping[str, bytes]) -> bool:
+    """Whether reading the file now would keep the same documents as when it was staged.
+
+    Another version may have become live since, whose equal documents were cut in another way.
+    """
+    return all(file.known.get(key) == digest for key, digest in taken.items())
 
 
 def _documents_to_keep(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:

@@ -8,13 +8,23 @@ from atlas_search.build.corpora import SourceFile
 from atlas_search.build.file_digests import FileDigests
 from atlas_search.build.isolation.limits import End, Limits
 from atlas_search.build.precomputed import check_vectors
-from atlas_search.build.prepare import Prepared, Remark, VectoredDocument, content_of, size_of
+from atlas_search.build.prepare import (
+    Preparation,
+    Prepared,
+    Remark,
+    VectoredDocument,
+    content_of,
+    size_of,
+)
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.staged import KeptDocument
 from atlas_search.stores.staging import StagedDocument, Staging
 
-_TRY_AGAIN = b"left out"  # the fingerprint of no file: the next build reads it
+TRY_AGAIN = b"left out"
+"""In place of a fingerprint, of a file that may well be read the next time: that of no file."""
+
+_CHANGED = b"changed"  # the same of a file that was written to while it was read
 
 
 class _LeftOut(Exception):
@@ -28,7 +38,7 @@ class _LeftOut(Exception):
 class StagingOfFiles:
     """Takes what the files of one origin give."""
 
-    origin: str
+    preparation: Preparation
     limits: Limits
     staging: Staging
     digests: FileDigests
@@ -41,12 +51,11 @@ class StagingOfFiles:
         """
         try:
             rows = self._rows(file, fingerprint, self._with_vectors(file, given))
-            self.staging.add(self.origin, file.name, rows)
+            self.staging.add(self.preparation.origin, file.name, rows)
         except _LeftOut as left_out:
             end = left_out.end
-            mark = _TRY_AGAIN if end.again else self.limits.fingerprint(fingerprint)
-            row = self._row(file, mark, [("", end.failure)], end)
-            self.staging.add(self.origin, file.name, [row])
+            row = self._row(file, fingerprint, [("", end.failure)], end)
+            self.staging.add(self.preparation.origin, file.name, [row])
 
     def _with_vectors(
         self, file: SourceFile, given: Iterator[Prepared | End]
@@ -89,10 +98,26 @@ class StagingOfFiles:
     ) -> SourceRow:
         return SourceRow(
             name=file.name,
-            origin=self.origin,
-            fingerprint=fingerprint,
+            origin=self.preparation.origin,
+            fingerprint=self._mark(file, fingerprint, end),
             remarks=tuple(remarks),
             bytes=size_of(file),
             seconds=end.seconds,
             content=content_of(file, self.digests.of),
         )
+
+    def _mark(self, file: SourceFile, fingerprint: bytes, end: End) -> bytes:
+        """What tells the next build whether to read the file again."""
+        if end.again:
+            return TRY_AGAIN
+        if not self._is_still(file, fingerprint):
+            return _CHANGED
+        return self.limits.fingerprint(fingerprint) if end.failure else fingerprint
+
+    def _is_still(self, file: SourceFile, fingerprint: bytes) -> bool:
+        """Whether a file is as it was before it was read: what was read may be neither that, nor
+        what the next build finds."""
+        try:
+            return self.preparation.fingerprint(file, self.digests.of) == fingerprint
+        except OSError:
+            return False

@@ -44,21 +44,22 @@ def walk(root: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> list[F
     """
     top = str(root.absolute())
     if root.is_file():
-        return [Found(top, root.name, _refusal(root, suffixes, real_paths([root])))]
+        return [Found(top, printable(root.name), _refusal(root, suffixes, real_paths([root])))]
     if not root.is_dir():
         raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
     above = len(top.rstrip(os.sep)) + 1
     endings = tuple(suffixes)
-    found = [
-        Found(
-            location,
-            printable(location[above:].replace(os.sep, "/")),
-            _refusal_by_name(os.path.basename(location), endings)
-            if is_plain
-            else _refusal(Path(location), suffixes, inside),
-        )
-        for location, is_plain in _files(top)
-    ]
+    found = []
+    for location, is_plain in _files(top):
+        inner = location[above:].replace(os.sep, "/")
+        name = printable(inner)
+        if name != inner:  # a folder may be called so, too
+            reason = _UNPRINTABLE
+        elif is_plain:
+            reason = _refusal_by_name(os.path.basename(location), endings)
+        else:
+            reason = _refusal(Path(location), suffixes, inside)
+        found.append(Found(location, name, reason))
     return sorted(found, key=lambda each: each.location.replace(os.sep, "\0"))
 
 
@@ -85,8 +86,6 @@ def _files(top: str) -> Iterator[tuple[str, bool]]:
 
 
 def _refusal_by_name(name: str, endings: tuple[str, ...]) -> str:
-    if printable(name) != name:
-        return _UNPRINTABLE
     if not name.lower().endswith(endings):
         return f"not a {' or '.join(sorted(endings))} file"
     return ""

@@ -104,7 +104,7 @@ def why_it_ended(status: int, limits: Limits, seconds: float) -> End:
         return End(seconds, limits.too_slow)
     if status == -signal.SIGKILL:
         killed = "the system ended the process that read it, as it does for want of memory"
-        return End(seconds, f"{killed}; it was left out and is tried again next time", again=True)
+        return End(seconds, f"{killed}; it is tried again next time", again=True)
     name = signal.Signals(-status).name if status < 0 else f"status {status}"
     # a library written in C ends in one way for want of memory and for a fault of its own
     cause = ", maybe for want of memory" if status < 0 else ""

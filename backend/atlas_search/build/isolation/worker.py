@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
 from atlas_search.build.isolation.limits import End, Limits, TooLong, measured
-from atlas_search.build.prepare import Preparation, Prepared, prepare, size_of
+from atlas_search.build.prepare import Preparation, Prepared, Unreadable, prepare, size_of
 from atlas_search.build.source_file import SourceFile
 from atlas_search.stores.staged import StagedDocument
 
@@ -119,7 +119,7 @@ class _Batch:
 def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _Room) -> None:
     started = time.monotonic()
     batch = _Batch(build)
-    failure = ""
+    failure, again = "", False
     room.grant_seconds()
     try:
         for prepared in measured(prepare(preparation, file), room.limits, size_of(file)):
@@ -130,11 +130,13 @@ def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _
         os._exit(NO_MEMORY)  # there may be too little left even to say so
     except TooLong:
         failure = room.limits.too_long
+    except Unreadable as error:
+        failure, again = str(error), True
     except (EOFError, ConnectionError):
         raise
     except Exception as error:
         failure = f"cannot be read: {type(error).__name__}: {error}"
-    end = End(round(time.monotonic() - started, 4), failure)
+    end = End(round(time.monotonic() - started, 4), failure, again)
     build.send_bytes((LAST if room.is_worn else END) + pickle.dumps(end))
 
 
