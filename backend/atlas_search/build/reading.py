@@ -157,6 +157,8 @@ def _kept(source: SourceRow, reason: str) -> SourceRow:
 
 def _as_it_was_read(source: SourceRow, *, again: bool) -> SourceRow:
     """A source without what was said while it could not be read; `again` if it is to be read."""
+    if not source.remarks and not again:  # as most are
+        return source
     remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
     fingerprint = TRY_AGAIN if again else source.fingerprint
     return replace(source, remarks=remarks, fingerprint=fingerprint)
