@@ -1,8 +1,9 @@
 """Which source files to read again, and all documents of the coming version."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 from atlas_search.build.corpora import Sources
@@ -51,56 +52,26 @@ def read_sources(
     origin gives one.
     """
     origin = preparation.origin
-    kept_sources = live.sources if live else []
-    known = {
-        source.name: _as_it_was_read(source, again=every)
-        for source in kept_sources
-        if source.origin == origin
-    }
-    staged = staging.fingerprints(origin)
     records = _Records.of(live, origin)
-    had = records.found.keys() & known.keys()
-    kept_by_source = staging.kept(origin)
+    known = {name: _as_it_was_read(row, again=every) for name, row in records.sources.items()}
     total = len(sources.files)
-    kept, new, unread = [], [], []
     progress(0, total)
+    sorted_out = _Sorted(known, records, staging, preparation, limits)
     for file in sources.files:
-        before = known[file.name].fingerprint if file.name in known else None
-        try:
-            fingerprint = preparation.fingerprint(file, digests.of)
-            same = before == fingerprint or before == limits.fingerprint(fingerprint)
-        except OSError as error:
-            fingerprint, same = b"unreadable", file.name in had
-            if same:
-                # a disk that is away for a moment must not empty the collection
-                reason = f"cannot be read now ({error.strerror})"
-                known[file.name] = _kept(known[file.name], reason)
-        if same:
-            kept.append(file.name)
-        else:
-            new.append(file.name)
-            is_staged = staged.get(file.name) in (fingerprint, limits.fingerprint(fingerprint))
-            asked = records.told(file, known.get(file.name), preparation)
-            if not is_staged or not _would_keep(asked, kept_by_source.get(file.name, {})):
-                unread.append((asked, fingerprint))
-        progress(len(kept) + len(new) - len(unread), total)
+        sorted_out.add(file, digests)
+        progress(sorted_out.at_hand, total)
+    unread = sorted_out.unread
     stage = StagingOfFiles(preparation, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
         for done, (file, given) in enumerate(reading, start=1):
             stage.add(file, unread[done - 1][1], given)
             progress(total - len(unread) + done, total)
     digests.keep()
-    away = {
-        row.name: _kept(known[row.name], "; ".join(reason for _, reason in row.remarks))
-        for row in staging.sources(origin, [name for name in new if name in had])
-        if row.fingerprint == TRY_AGAIN
-    }
-    known |= away
-    kept, new = [*kept, *away], [name for name in new if name not in away]
-    rows = [source for source in kept_sources if source.origin != origin]
-    rows += [known[name] for name in kept] + list(staging.sources(origin, new))
+    kept, new = sorted_out.after_reading()
+    rows = [source for source in (live.sources if live else []) if source.origin != origin]
+    rows += [*kept.values(), *staging.sources(origin, new)]
     found = [
-        *_documents_to_keep(live, origin, set(kept)),
+        *_documents_to_keep(live, origin, kept),
         *_documents_of_staging(staging, origin, new),
         *records.kept(staging.kept(origin), new),
     ]
@@ -110,10 +81,82 @@ def read_sources(
     return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), len(unread))
 
 
+@dataclass
+class _Sorted:
+    """The files of one origin: those that stay as the live version has them, and new ones.
+
+    `known` are the sources of the live version, by name; `unread` are the new files that the
+    staging area does not have as they are now, with their fingerprints.
+    """
+
+    known: dict[str, SourceRow]
+    records: "_Records"
+    staging: Staging
+    preparation: Preparation
+    limits: Limits
+    stay: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+    unread: list[tuple[SourceFile, bytes]] = field(default_factory=list)
+
+    @property
+    def at_hand(self) -> int:
+        """How many of the files so far need not be read."""
+        return len(self.stay) + len(self.new) - len(self.unread)
+
+    def add(self, file: SourceFile, digests: FileDigests) -> None:
+        """Sort out the next file."""
+        before = self.known.get(file.name)
+        try:
+            fingerprint = self.preparation.fingerprint(file, digests.of)
+        except OSError as error:
+            fingerprint = b"unreadable"
+            if file.name in self.records.had:
+                # a disk that is away for a moment must not empty the collection
+                reason = f"cannot be read now ({error.strerror})"
+                self.known[file.name] = _kept(self.known[file.name], reason)
+                self.stay.append(file.name)
+                return
+        if before and self._is_of(before.fingerprint, fingerprint):
+            self.stay.append(file.name)
+            return
+        self.new.append(file.name)
+        asked = self.records.told(file, before, self.preparation)
+        is_staged = self._is_of(self._staged.get(file.name), fingerprint)
+        if not is_staged or not _would_keep(asked, self._kept_by_source.get(file.name, {})):
+            self.unread.append((asked, fingerprint))
+
+    def _is_of(self, kept: bytes | None, fingerprint: bytes) -> bool:
+        """Whether what is kept of a file is of it as it is now: read, or beyond the limits."""
+        return kept == fingerprint or kept == self.limits.fingerprint(fingerprint)
+
+    def after_reading(self) -> tuple[dict[str, SourceRow], list[str]]:
+        """The sources that stay, by name, and the names of the others.
+
+        One of the live version that turned out to be unreadable for now stays too.
+        """
+        had = [name for name in self.new if name in self.records.had]
+        away = {
+            row.name: _kept(self.known[row.name], "; ".join(reason for _, reason in row.remarks))
+            for row in self.staging.sources(self.preparation.origin, had)
+            if row.fingerprint == TRY_AGAIN
+        }
+        stay = {name: self.known[name] for name in self.stay}
+        return stay | away, [name for name in self.new if name not in away]
+
+    @cached_property
+    def _staged(self) -> Mapping[str, bytes]:
+        return self.staging.fingerprints(self.preparation.origin)
+
+    @cached_property
+    def _kept_by_source(self) -> Mapping[str, Mapping[str, bytes]]:
+        return self.staging.kept(self.preparation.origin)
+
+
 @dataclass(frozen=True)
 class _Records:
-    """The documents of one origin in the live version, by source and key."""
+    """What the live version has of one origin: sources by name, documents by source and key."""
 
+    sources: Mapping[str, SourceRow]
     found: Mapping[str, Mapping[str, FoundDocument]]
 
     @classmethod
@@ -122,7 +165,13 @@ class _Records:
         for each in live.found if live else ():
             if each.provenance.origin == origin:
                 found.setdefault(each.source, {})[each.provenance.key] = each
-        return cls(found)
+        sources = live.sources if live else []
+        return cls({source.name: source for source in sources if source.origin == origin}, found)
+
+    @cached_property
+    def had(self) -> frozenset[str]:
+        """The names of the sources that gave a document."""
+        return frozenset(self.found.keys() & self.sources.keys())
 
     def told(
         self, file: SourceFile, before: SourceRow | None, preparation: Preparation
@@ -172,7 +221,9 @@ def _would_keep(file: SourceFile, taken: Mapping[str, bytes]) -> bool:
     return all(file.known.get(key) == digest for key, digest in taken.items())
 
 
-def _documents_to_keep(live: Live | None, origin: str, names: set[str]) -> Iterable[FoundDocument]:
+def _documents_to_keep(
+    live: Live | None, origin: str, names: Container[str]
+) -> Iterable[FoundDocument]:
     if live is None:
         return []
     return [
