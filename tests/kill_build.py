@@ -42,8 +42,9 @@ _CHANGES = {"os.mkdir", "os.rename", "os.remove", "sqlite3.connect"}
 class Job:
     """A build of `source` in `folder`, which writes what it reads and embeds into `log`.
 
-    It takes `delay` seconds for each text, and dies before the `fatal`-th change to the folder, if
-    any. If it `shares`, it writes what is new beside the files of the live version.
+    It takes `delay` seconds for each text, stands still once so much of the stage `until` is done,
+    and dies before the `fatal`-th change to the folder, if any. If it `shares`, it writes what is
+    new beside the files of the live version.
     """
 
     folder: Path
@@ -52,6 +53,7 @@ class Job:
     delay: float = 0.0
     fatal: int = 0
     shares: bool = False
+    until: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -139,14 +141,23 @@ def _work(job: Job, telling: Connection) -> None:
     if job.fatal:
         die_before(job.folder, job.fatal)
     reader = LoggedReader(job.log)
-    telling.send(("Starting", 0, 0))
+
+    halts = [job.until] if job.until else []
+
+    def tell(stage: str, done: int, total: int) -> None:
+        telling.send((stage, done, total))
+        if halts and stage == halts[0][0] and done >= halts[0][1]:
+            halts.clear()
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    tell("Starting", 0, 0)
     build(
         job.folder,
         by_folder([job.source], reader.suffixes, ""),
         reader,
         LoggedEmbedder(job.log, job.delay),
         BuildOptions("kept", "txt", chunking(size=200, overlap=20)),
-        lambda *stage: telling.send(stage),
+        tell,
     )
 
 

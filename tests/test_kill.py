@@ -34,7 +34,7 @@ DELAY = 0.01  # seconds for each text
 Moment = float | tuple[str, int]
 """When to kill: after so many seconds, or when so much of a stage is done."""
 
-STAGES: tuple[Moment, ...] = (
+STAGES: tuple[tuple[str, int], ...] = (
     ("Starting", 0),
     ("Reading files", 0),
     ("Reading files", 10),
@@ -48,7 +48,6 @@ STAGES: tuple[Moment, ...] = (
     ("Writing the vector index", 1),
     ("Writing the vector index", 100),
 )
-SLOWLY = 0.02  # seconds for each text
 _OPENING = threading.Lock()
 WORDS = [f"{first}{last}" for first in ("corn", "wool", "ship", "mill") for last in range(60)]
 
@@ -258,7 +257,7 @@ def test_a_first_build_that_is_killed_goes_on_too(world: World, tmp_path: Path) 
     folder, log = tmp_path / "kept", tmp_path / "log"
     finished(Job(tmp_path / "other", world.source, log))
     for moment in STAGES:
-        build = Build(Job(folder, world.source, log, delay=SLOWLY))
+        build = Build(Job(folder, world.source, log, until=moment))
         assert build.reaches(*moment)
         assert build.kill()
         with pytest.raises(MissingStore):
@@ -308,8 +307,7 @@ def test_a_killed_build_that_shares_files_goes_on_too(world: World, tmp_path: Pa
     assert (after / Manifest.read(after).version / ORDER).exists()
     shutil.copytree(world.before, folder)
     for moment in STAGES:
-        # a build goes on until the kill arrives: a busy machine must not let it embed all meanwhile
-        build = Build(Job(folder, world.source, log, delay=SLOWLY, shares=True))
+        build = Build(Job(folder, world.source, log, shares=True, until=moment))
         if not build.reaches(*moment):
             break
         assert build.kill()
@@ -323,7 +321,7 @@ def test_a_killed_build_that_shares_files_goes_on_too(world: World, tmp_path: Pa
 def test_after_a_kill_an_earlier_version_can_be_made_live(world: World, tmp_path: Path) -> None:
     folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
     older = versions(folder)[1]
-    build = Build(Job(folder, world.source, log))
+    build = Build(Job(folder, world.source, log, until=("Writing the vector index", 0)))
     assert build.reaches("Writing the vector index")
     assert build.kill()
     assert rollback(folder) == Manifest.read(folder) == older
@@ -339,12 +337,12 @@ def test_the_next_build_has_the_room_of_what_a_killed_one_left(
     world: World, tmp_path: Path
 ) -> None:
     folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
-    build = Build(Job(folder, world.source, log, delay=SLOWLY))
+    build = Build(Job(folder, world.source, log, until=("Writing documents", 0)))
     assert build.reaches("Writing documents")
     assert build.kill()
     assert list(folder.glob(".*.partial"))
     log.write_text("")
-    build = Build(Job(folder, world.source, log, delay=SLOWLY))
+    build = Build(Job(folder, world.source, log, until=("Reading files", 0)))
     assert build.reaches("Reading files")
     with build.paused():
         assert not list(folder.glob(".*.partial"))
