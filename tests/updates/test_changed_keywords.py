@@ -1,6 +1,7 @@
 """The keyword index after changes: it shares what stays, and finds what a new one finds."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.build.write import REBUILD_SHARE
-from atlas_search.stores.keywords import Keys
+from atlas_search.core.errors import DamagedStore
+from atlas_search.stores.keywords import Keys, change_keywords
 from atlas_search.stores.versions import KEYWORDS
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, keyword_hits, live, write_sources
@@ -93,3 +95,16 @@ def test_the_list_of_files_that_has_no_digest_is_not_needed(
     assert listed == {path.name for path in after.glob("[!.]*") if path.suffix != ".npy"}
     assert len(keyword_hits(folder, "milk")) == 3
     assert not problems(folder)
+
+
+def test_a_damaged_index_ends_a_change_with_what_mends_it(
+    tmp_path: Path, hashes: HashEmbedder
+) -> None:
+    before = live(build(tmp_path, hashes)) / KEYWORDS
+    segment = next(before.glob("*.idx"))
+    times = segment.stat()
+    segment.write_bytes(segment.read_bytes()[:-40] + b"\0" * 40)
+    os.utime(segment, ns=(times.st_atime_ns, times.st_mtime_ns))
+    keys = Keys.plain(MANY, MANY)
+    with pytest.raises(DamagedStore, match=r"keyword index .* Run `atlas store repair`"):
+        change_keywords(before, tmp_path / "after", keys, [0], [])

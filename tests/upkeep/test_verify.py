@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from atlas_search.build.maintain import NeedsSources, repair
+from atlas_search.stores import verify as verifying
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify
-from atlas_search.stores.versions import versions
+from atlas_search.stores.versions import remove_old, versions
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import all_vectors, build_tiny, contents, live, silent
 from tests.upkeep.damage import DAMAGE, PARTS, Atlas, damaged, flip
@@ -53,6 +54,19 @@ def test_damage_is_found_in_the_part_where_it_is_and_mended(
     assert [m.version for m in versions(folder)] == [manifest.version]
     assert (manifest.version == before) == (part == "manifest.json")
     assert build_tiny(source, folder, hashes).unchanged
+
+
+def test_a_version_is_not_removed_while_it_is_verified(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = verifying._check_records
+
+    def meanwhile(version: Any) -> str:
+        remove_old(folder, set())  # as the second of two builds does
+        return check(version)
+
+    monkeypatch.setattr(verifying, "_check_records", meanwhile)
+    assert {found.problem for found in verify(folder, Manifest.read(folder))} == {""}
 
 
 def test_verify_prints_every_part(folder: Path, atlas: Atlas) -> None:

@@ -111,7 +111,7 @@ def change_keywords(
     """Make the index in `source` another in a new `folder`, with these `keys`.
 
     Documents whose key is `gone` are not found any more; `entries` are added. The files that both
-    have are links to one.
+    have are links to one. Raises DamagedStore.
     """
     folder.mkdir(parents=True)
     names = [path.name for path in source.iterdir() if _is_of_index(path)]
@@ -120,7 +120,13 @@ def change_keywords(
         take(source / name, folder / name)
     (folder / _MANAGED).write_text(json.dumps(names))
     keys.write(folder)
-    _add(tantivy.Index.open(str(folder)), entries, gone)
+    try:
+        index = tantivy.Index.open(str(folder))
+    except ValueError as error:  # what tantivy raises for a damaged file is of no kind of its own
+        raise DamagedStore(
+            f"The keyword index in {source} cannot be read ({error}). Run `atlas store repair`."
+        ) from error
+    _add(index, entries, gone)
     _give_one_mode(folder)
 
 

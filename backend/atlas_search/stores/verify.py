@@ -1,6 +1,7 @@
 """Checking every part of a version against its manifest, and the parts against each other."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +31,7 @@ from atlas_search.stores.versions import (
     RECORDS,
     TOKENS,
     WORDS,
+    in_use,
 )
 from atlas_search.stores.word_writer import WordWriter
 from atlas_search.stores.words import WordTable, no_words
@@ -70,7 +72,7 @@ class Finding:
 
 
 def verify(folder: Path, manifest: Manifest) -> list[Finding]:
-    """Check all parts of a version; nothing is changed."""
+    """Check all parts of a version; nothing is changed, and no build removes it meanwhile."""
     checks: dict[str, tuple[_Check, tuple[str, ...]]] = {
         FILE_NAME: (_check_manifest, ()),
         **({ORDER: (_check_order, ())} if files_of(manifest, ORDER) else {}),
@@ -83,9 +85,12 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
     }
     version = _Version(folder / manifest.version, manifest, _order(folder, manifest))
     findings: list[Finding] = []
-    for part, (check, needed) in checks.items():
-        damaged = [found.part for found in findings if found.problem and found.part in needed]
-        findings.append(_finding(version, part, check, damaged))
+    with ExitStack() as using:
+        with suppress(OSError):  # that the folder is gone is found below
+            using.enter_context(in_use(version.folder))
+        for part, (check, needed) in checks.items():
+            damaged = [found.part for found in findings if found.problem and found.part in needed]
+            findings.append(_finding(version, part, check, damaged))
     return findings
 
 
