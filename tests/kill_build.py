@@ -6,6 +6,7 @@ not its imports.
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from atlas_search.readers import Read
 from atlas_search.readers.txt import TxtReader
 from atlas_search.stores.embeddings import text_digest
 from tests.hash_embedder import HashEmbedder
+from tests.servers import wait_for
 
 BATCH = 4  # passages embedded between two commits
 FINISH_SECONDS = 60.0
@@ -90,6 +92,7 @@ class Build:
         self._told, telling = _PROCESSES.Pipe(duplex=False)
         self.process = _PROCESSES.Process(target=_work, args=(job, telling), daemon=True)
         self.process.start()
+        self._halts = job.until is not None
         telling.close()
 
     def reaches(self, stage: str, done: int = 0) -> bool:
@@ -103,13 +106,21 @@ class Build:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """It stands still while the block runs."""
+        """It stands still while the block runs; if it was to halt by itself, from there on."""
         assert self.process.pid
-        os.kill(self.process.pid, signal.SIGSTOP)
+        if self._halts:
+            wait_for(self._is_halted, FINISH_SECONDS, "the end of its steps")
+        else:
+            os.kill(self.process.pid, signal.SIGSTOP)
         try:
             yield
         finally:
             os.kill(self.process.pid, signal.SIGCONT)
+
+    def _is_halted(self) -> bool | None:
+        asked = ("ps", "-o", "state=", "-p", str(self.process.pid))
+        state = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+        return state.startswith("T") or None
 
     def works_for(self, seconds: float) -> bool:
         """Wait; False if the build ends before."""
