@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from waitress.channel import ClientDisconnected
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
@@ -223,3 +224,18 @@ def test_a_port_that_is_taken_is_named(app: Any, address: Address, tmp_path: Pat
     limits = listen.Limits(20, 10, networks(""))
     with pytest.raises(ConfigurationError, match=f"Port {address[1]}"):
         listen.Listener(app, "127.0.0.1", address[1], threads=1, max_body=1, limits=limits)
+
+
+def test_who_leaves_before_he_is_refused_is_no_fault(
+    address: Address, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def gone(*_: object) -> int:
+        raise ClientDisconnected
+
+    monkeypatch.setattr(Channel, "write_soon", gone)
+    with (
+        caplog.at_level("INFO", "waitress"),
+        connected(address, 1, b"GET / HTTP/1.1\r\nno header\r\n\r\n"),
+    ):
+        wait_for(lambda: "Client disconnected" in caplog.text or None, 20, "the end of the request")
+    assert [record for record in caplog.records if record.exc_info] == []

@@ -141,11 +141,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         def execute(self) -> None:
             """Write it."""
             error = self.request.error
-            path = getattr(self.request, "path", "/")
             if isinstance(error, Refused):
                 problem = error.problem
             else:
-                problem = problem_for(error.reason, error.code, f"{error.body}.", path)
+                detail = f"{error.body}."
+                problem = problem_for(error.reason, error.code, detail, self.request.path)
             body = json.dumps(problem.model_dump(exclude_none=True)).encode()
             self.status = f"{problem.status} {problem.title}"
             self.response_headers.append(("Content-Type", "application/problem+json"))

@@ -66,6 +66,8 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
 
     adj: Any
     completed: bool
+    path = "/"
+    """Of a request that cannot be read, too: Waitress logs it if its client leaves."""
 
     def __init__(self, adjustments: Any, large: LargeBodies):
         super().__init__(adjustments)
