@@ -143,11 +143,18 @@ def test_another_country_is_absent_where_the_source_s_own_is_known(
         ("France", "In France it was otherwise."),
         ("Germany", "German law has no such rule."),
         ("Ireland", "The Irish court held otherwise."),
+        ("the United States", "The US court held otherwise."),
     ],
 )
 def test_a_country_is_spoken_of_by_its_adjective_too(country: str, text: str) -> None:
     spoken = replace(passage(text), corpus="legal_uk")
     assert absent_names(f"What is the law of {country}?", [spoken], {}) == ((), 0.0)
+
+
+def test_a_pronoun_is_no_country() -> None:
+    spoken = replace(passage("Let us say that two persons may marry."), corpus="hansard_uk")
+    names, _ = absent_names("May they marry in the United States?", [spoken], {})
+    assert names == ("United States",)
 
 
 def test_the_law_of_one_country_is_no_answer_on_another(tmp_path: Path, embedder: Embedder) -> None:

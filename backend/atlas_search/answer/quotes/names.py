@@ -22,6 +22,7 @@ _CALLED = re.compile(rf"(?:\b(?:{'|'.join(sorted(_BORNE_BY_MANY))})\b\.? ?)+", r
 _CALLED_BEFORE = re.compile(
     rf"(?:\b(?:{'|'.join(sorted(map(str.title, _BORNE_BY_MANY)))})\b\.? )+$"
 )
+_LONGEST_CODE = 3  # `USA`; there is no shorter name of a country
 _POSSESSIVE = re.compile("['’]s?$")
 _OF_A_NATION = re.compile("(?:ian|ean|ese|ish|can)s?$")
 _SAYING = (
@@ -132,7 +133,13 @@ def _countries(question: str) -> list[list[Word]]:
 
 def _is_held(country: str, passages: Sequence[Passage], held: frozenset[str]) -> bool:
     """Whether passages that hold these terms can be about a country."""
-    if any(all_terms(words) <= held for words in words_for(country)):
+    called = words_for(country)
+    if any(all_terms(name) <= held for name in called if len(name) > _LONGEST_CODE):
+        return True
+    # `let us marry` speaks of no country
+    short = [re.compile(rf"\b{name.upper()}\b") for name in called if len(name) <= _LONGEST_CODE]
+    told = [f"{p.title}\n{p.text}\n{' '.join(map(str, p.metadata.values()))}" for p in passages]
+    if any(name.search(text) for name in short for text in told):
         return True
     own = {country_of(passage.corpus) for passage in passages}
     return "" in own or country_of(country) in own

@@ -62,15 +62,17 @@ def _are_others(name: str, same_role: list[str], other_role: list[str]) -> bool:
 
 def _names_after(verb: str, sentence: str) -> Iterator[str]:
     """The stems of names that a form of `verb` is directly followed by."""
+    forms = all_terms(verb)
     for before, word in pairwise(_telling(sentence)):
-        if before.term in all_terms(verb) and _stand_together(sentence, before, word):
+        if before.term in forms and _stand_together(sentence, before, word):
             yield word.term
 
 
 def _names_before(verb: str, sentence: str) -> Iterator[str]:
     """The stems of names that directly stand before a form of `verb`."""
+    forms = all_terms(verb)
     for word, after in pairwise(_telling(sentence)):
-        if after.term in all_terms(verb) and _stand_together(sentence, word, after):
+        if after.term in forms and _stand_together(sentence, word, after):
             yield word.term
 
 
