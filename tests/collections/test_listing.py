@@ -143,7 +143,7 @@ def test_a_collection_in_numbers(client: FlaskClient) -> None:
     assert stats["all"]["dates"]["undated"] == 1
     assert stats["corpora"][1]["dates"]["first"] == "1902-07-01"
     assert set(stats["disk"]) == {
-        *("records.sqlite", "tokens", "words", "embeddings", "keywords", "chroma")
+        *("records.sqlite", "ids", "tokens", "words", "embeddings", "keywords", "chroma")
     }
     assert stats["embedding"]["name"] == "hash"
     assert [(y["year"], y["corpus"], y["documents"]) for y in stats["years"]] == [

@@ -19,7 +19,16 @@ Atlas = Callable[..., tuple[object, str, str]]
 Damage = Callable[[Path], None]
 """Harms the version in a folder."""
 
-PARTS = ["manifest.json", "records.sqlite", "embeddings", "tokens", "words", "keywords", "chroma"]
+PARTS = [
+    "manifest.json",
+    "records.sqlite",
+    "ids",
+    "embeddings",
+    "tokens",
+    "words",
+    "keywords",
+    "chroma",
+]
 
 
 def damaged(folder: Path) -> list[str]:
@@ -122,6 +131,10 @@ DAMAGE: dict[str, tuple[str, Damage]] = {
     "text": ("records.sqlite", sql("records.sqlite", "UPDATE texts SET content = x'00'")),
     "passage lost": ("records.sqlite", sql("records.sqlite", "DELETE FROM passages WHERE row = 1")),
     "table lost": ("records.sqlite", sql("records.sqlite", "DROP TABLE documents")),
+    "ids lost": ("ids", lose("ids")),
+    "id byte": ("ids", lambda v: flip(v / "ids/texts.npy", -1)),
+    "ids cut short": ("ids", lambda v: cut_short(v / "ids/hashes.npy")),
+    "ids of another": ("ids", from_another("ids")),
     "vectors lost": ("embeddings", lose("embeddings")),
     "vector file lost": ("embeddings", lose("embeddings/vectors.npy")),
     "vector byte": ("embeddings", lambda v: flip(v / "embeddings/vectors.npy", 130)),

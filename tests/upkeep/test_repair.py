@@ -46,7 +46,7 @@ def test_only_vectors_that_are_nowhere_are_embedded(folder: Path) -> None:
 
 def test_everything_but_the_documents_can_be_made_anew(folder: Path, two: list[str]) -> None:
     before = contents(folder)
-    for part in ("embeddings", "tokens", "words", "keywords", "chroma", "manifest.json"):
+    for part in ("ids", "embeddings", "tokens", "words", "keywords", "chroma", "manifest.json"):
         lose(part)(live(folder))
         (live(folder) / "lost").rename(live(folder) / f"lost {part}")
     assert damaged(folder) == [part for part in PARTS if part != "records.sqlite"]

@@ -26,6 +26,7 @@ from atlas_search.stores.embeddings import Embeddings
 from atlas_search.stores.keywords import Keys, change_keywords, is_taken_over
 from atlas_search.stores.links import link_or_copy
 from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
 from atlas_search.stores.staging import Staging
@@ -34,6 +35,7 @@ from atlas_search.stores.tokens import TokenTable
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,
+    IDS,
     KEYWORDS,
     ORDER,
     PARTS,
@@ -51,7 +53,7 @@ MOST_RECENT, RECENT_SHARE = 20_000, 0.05
 """Passages beside the base, and gone from it, and their share of all, from which on a version is
 written whole again: the recent ones are written anew by each change."""
 
-_SHARED = (TOKENS, WORDS, EMBEDDINGS, CHROMA)
+_SHARED = (IDS, TOKENS, WORDS, EMBEDDINGS, CHROMA)
 """The parts whose files a change takes over, but for those that are RECENT."""
 
 
@@ -233,6 +235,7 @@ class _Writer:
         self._live = change.live
         self._tokens, self._words, self._counter = TokenWriter(), WordWriter(), Counter()
         self._seen: set[str] = set()
+        self._recent_ids: list[str] = []
         ids = self._live.records.document_ids() if change.gone else []
         self._gone = {ids[document] for document in change.gone}
 
@@ -253,10 +256,13 @@ class _Writer:
                 self._keep(part)
                 continue
             ready = ready_from(part)
-            self._require_new([passage.id for passage in ready.passages], part.found.source)
+            ids = [passage.id for passage in ready.passages]
+            self._require_new(ids, part.found.source)
+            self._recent_ids += ids
             records.document(ready.document, ready.provenance, ready.passages)
             self._counter.add(add_words(part, ready, self._tokens, self._words))
         records.close()
+        PassageIds.of(self._recent_ids).write(self._folder / IDS / RECENT)
         table = self._tokens.table()
         table.write(self._folder / TOKENS / RECENT)
         self._words.table().write(self._folder / WORDS / RECENT)
@@ -274,7 +280,8 @@ class _Writer:
                 if recent
                 for field, _ in metadata_values(metadata)
             ]
-            tokens, words = self._recent_tables
+            ids, tokens, words = self._recent_tables
+            self._recent_ids += ids.of_rows(rows)
             self._tokens.keep(tokens, documents, rows, kept.corpus, fields)
             self._words.keep(words, documents, rows)
         words_of = self._words_of[kept.documents.start : kept.documents.stop].tolist()
@@ -285,9 +292,13 @@ class _Writer:
             self._counter.add(Counted(place.found, characters, words_in, passages, metadata))
 
     @cached_property
-    def _recent_tables(self) -> tuple[TokenTable, WordTable]:
+    def _recent_tables(self) -> tuple[PassageIds, TokenTable, WordTable]:
         folder = self._live.folder
-        return TokenTable.read(folder / TOKENS / RECENT), WordTable.read(folder / WORDS / RECENT)
+        return (
+            PassageIds.read(folder / IDS / RECENT),
+            TokenTable.read(folder / TOKENS / RECENT),
+            WordTable.read(folder / WORDS / RECENT),
+        )
 
     @cached_property
     def _words_of(self) -> IntArray:

@@ -17,10 +17,11 @@ from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES
 from atlas_search.stores.digests import file_digest
 from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
+from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
 from atlas_search.stores.token_writer import TokenWriter
 from atlas_search.stores.tokens import IntArray, TokenTable
-from atlas_search.stores.versions import KEYWORDS, ORDER, PARTS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.versions import IDS, KEYWORDS, ORDER, PARTS, RECORDS, TOKENS, WORDS
 from atlas_search.stores.word_writer import WordWriter
 
 REBUILD_SHARE = 0.2
@@ -72,6 +73,7 @@ def write_records(
         ids += added
         passages.append(len(added))
     records.close()
+    PassageIds.of(ids).write(folder / IDS)
     table = tokens.table()
     table.write(folder / TOKENS)
     all_words.table().write(folder / WORDS)

@@ -20,6 +20,7 @@ from atlas_search.stores.filters import PASSAGE_FIELDS, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Order
+from atlas_search.stores.passage_ids import AnyIds, PassageIds, read_ids
 from atlas_search.stores.record_rows import (
     DocumentOrigin,
     ListedBy,
@@ -35,6 +36,7 @@ from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,
+    IDS,
     KEYWORDS,
     ORDER,
     RECORDS,
@@ -101,9 +103,8 @@ class EmbeddedStore:
             Corpus(c.id, c.label, c.documents, c.passages, c.language)
             for c in self.manifest.corpora
         )
-        self._ids = self._records.passage_ids()
+        self._ids = self._read_ids(version)
         self._content_types: list[str] | None = None
-        self._rows: Mapping[str, int] = {id_: row for row, id_ in enumerate(self._ids)}
         index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
         owners = [index[corpus] for corpus in self._records.document_corpora()]
         self._corpus_of_documents = np.array(owners, dtype=np.int16)
@@ -124,10 +125,16 @@ class EmbeddedStore:
         }
         self._check_counts(version)
 
+    def _read_ids(self, version: Path) -> AnyIds:
+        if files_of(self.manifest, IDS):
+            return read_ids(version / IDS, self._order)
+        return PassageIds.of(self._records.passage_ids())  # an earlier Atlas wrote none
+
     def _check_counts(self, version: Path) -> None:
         found = {
             KEYWORDS: self._keywords.count,
-            RECORDS: len(self._ids),
+            RECORDS: self._records.count,
+            IDS: len(self._ids),
             TOKENS: self.tokens.passages,
             EMBEDDINGS: len(self._embeddings.vectors),
             WORDS: len(self.words.firsts),
@@ -221,10 +228,11 @@ class EmbeddedStore:
         asked = depth + 2 * depth * gone // count
         while True:
             found = index.nearest(corpus, vector, asked)
-            if not gone:  # an id that is unknown then is damage, and no answer
-                rows = np.array([self._rows[id_] for id_ in found.ids], dtype=np.int64)
+            rows = self._ids.rows_of(found.ids)
+            if not gone:
+                if (rows < 0).any():  # damage, and no answer
+                    raise DamagedStore(f"The index of {corpus} has ids that are no passage's.")
                 return rows, found.similarities
-            rows = np.array([self._rows.get(id_, -1) for id_ in found.ids], dtype=np.int64)
             stands = (rows >= 0) & ~self._is_recent[rows]
             if np.count_nonzero(stands) >= depth or len(found.ids) < asked:
                 return rows[stands], found.similarities[stands]
@@ -294,8 +302,8 @@ class EmbeddedStore:
 
     def corpus_holding_passage(self, id_: str) -> str:
         """See Store."""
-        row = self._rows.get(id_)
-        return "" if row is None else self.corpora[self._corpus_of[row]].id
+        (row,) = self._ids.rows_of([id_])
+        return "" if row < 0 else self.corpora[self._corpus_of[row]].id
 
     def corpus_holding_document(self, id_: str) -> str:
         """See Store."""
@@ -314,7 +322,7 @@ class EmbeddedStore:
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         """See Store."""
-        return [self._ids[row] for row in rows]
+        return self._ids.of_rows(rows)
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """See Store."""

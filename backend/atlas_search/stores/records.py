@@ -129,6 +129,12 @@ class Records:
                 connection.close()
                 self._idle.put(connection)
 
+    @property
+    def count(self) -> int:
+        """How many passages there are."""
+        (found,) = self._rows("SELECT COUNT(*) FROM passages")
+        return int(found[0])
+
     def passage_ids(self) -> list[str]:
         """The id of every passage, by row."""
         # as one text: a quarter of a million rows take four times as long

@@ -19,6 +19,7 @@ from atlas_search.stores.index_recall import DEPTH, index_recall, sample
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import Order
+from atlas_search.stores.passage_ids import read_ids
 from atlas_search.stores.records import Records
 from atlas_search.stores.recovered_order import keys_of, recovered_order
 from atlas_search.stores.tokens import TokenTable
@@ -26,6 +27,7 @@ from atlas_search.stores.vectors import Vectors
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,
+    IDS,
     KEYWORDS,
     ORDER,
     RECORDS,
@@ -77,6 +79,7 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         FILE_NAME: (_check_manifest, ()),
         **({ORDER: (_check_order, ())} if files_of(manifest, ORDER) else {}),
         RECORDS: (_check_records, ()),
+        **({IDS: (_check_ids, (RECORDS,))} if files_of(manifest, IDS) else {}),
         EMBEDDINGS: (_check_embeddings, (RECORDS,)),
         TOKENS: (_check_tokens, (RECORDS,)),
         WORDS: (_check_words, (RECORDS,)),
@@ -150,6 +153,17 @@ def _check_records(version: _Version) -> str:
     finally:
         records.close()
     return f"{len(counts)} documents, every span of {sum(counts)} passages"
+
+
+def _check_ids(version: _Version) -> str:
+    records, found = version.records(), read_ids(version.folder / IDS, version.order)
+    ids = records.passage_ids()
+    records.close()
+    _require(len(found) == len(ids), f"it has {len(found)} passages")
+    rows = np.arange(len(ids))
+    _require(found.of_rows(rows) == ids, "the ids are not those of the passages")
+    _require(np.array_equal(found.rows_of(ids), rows), "passages are not found by their ids")
+    return f"the ids of {len(ids)} passages"
 
 
 def _check_embeddings(version: _Version) -> str:

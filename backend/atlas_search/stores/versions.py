@@ -23,16 +23,17 @@ from atlas_search.core.disk import writing
 from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 
-CHROMA, RECORDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
+CHROMA, RECORDS, IDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
     "chroma",
     "records.sqlite",
+    "ids",
     "keywords",
     "tokens",
     "words",
     "embeddings",
     "order",
 )
-PARTS = (RECORDS, TOKENS, WORDS, EMBEDDINGS, KEYWORDS, CHROMA)
+PARTS = (RECORDS, IDS, TOKENS, WORDS, EMBEDDINGS, KEYWORDS, CHROMA)
 """What every version has; one that was not written whole has ORDER besides."""
 STAGING = "staging.sqlite"
 
