@@ -5,7 +5,7 @@ one, make it live in one step. A build that is killed goes on where it was.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from atlas_search.build.chunking import Chunking, chunking
 from atlas_search.build.corpora import Sources, label_of
-from atlas_search.build.document_ids import Changes, changes
+from atlas_search.build.document_ids import Changes, Kept, changes
 from atlas_search.build.file_digests import FileDigests
 from atlas_search.build.isolation.limits import Limits
 from atlas_search.build.live_version import Live, open_live
@@ -148,7 +148,7 @@ def build(
                 _answer_likelihood(sources, live),
             )
             files = _file_reports(sources, plan, live, staging, options.origin)
-            did = changes(_digests(live), plan.documents)
+            did = changes(live.columns if live else None, plan.documents)
             if live and _is_same(live, contents, embedder) and not options.force:
                 manifest, embedded, unchanged = live.manifest, 0, True
                 remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
@@ -193,10 +193,6 @@ def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
     return has_all and live.manifest.content_digest == contents.digest(embedder)
 
 
-def _digests(live: Live | None) -> dict[tuple[str, str, str], bytes]:
-    return {f.identity: f.provenance.digest for f in live.found} if live else {}
-
-
 def _labels(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, str]:
     """Labels of the present sources; those of corpora that another origin fills stay."""
     kept = {c.id: c.label for c in _corpora_of_others(live, options) if c.label != label_of(c.id)}
@@ -214,7 +210,8 @@ def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusS
     """The corpora that another origin fills."""
     if live is None:
         return []
-    others = {f.corpus for f in live.found if f.provenance.origin != options.origin}
+    pairs = zip(live.columns.corpora, live.columns.origins, strict=True)
+    others = {corpus for corpus, origin in pairs if origin != options.origin}
     return [corpus for corpus in live.manifest.corpora if corpus.id in others]
 
 
@@ -234,17 +231,14 @@ def _file_reports(
     sources: Sources, plan: Plan, live: Live | None, staging: Staging, origin: str
 ) -> tuple[FileReport, ...]:
     remarks = {row.name: row.remarks for row in plan.sources if row.origin == origin}
-    counts = np.diff(live.first_rows).tolist() if live else []
     # few files have a remark, so few keys are asked for
-    passages: dict[str, list[int]] = {}
     keys: dict[str, set[str]] = {name: set() for name, said in remarks.items() if said}
-    for place in plan.documents:
-        found = place.found
-        if found.provenance.origin == origin:
-            own = counts[found.number] if found.kept else len(staging.passages(found.number))
-            passages.setdefault(found.source, []).append(own)
-            if found.source in keys:
-                keys[found.source].add(found.provenance.key)
+    passages: dict[str, list[int]] = {}
+    for of, source, key, count in _documents(plan, live, staging):
+        if of == origin:
+            passages.setdefault(source, []).append(count)
+            if source in keys:
+                keys[source].add(key)
     reports = [
         _file_report(
             file.name,
@@ -256,6 +250,22 @@ def _file_reports(
     ]
     reports += [FileReport(name, 0, 0, (reason,)) for name, reason in sources.left_out]
     return tuple(sorted(reports, key=lambda report: report.source))
+
+
+def _documents(
+    plan: Plan, live: Live | None, staging: Staging
+) -> Iterator[tuple[str, str, str, int]]:
+    """Origin, source and key of every document, and how many passages it has."""
+    counts = np.diff(live.first_rows).tolist() if live else []
+    for part in plan.documents:
+        if isinstance(part, Kept):
+            columns, own = part.columns, slice(part.documents.start, part.documents.stop)
+            each = (columns.origins[own], columns.sources[own], columns.keys[own], counts[own])
+            yield from zip(*each, strict=True)
+        else:
+            found = part.found
+            passages = counts[found.number] if found.kept else len(staging.passages(found.number))
+            yield *found.identity, passages
 
 
 def _file_report(

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.document_ids import Placed
-from atlas_search.build.live_version import Kept, Live, Materials, standing
+from atlas_search.build.document_ids import Kept, Placed
+from atlas_search.build.live_version import Live, Materials, standing
 from atlas_search.build.room import room_needed
-from atlas_search.build.statistics import Counted, Counter
+from atlas_search.build.statistics import Counter
 from atlas_search.build.vectorise import Vectors, fill
 from atlas_search.build.write import REBUILD_SHARE, add_words, entries, two_passages
 from atlas_search.core.errors import DamagedStore
@@ -109,12 +109,9 @@ class Change:
     @property
     def passages_of(self) -> IntArray:
         """How many passages each document of the coming version has."""
-        first_rows = self.live.first_rows
         return np.concatenate(
             [
-                np.diff(first_rows[part.documents.start : part.documents.stop + 1])
-                if isinstance(part, Kept)
-                else [count]
+                self.live.passages_of(part) if isinstance(part, Kept) else [count]
                 for part, count in zip(self.parts, self.passages, strict=True)
             ]
         )
@@ -130,7 +127,7 @@ class Change:
         return _order_of(self.live)
 
 
-def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> Change | None:
+def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) -> Change | None:
     """How to write a version with these documents beside the live one; None if it is to be written
     whole, for too much is new or gone, or the live one cannot be the base."""
     manifest = live.manifest
@@ -144,7 +141,6 @@ def change_of(live: Live, documents: Sequence[Placed], materials: Materials) -> 
     # what is linked keeps its digest, so that damage is found later; what is copied gets a new one
     if damaged_files(live.folder, manifest, filter(_is_copied, manifest.files)):
         return None
-    parts = list(materials.parts(documents, are_whole=True))
     passages = [len(p.rows) if isinstance(p, Kept) else materials.passages(p) for p in parts]
     if sum(passages) < WHOLE_UP_TO:
         return None
@@ -270,26 +266,22 @@ class _Writer:
         return self._counter
 
     def _keep(self, kept: Kept) -> None:
-        described = self._live.records.described(kept.documents)
+        characters, metadata = self._live.described(kept)
         documents, rows = self._change.recent_of(kept)
         if documents:
             is_recent = self._change.is_recent[kept.documents.start : kept.documents.stop]
             fields = [
                 field
-                for (_, metadata), recent in zip(described, is_recent.tolist(), strict=True)
+                for own, recent in zip(metadata, is_recent.tolist(), strict=True)
                 if recent
-                for field, _ in metadata_values(metadata)
+                for field, _ in metadata_values(own)
             ]
             ids, tokens, words = self._recent_tables
             self._recent_ids += ids.of_rows(rows)
             self._tokens.keep(tokens, documents, rows, kept.corpus, fields)
             self._words.keep(words, documents, rows)
-        words_of = self._words_of[kept.documents.start : kept.documents.stop].tolist()
-        first_rows = self._live.first_rows[kept.documents.start : kept.documents.stop + 1]
-        for place, (characters, metadata), words_in, passages in zip(
-            kept.places, described, words_of, np.diff(first_rows).tolist(), strict=True
-        ):
-            self._counter.add(Counted(place.found, characters, words_in, passages, metadata))
+        sizes = self._words_of[kept.documents.start : kept.documents.stop]
+        self._counter.keep(kept, characters, sizes, self._live.passages_of(kept), metadata)
 
     @cached_property
     def _recent_tables(self) -> tuple[PassageIds, TokenTable, WordTable]:

@@ -3,10 +3,11 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.stores.record_rows import DocumentColumns
 from atlas_search.stores.record_writer import Provenance
 
 
@@ -39,6 +40,38 @@ class Placed:
     found: FoundDocument
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Documents of one corpus that follow each other in the live version as in the coming one.
+
+    They and their passages, the `rows`, are taken over as they stand there, with their words.
+    `columns` are those of all documents of the live version: of tens of thousands that stay there
+    is nothing else in memory.
+    """
+
+    corpus: str
+    language: str
+    documents: range
+    rows: range
+    columns: DocumentColumns
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Of its documents, in order."""
+        return self.columns.ids[self.documents.start : self.documents.stop]
+
+    @property
+    def digests(self) -> Sequence[bytes]:
+        """What each of its documents says, in order."""
+        return self.columns.digests[self.documents.start : self.documents.stop]
+
+    @property
+    def sources(self) -> Sequence[tuple[str, str]]:
+        """The origin and source of each of its documents, in order."""
+        own = slice(self.documents.start, self.documents.stop)
+        return list(zip(self.columns.origins[own], self.columns.sources[own], strict=True))
+
+
 @dataclass(frozen=True)
 class Changes:
     """Documents by what a build did to them."""
@@ -62,39 +95,55 @@ def place(found: Iterable[FoundDocument]) -> list[Placed]:
     never depends on what is read first.
     """
     documents = list(found)
-    taken = Counter(_plain_id(document) for document in documents)
+    taken = Counter(plain_id(each.corpus, each.provenance.stem) for each in documents)
     ids = [
         id_ if taken[id_] == 1 else f"{id_}-{_digest(document)}"
         for document in documents
-        if (id_ := _plain_id(document))
+        if (id_ := plain_id(document.corpus, document.provenance.stem))
     ]
     pairs = sorted(zip(ids, documents, strict=True), key=lambda pair: (pair[1].corpus, pair[0]))
     return [Placed(id_, document) for id_, document in pairs]
 
 
-def changes(before: Mapping[tuple[str, str, str], bytes], now: Sequence[Placed]) -> Changes:
-    """Compare documents with those `before`, digests by identity."""
-    digests = [(p.found.identity, p.found.provenance.digest) for p in now]
-    same = sum(before.get(identity) == digest for identity, digest in digests)
-    known = sum(identity in before for identity, _ in digests)
+def changes(before: DocumentColumns | None, now: Iterable[Kept | Placed]) -> Changes:
+    """Compare the documents of the coming version with those `before`."""
+    others = set(range(len(before.ids))) if before else set[int]()
+    kept, new = 0, list[FoundDocument]()
+    for part in now:
+        if isinstance(part, Kept):
+            others.difference_update(part.documents)
+            kept += len(part.documents)
+        elif part.found.kept:
+            others.discard(part.found.number)
+            kept += 1
+        else:
+            new.append(part.found)
+    replaced = {before.identity(index): before.digests[index] for index in others} if before else {}
+    known = [found for found in new if found.identity in replaced]
+    same = sum(replaced[found.identity] == found.provenance.digest for found in known)
     return Changes(
-        added=len(digests) - known,
-        changed=known - same,
-        unchanged=same,
-        removed=len(before) - known,
+        added=len(new) - len(known),
+        changed=len(known) - same,
+        unchanged=kept + same,
+        removed=len(replaced) - len(known),
     )
 
 
-def content_digest(documents: Sequence[Placed], *settings: object) -> str:
+def content_digest(documents: Iterable[Kept | Placed], *settings: object) -> str:
     """Equal for equal documents and settings: what decides whether to build at all."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
-    for document in documents:
-        digest.update(document.id.encode() + b"\0" + document.found.provenance.digest)
+    for part in documents:
+        if isinstance(part, Kept):
+            pairs = zip(part.ids, part.digests, strict=True)
+            digest.update(b"".join(id_.encode() + b"\0" + own for id_, own in pairs))
+        else:
+            digest.update(part.id.encode() + b"\0" + part.found.provenance.digest)
     return digest.hexdigest()
 
 
-def _plain_id(document: FoundDocument) -> str:
-    return f"{document.corpus}.{document.provenance.stem}"
+def plain_id(corpus: str, stem: str) -> str:
+    """The id of a document of whose id there is no other."""
+    return f"{corpus}.{stem}"
 
 
 def _digest(document: FoundDocument) -> str:

@@ -1,6 +1,6 @@
 """What a version is made of: documents kept from the live version, and staged ones."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.document_ids import FoundDocument, Placed
-from atlas_search.core.domain import Document, Passage, passage_id
+from atlas_search.build.document_ids import FoundDocument, Kept, Placed
+from atlas_search.core.domain import Document, Metadata, Passage, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.stores.digests import check_files, files_of
@@ -18,8 +18,9 @@ from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_
 from atlas_search.stores.keywords import Keys
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Order
+from atlas_search.stores.record_rows import DocumentColumns
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
-from atlas_search.stores.records import Records
+from atlas_search.stores.records import Records, metadata_of
 from atlas_search.stores.recovered_order import recovered_order
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.token_writer import TokenWriter
@@ -108,6 +109,13 @@ class Live:
         """The first passage row of each document, and the number of rows last."""
         return np.cumsum([0, *self.records.passage_counts()])
 
+    def passages_of(self, kept: Kept) -> IntArray:
+        """How many passages each document of a run has."""
+        passages: IntArray = np.diff(
+            self.first_rows[kept.documents.start : kept.documents.stop + 1]
+        )
+        return passages
+
     def runs(self, documents: range, rows: range) -> Iterator[tuple[range, range]]:
         """Documents that follow each other, and their passages, as the ranges of their keys."""
         if self.order is None:
@@ -153,13 +161,41 @@ class Live:
         return self.records.sources()
 
     @cached_property
-    def found(self) -> Sequence[FoundDocument]:
-        """All its documents, as kept."""
-        languages = self.manifest.languages
+    def columns(self) -> DocumentColumns:
+        """What makes each of its documents the one it is."""
+        return self.records.document_columns()
+
+    def found(self, index: int) -> FoundDocument:
+        """One of its documents, as kept."""
+        columns = self.columns
+        corpus = columns.corpora[index]
+        language = self.manifest.languages[corpus]
+        return FoundDocument(
+            corpus, columns.sources[index], columns.provenance(index), True, index, language
+        )
+
+    def kept(self, documents: range) -> Kept:
+        """A run of its documents, of one corpus."""
+        corpus = self.columns.corpora[documents.start]
+        first, end = self.first_rows[[documents.start, documents.stop]].tolist()
+        language = self.manifest.languages[corpus]
+        return Kept(corpus, language, documents, range(first, end), self.columns)
+
+    def placed(self, kept: Kept) -> list[Placed]:
+        """The documents of a run, each by itself."""
         return [
-            FoundDocument(corpus, source, provenance, True, index, languages[corpus])
-            for index, (corpus, source, provenance) in enumerate(self.records.provenances())
+            Placed(id_, self.found(index))
+            for id_, index in zip(kept.ids, kept.documents, strict=True)
         ]
+
+    def described(self, kept: Kept) -> tuple[list[int], list[Metadata]]:
+        """How many characters each document of a run has, and its metadata as it was written."""
+        own = self._described[kept.documents.start : kept.documents.stop]
+        return [characters for characters, _ in own], metadata_of(text for _, text in own)
+
+    @cached_property
+    def _described(self) -> Sequence[tuple[int, str]]:
+        return self.records.described()
 
     def close(self) -> None:
         """Release its files."""
@@ -189,23 +225,6 @@ class Cut:
     length: int
     kept: bool
     number: int
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Documents of one corpus that follow each other in the live version as in the coming one.
-
-    They and their passages, the `rows`, are taken over as they stand there, with their words.
-    """
-
-    places: Sequence[Placed]
-    documents: range
-    rows: range
-
-    @property
-    def corpus(self) -> str:
-        """Of all of them."""
-        return self.places[0].found.corpus
 
 
 def standing(parts: Sequence[Kept | Placed], passages: Sequence[int]) -> tuple[IntArray, IntArray]:
@@ -270,39 +289,15 @@ class Materials:
             for cut in cuts
         ]
 
-    def parts(
-        self, documents: Sequence[Placed], *, are_whole: bool = False
-    ) -> Iterator[Kept | Placed]:
-        """All documents in order: runs of those that stay as they are, and each other by itself.
-
-        With `are_whole` the words of the live version are taken for undamaged.
-        """
-        if not (self.is_analysed if are_whole else self._keeps_words):
-            yield from documents
-            return
-        ids, languages = self.live.records.document_ids(), self.live.manifest.languages
-
-        def stays(place: Placed) -> bool:
-            found = place.found
-            known = languages.get(found.corpus)
-            return found.kept and ids[found.number] == place.id and known == found.language
-
-        run: list[Placed] = []
-        for place in documents:
-            if run and not (stays(place) and _follows(run[-1], place)):
-                yield self._kept(run)
-                run = []
-            if stays(place):
-                run.append(place)
-            else:
-                yield place
-        if run:
-            yield self._kept(run)
-
-    def _kept(self, run: Sequence[Placed]) -> Kept:
-        documents = range(run[0].found.number, run[-1].found.number + 1)
-        first, end = self.live.first_rows[[documents.start, documents.stop]].tolist()
-        return Kept(run, documents, range(first, end))
+    def parts(self, documents: Iterable[Kept | Placed]) -> list[Kept | Placed]:
+        """All documents in order, none as kept unless its words can be taken over."""
+        if self._keeps_words:
+            return list(documents)
+        return [
+            place
+            for part in documents
+            for place in (self.live.placed(part) if isinstance(part, Kept) else [part])
+        ]
 
     @cached_property
     def passage_ids(self) -> list[str]:
@@ -389,12 +384,6 @@ class Materials:
                 for p in staged.passages
             ],
         )
-
-
-def _follows(before: Placed, place: Placed) -> bool:
-    """Whether a document that stays follows another in the live version, in the same corpus."""
-    same = before.found.corpus == place.found.corpus
-    return same and place.found.number == before.found.number + 1
 
 
 def _rename(passage: Passage, document_id: str) -> PassageRow:

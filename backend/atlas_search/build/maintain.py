@@ -1,7 +1,8 @@
 """Changing a collection without its sources: repairing parts, dropping a corpus."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 
 from atlas_search.build.build import LAST_STAGE
 from atlas_search.build.corpora import label_of
-from atlas_search.build.document_ids import FoundDocument, place
 from atlas_search.build.live_version import Live
+from atlas_search.build.placing import place_beside
 from atlas_search.build.reading import Plan
 from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
 from atlas_search.build.write import digests_of_files, sizes
@@ -103,7 +104,7 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
                 f"{corpus!r} cannot be dropped. Give one of several."
             )
         site = Site(folder, live, staging, embedder, progress)
-        return _replace(site, _contents(live, lambda each: each.corpus != corpus))
+        return _replace(site, _contents(live, np.array(live.columns.corpora) != corpus))
 
 
 def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | None:
@@ -115,7 +116,7 @@ def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | 
         if live.order is None:
             return None
         site = Site(folder, live, staging, embedder, progress, whole=True)
-        return _replace(site, _contents(live, lambda _: True))
+        return _replace(site, _contents(live, _all_of(live)))
 
 
 def remove_source(
@@ -126,12 +127,13 @@ def remove_source(
     Raises SourceError if there is no such source or that leaves nothing, and EmbedderMismatch.
     """
     with lock(folder), _open_version(folder, Manifest.read(folder), embedder) as (live, staging):
-        left = _contents(live, lambda each: (each.provenance.origin, each.source) != source)
-        if len(left.plan.documents) in (0, len(live.found)):
+        own = zip(live.columns.origins, live.columns.sources, strict=True)
+        stay = np.array([each != source for each in own])
+        if stay.all() or not stay.any():
             raise SourceError(
                 f"{source[1]} cannot be removed: {folder.name} has no document of it, or no other."
             )
-        return _replace(Site(folder, live, staging, embedder, progress), left)
+        return _replace(Site(folder, live, staging, embedder, progress), _contents(live, stay))
 
 
 def _replace(site: Site, contents: Contents) -> Manifest:
@@ -191,7 +193,7 @@ def _make_anew(
             reanalyse=TOKENS in damaged,
             whole=True,
         )
-        repaired, embedded = write_version(site, _contents(live, lambda _: True))
+        repaired, embedded = write_version(site, _contents(live, _all_of(live)))
         with removed_unless_live(folder, repaired.version):
             go_live(folder, repaired)
         return repaired, embedded
@@ -224,21 +226,22 @@ def _remove(folder: Path, damaged: Collection[str]) -> None:
     remove_old(folder, {found.version for found in versions(folder)})
 
 
-def _contents(live: Live, keep: Callable[[FoundDocument], bool]) -> Contents:
-    documents = [found for found in live.found if keep(found)]
-    named = {(found.provenance.origin, found.source) for found in documents}
-    gone = {(f.provenance.origin, f.source) for f in live.found if not keep(f)}
+def _all_of(live: Live) -> NDArray[np.bool_]:
+    return np.ones(live.manifest.documents, dtype=bool)
+
+
+def _contents(live: Live, stay: NDArray[np.bool_]) -> Contents:
+    """What a version with the documents that `stay` is to hold."""
+    origins = zip(live.columns.origins, live.columns.sources, stay.tolist(), strict=True)
+    gone = {(origin, source) for origin, source, stays in origins if not stays}
+    named = set(compress(live.columns.origins, stay.tolist()))
     # a source with a dropped document is read again by the next build, which finds it missing
     sources = [source for source in live.sources if (source.origin, source.name) not in gone]
     return Contents(
         live.manifest.collection,
-        Plan(place(documents), sources, 0),
+        Plan(place_beside(live, stay, ()), sources, 0),
         {c.id: c.label for c in live.manifest.corpora if c.label != label_of(c.id)},
-        {
-            kind: origin
-            for kind, origin in live.manifest.origins.items()
-            if any(kind == known for known, _ in named)
-        },
+        {kind: origin for kind, origin in live.manifest.origins.items() if kind in named},
         live.manifest.answer_likelihood,
     )
 

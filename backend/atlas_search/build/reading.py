@@ -1,17 +1,21 @@
 """Which source files to read again, and all documents of the coming version."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from atlas_search.build.corpora import Sources
-from atlas_search.build.document_ids import FoundDocument, Placed, place
+from atlas_search.build.document_ids import FoundDocument, Kept, Placed, place
 from atlas_search.build.file_digests import FileDigests
 from atlas_search.build.isolation.limits import Limits
 from atlas_search.build.isolation.pool import read_files
 from atlas_search.build.live_version import Live
+from atlas_search.build.placing import place_beside
 from atlas_search.build.prepare import Preparation
 from atlas_search.build.source_file import SourceFile
 from atlas_search.build.staged_file import TRY_AGAIN, StagingOfFiles
@@ -27,8 +31,8 @@ Progress = Callable[[int, int], None]
 class Plan:
     """Every document of the coming version in order, the sources they come from, files read."""
 
-    documents: list[Placed]
-    sources: list[SourceRow]
+    documents: Sequence[Kept | Placed]
+    sources: Sequence[SourceRow]
     read: int
 
 
@@ -70,14 +74,12 @@ def read_sources(
     kept, new = sorted_out.after_reading()
     rows = [source for source in (live.sources if live else []) if source.origin != origin]
     rows += [*kept.values(), *staging.sources(origin, new)]
-    found = [
-        *_documents_to_keep(live, origin, kept),
-        *_documents_of_staging(staging, origin, new),
-        *records.kept(staging.kept(origin), new),
-    ]
-    documents = place(_in_their_languages(found, sources, preparation))
-    if not any(document.found.provenance.origin == origin for document in documents):
+    stay = records.staying(kept, staging.kept(origin), new)
+    staged = _documents_of_staging(staging, origin, new)
+    if not staged and not (stay & records.is_own).any():
         raise SourceError(_nothing(sources, rows, origin))
+    languages = _languages(sources, preparation, records, stay, staged)
+    documents = _placed(live, stay, staged, languages)
     return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), len(unread))
 
 
@@ -154,24 +156,34 @@ class _Sorted:
 
 @dataclass(frozen=True)
 class _Records:
-    """What the live version has of one origin: sources by name, documents by source and key."""
+    """What the live version has of one origin: sources by name, and which documents are its own."""
 
+    live: Live | None
     sources: Mapping[str, SourceRow]
-    found: Mapping[str, Mapping[str, FoundDocument]]
+    is_own: NDArray[np.bool_]
 
     @classmethod
     def of(cls, live: Live | None, origin: str) -> Self:
-        found: dict[str, dict[str, FoundDocument]] = {}
-        for each in live.found if live else ():
-            if each.provenance.origin == origin:
-                found.setdefault(each.source, {})[each.provenance.key] = each
-        sources = live.sources if live else []
-        return cls({source.name: source for source in sources if source.origin == origin}, found)
+        if live is None:
+            return cls(None, {}, np.zeros(0, dtype=bool))
+        sources = {source.name: source for source in live.sources if source.origin == origin}
+        is_own = np.array([own == origin for own in live.columns.origins], dtype=bool)
+        return cls(live, sources, is_own)
+
+    @cached_property
+    def documents(self) -> Mapping[str, Sequence[int]]:
+        """The indices of its documents by the name of their source."""
+        found: dict[str, list[int]] = {}
+        if self.live:
+            sources = self.live.columns.sources
+            for index in np.flatnonzero(self.is_own).tolist():
+                found.setdefault(sources[index], []).append(index)
+        return found
 
     @cached_property
     def had(self) -> frozenset[str]:
         """The names of the sources that gave a document."""
-        return frozenset(self.found.keys() & self.sources.keys())
+        return frozenset(self.documents.keys() & self.sources.keys())
 
     def told(
         self, file: SourceFile, before: SourceRow | None, preparation: Preparation
@@ -180,20 +192,33 @@ class _Records:
 
         Most records of a table are the same when one of them has changed.
         """
-        own = self.found.get(file.name)
-        if not own or before is None or not before.content:
+        own = self.documents.get(file.name)
+        if self.live is None or not own or before is None or not before.content:
             return file
         if preparation.fingerprint_before(file, before.content) != before.fingerprint:
             return file
-        return replace(file, known={key: each.provenance.digest for key, each in own.items()})
+        keys, digests = self.live.columns.keys, self.live.columns.digests
+        return replace(file, known={keys[index]: digests[index] for index in own})
 
-    def kept(
-        self, keys: Mapping[str, Iterable[str]], sources: Iterable[str]
-    ) -> Iterator[FoundDocument]:
-        """The documents with these keys by source, of some sources."""
-        for source in sources:
-            for key in keys.get(source, ()):
-                yield self.found[source][key]
+    def staying(
+        self,
+        names: Collection[str],
+        keys: Mapping[str, Collection[str]],
+        changed: Iterable[str],
+    ) -> NDArray[np.bool_]:
+        """Which documents stay: those of other origins, of the sources with some `names`, and of
+        each `changed` source those with the `keys` that are given for it."""
+        stay = ~self.is_own
+        if self.live is None:
+            return stay
+        columns = self.live.columns
+        own = [source in names for source in columns.sources]
+        stay |= np.array(own, dtype=bool)
+        for name in changed:
+            kept = keys.get(name, ())
+            for index in self.documents.get(name, ()):
+                stay[index] = columns.keys[index] in kept
+        return stay
 
 
 _KEPT = "; what was read before is kept"
@@ -201,7 +226,7 @@ _KEPT = "; what was read before is kept"
 
 def _kept(source: SourceRow, reason: str) -> SourceRow:
     """A source that cannot be read now, with what it had before."""
-    return replace(source, remarks=(*source.remarks, ("", reason + _KEPT)))
+    return source._replace(remarks=(*source.remarks, ("", reason + _KEPT)))
 
 
 def _as_it_was_read(source: SourceRow, *, again: bool) -> SourceRow:
@@ -210,7 +235,7 @@ def _as_it_was_read(source: SourceRow, *, again: bool) -> SourceRow:
         return source
     remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
     fingerprint = TRY_AGAIN if again else source.fingerprint
-    return replace(source, remarks=remarks, fingerprint=fingerprint)
+    return source._replace(remarks=remarks, fingerprint=fingerprint)
 
 
 def _would_keep(file: SourceFile, taken: Mapping[str, bytes]) -> bool:
@@ -221,42 +246,54 @@ def _would_keep(file: SourceFile, taken: Mapping[str, bytes]) -> bool:
     return all(file.known.get(key) == digest for key, digest in taken.items())
 
 
-def _documents_to_keep(
-    live: Live | None, origin: str, names: Container[str]
-) -> Iterable[FoundDocument]:
-    if live is None:
-        return []
-    return [
-        found for found in live.found if found.provenance.origin != origin or found.source in names
-    ]
-
-
 def _documents_of_staging(
     staging: Staging, origin: str, names: Iterable[str]
-) -> Iterable[FoundDocument]:
+) -> list[FoundDocument]:
     return [
         FoundDocument(corpus, source, provenance, kept=False, number=number)
         for number, corpus, source, provenance in staging.provenances(origin, list(names))
     ]
 
 
-def _in_their_languages(
-    found: Iterable[FoundDocument], sources: Sources, preparation: Preparation
-) -> Iterable[FoundDocument]:
-    """A corpus has one language: what the sources of this origin say, or else the one it has."""
+def _languages(
+    sources: Sources,
+    preparation: Preparation,
+    records: _Records,
+    stay: NDArray[np.bool_],
+    staged: Iterable[FoundDocument],
+) -> Mapping[str, str]:
+    """The language of each corpus that the sources of this origin fill: what they say of it, or
+    else the one it has."""
+    fillers: dict[str, str] = {}
+    if records.live:
+        columns, own = records.live.columns, (stay & records.is_own).tolist()
+        each = zip(columns.corpora, columns.sources, own, strict=True)
+        fillers = {corpus: source for corpus, source, is_own in each if is_own}
+    fillers |= {found.corpus: found.source for found in staged}
     rules = {file.name: file.rule for file in sources.files}
-    fillers = {
-        each.corpus: each.source for each in found if each.provenance.origin == preparation.origin
-    }
-    stated = {
+    return {
         corpus: preparation.language(rules[source], corpus) for corpus, source in fillers.items()
     }
 
-    def spoken(each: FoundDocument) -> FoundDocument:
-        language = stated.get(each.corpus, each.language)
-        return each if language == each.language else replace(each, language=language)
 
-    return list(map(spoken, found))
+def _placed(
+    live: Live | None,
+    stay: NDArray[np.bool_],
+    staged: Iterable[FoundDocument],
+    languages: Mapping[str, str],
+) -> Sequence[Kept | Placed]:
+    """All documents in order, each in the language of its corpus."""
+    found = [replace(each, language=languages[each.corpus]) for each in staged]
+    if live is None:
+        return place(found)
+    known = live.manifest.languages
+    turned = {corpus for corpus, language in languages.items() if known.get(corpus) != language}
+    if turned:
+        is_turned = np.array([corpus in turned for corpus in live.columns.corpora], dtype=bool)
+        again = [live.found(index) for index in np.flatnonzero(stay & is_turned).tolist()]
+        found += [replace(each, language=languages[each.corpus]) for each in again]
+        stay = stay & ~is_turned
+    return place_beside(live, stay, found)
 
 
 def _nothing(sources: Sources, rows: Iterable[SourceRow], origin: str) -> str:

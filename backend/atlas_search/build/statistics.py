@@ -2,14 +2,14 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from atlas_search.build.corpora import label_of
-from atlas_search.build.document_ids import FoundDocument
+from atlas_search.build.document_ids import FoundDocument, Kept
 from atlas_search.core.domain import Metadata
 from atlas_search.readers.metadata import FieldCounter
 from atlas_search.stores.manifest import CorpusStatistics, Field
@@ -61,6 +61,32 @@ class Counter:
         self._fields.add(counted.metadata)
         self.origins[found.provenance.origin][0] += 1
         self.origins[found.provenance.origin][1] += counted.passages
+
+    def keep(
+        self,
+        kept: Kept,
+        characters: Sequence[int],
+        words: IntArray,
+        passages: IntArray,
+        metadata: Iterable[Metadata],
+    ) -> None:
+        """Count documents that stay, and their passages; of each what `Counted` says."""
+        corpus = self._corpora.setdefault(kept.corpus, _Corpus(kept.language))
+        corpus.documents += len(kept.documents)
+        corpus.passages += len(kept.rows)
+        corpus.characters += sum(characters)
+        corpus.words += int(words.sum())
+        corpus.digest.update(b"".join(kept.digests))
+        for (origin, source), size, count in zip(
+            kept.sources, characters, passages.tolist(), strict=True
+        ):
+            of_source = self._characters[origin, source]
+            of_source[kept.corpus] = of_source.get(kept.corpus, 0) + size
+            of_origin = self.origins[origin]
+            of_origin[0] += 1
+            of_origin[1] += count
+        for each in metadata:
+            self._fields.add(each)
 
     def passages(self) -> dict[str, int]:
         """Passages by corpus, in order."""

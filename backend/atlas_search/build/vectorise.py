@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from atlas_search.build.document_ids import Placed
-from atlas_search.build.live_version import Cut, Kept, Live, Materials
+from atlas_search.build.document_ids import Kept, Placed
+from atlas_search.build.live_version import Cut, Live, Materials
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.digests import check_files, damaged_files
@@ -150,7 +150,7 @@ def embed_missing(
             continue
         of_part = [
             cut
-            for place in (part.places if isinstance(part, Kept) else [part])
+            for place in (materials.live.placed(part) if isinstance(part, Kept) else [part])
             for cut in materials.cuts(place)
         ]
         of_parts.append([cut.digest for cut in of_part])

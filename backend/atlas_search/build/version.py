@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from atlas_search.build.change import Change, change_of, write_change, write_recent_vectors
-from atlas_search.build.document_ids import Placed, content_digest
-from atlas_search.build.live_version import Kept, Live, Materials
+from atlas_search.build.document_ids import Kept, Placed, content_digest
+from atlas_search.build.live_version import Live, Materials
 from atlas_search.build.prepare import VERSION as PREPARATION_VERSION
 from atlas_search.build.reading import Plan
 from atlas_search.build.room import room_needed
@@ -67,7 +67,10 @@ class Contents:
             name: origin.model_dump(exclude={"arguments", "documents", "passages"})
             for name, origin in self.origins.items()
         }
-        languages = {p.found.corpus: p.found.language for p in self.plan.documents}
+        languages = {
+            part.corpus: part.language
+            for part in (p if isinstance(p, Kept) else p.found for p in self.plan.documents)
+        }
         return content_digest(
             self.plan.documents,
             SCHEMA_VERSION,
@@ -108,7 +111,7 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     is_whole = site.fresh or site.whole or not materials.is_analysed or not _same_model(site)
     if site.live and not is_whole:
         change = change_of(site.live, contents.plan.documents, materials)
-    parts = change.parts if change else list(materials.parts(contents.plan.documents))
+    parts = change.parts if change else materials.parts(contents.plan.documents)
     known = Known(site.folder, site.embedder.fingerprint, site.live, site.beside)
     vectors = embed_missing(
         parts,

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.document_ids import Placed
-from atlas_search.build.live_version import Kept, Materials, Ready, standing
+from atlas_search.build.document_ids import Kept, Placed
+from atlas_search.build.live_version import Materials, Ready, standing
 from atlas_search.build.statistics import Counted, Counter
 from atlas_search.core.errors import SourceError
 from atlas_search.core.web_address import UNLINKED, URL
@@ -61,15 +61,13 @@ def write_records(
             _require_new(seen, added, _sources_of(part, materials))
             for run in materials.live.runs(part.documents, part.rows):
                 records.keep(*run)
-            counted = _keep_words(part, materials, tokens, all_words)
+            _keep_words(part, materials, tokens, all_words, counter)
         else:
             ready = ready_from(part)
             added = [passage.id for passage in ready.passages]
             _require_new(seen, added, _sources_of(part, materials))
             records.document(ready.document, ready.provenance, ready.passages)
-            counted = [add_words(part, ready, tokens, all_words)]
-        for each in counted:
-            counter.add(each)
+            counter.add(add_words(part, ready, tokens, all_words))
         ids += added
         passages.append(len(added))
     records.close()
@@ -93,7 +91,7 @@ def _sources_of(part: Kept | Placed, materials: Materials) -> Callable[[int], st
 
     def source(at: int) -> str:
         document = np.searchsorted(first_rows, part.rows.start + at, side="right") - 1
-        return part.places[int(document)].found.source
+        return part.sources[int(document)][1]
 
     return source
 
@@ -121,22 +119,19 @@ def _change_keywords(
 
 
 def _keep_words(
-    kept: Kept, materials: Materials, tokens: TokenWriter, all_words: WordWriter
-) -> list[Counted]:
-    """Take over the words of documents that stay as they are."""
+    kept: Kept,
+    materials: Materials,
+    tokens: TokenWriter,
+    all_words: WordWriter,
+    counter: Counter,
+) -> None:
+    """Take over the words of documents that stay as they are, and count them."""
     table, words_of_documents = materials.words_of_live
-    described = materials.live.records.described(kept.documents)
-    fields = [field for _, metadata in described for field, _ in metadata_values(metadata)]
+    characters, metadata = materials.live.described(kept)
+    fields = [field for own in metadata for field, _ in metadata_values(own)]
     tokens.keep(table, kept.documents, kept.rows, kept.corpus, fields)
     sizes = all_words.keep(words_of_documents, kept.documents, kept.rows)
-    first_rows = materials.live.first_rows[kept.documents.start : kept.documents.stop + 1]
-    passages = np.diff(first_rows).tolist()
-    return [
-        Counted(place.found, characters, size, count, metadata)
-        for place, (characters, metadata), size, count in zip(
-            kept.places, described, sizes, passages, strict=True
-        )
-    ]
+    counter.keep(kept, characters, sizes, materials.live.passages_of(kept), metadata)
 
 
 def add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordWriter) -> Counted:

@@ -1,8 +1,10 @@
 """What records tell beside documents and passages: rows of lists and of counts."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from atlas_search.core.domain import Metadata
+from atlas_search.stores.record_writer import Provenance
 
 
 class ValueCount(NamedTuple):
@@ -11,6 +13,31 @@ class ValueCount(NamedTuple):
     field: str
     value: str
     documents: int
+
+
+class DocumentColumns(NamedTuple):
+    """What makes each document of a version the one it is: lists by index.
+
+    `origins` to `digests` are as in `Provenance`.
+    """
+
+    ids: Sequence[str]
+    corpora: Sequence[str]
+    sources: Sequence[str]
+    origins: Sequence[str]
+    keys: Sequence[str]
+    stems: Sequence[str]
+    digests: Sequence[bytes]
+
+    def identity(self, index: int) -> tuple[str, str, str]:
+        """What makes a document the same in another version: origin, source and key."""
+        return self.origins[index], self.sources[index], self.keys[index]
+
+    def provenance(self, index: int) -> Provenance:
+        """Where a document comes from."""
+        return Provenance(
+            self.origins[index], self.keys[index], self.stems[index], self.digests[index]
+        )
 
 
 class DocumentOrigin(NamedTuple):

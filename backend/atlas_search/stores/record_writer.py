@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from atlas_search.core.domain import Document, Located, Metadata
 from atlas_search.language.dates import bounds
@@ -78,8 +78,7 @@ CREATE INDEX metadata_of_document ON metadata (document);
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRow:
+class SourceRow(NamedTuple):
     """A source file as it was read: its fingerprint and what was left out of it.
 
     `remarks` are (record key, remark) pairs, `seconds` what reading and cutting it took; `content`

@@ -52,7 +52,7 @@ class WordWriter:
         self._sizes.append(len(tokens))
         return len(tokens)
 
-    def keep(self, table: WordTable, documents: range, rows: range) -> list[int]:
+    def keep(self, table: WordTable, documents: range, rows: range) -> IntArray:
         """Add consecutive documents of `table` and their passages, the `rows`, as they stand there.
 
         Gives how many words each document has.
@@ -60,12 +60,12 @@ class WordWriter:
         first, end = int(table.ends[documents.start]), int(table.ends[documents.stop])
         tokens = table.tokens[first:end]
         number = self._numbers_in(table, tokens)
-        sizes: list[int] = np.diff(table.ends[documents.start : documents.stop + 1]).tolist()
+        sizes: IntArray = np.diff(table.ends[documents.start : documents.stop + 1])
         self._kept_places.append((self._places, range(first, end)))
         moved = self._places - first
         bounds = [side[rows.start : rows.stop] + moved for side in (table.firsts, table.lasts)]
         self._append(number[tokens], table.starts[first:end], table.lengths[first:end], bounds)
-        self._sizes += sizes
+        self._sizes += sizes.tolist()
         return sizes
 
     def _numbers_in(self, table: WordTable, tokens: IntArray) -> IntArray:

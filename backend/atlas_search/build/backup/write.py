@@ -65,19 +65,20 @@ def _open(folder: Path, manifest: Manifest) -> Iterator[Live]:
 
 
 def _write_texts(export: NewExport, live: Live, progress: Progress) -> None:
-    provenances = live.records.provenances()
+    columns = live.columns
+    count = len(columns.ids)
     tokens = live.embeddings.tokens
     with export.file(form.DOCUMENTS) as documents:
-        for index, (_, _, provenance) in enumerate(provenances):
+        for index in range(count):
             document, _ = live.records.stored_document(index)
-            _write_line(documents, _document(document, provenance))
-            progress("Writing documents", index + 1, len(provenances))
+            _write_line(documents, _document(document, columns.provenance(index)))
+            progress("Writing documents", index + 1, count)
     # a .zip is written one file after the other, so that the documents are read twice
     with export.file(form.PASSAGES) as passages:
-        for index in range(len(provenances)):
+        for index in range(count):
             _, found = live.records.stored_document(index)
             _write_lines(passages, (_passage(each, int(tokens[each.row])) for each in found))
-            progress("Writing passages", index + 1, len(provenances))
+            progress("Writing passages", index + 1, count)
 
 
 def _document(document: Document, provenance: Provenance) -> form.DocumentLine:
