@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,8 +59,7 @@ class BuildOptions:
     beside: Sequence[Path] = ()
 
 
-@dataclass(frozen=True)
-class FileReport:
+class FileReport(NamedTuple):
     """What one source file gave, and what was left out of it or repaired.
 
     It is `refused` if it is of a kind that is read and gave no document; `refused_records` are

@@ -47,13 +47,11 @@ class FileDigests:
         """The SHA-256 of its bytes. Raises OSError."""
         # a process may stand in a folder that is gone, and has no need of it for a whole path
         name = str(file) if os.path.isabs(file) else os.path.join(os.getcwd(), file)
-        found = os.stat(name)
-        changed_ns = max(found.st_mtime_ns, found.st_ctime_ns)
-        parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        state = " ".join(map(str, parts))
+        s = os.stat(name)
+        state = f"{s.st_dev} {s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}"
         known = self._now.get(name) or self._before.get(name)
         if known is None or known.state != state:
-            is_settled = time.time_ns() - changed_ns > _SETTLED_NS
+            is_settled = time.time_ns() - max(s.st_mtime_ns, s.st_ctime_ns) > _SETTLED_NS
             known = _Known(state if is_settled else "", sha256_of(file))
         self._now[name] = known
         return known.digest

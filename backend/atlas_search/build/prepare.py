@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from errno import EINVAL
 from functools import cached_property
+from json.encoder import encode_basestring_ascii as _as_json_string
 from pathlib import Path
 
 from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
@@ -77,14 +78,14 @@ class Preparation:
 
     def _fingerprint(self, file: SourceFile, contents: Iterable[bytes]) -> bytes:
         # the parts of one list, of which those that all files share are written once
-        said = (self._said_of_all, json.dumps(file.stem), self._said_of(file.rule))
-        digest = hashlib.sha256(f"[{', '.join(said)}]".encode())
+        said = f"{self._begun}{_as_json_string(file.stem)}, {self._said_of(file.rule)}]"
+        digest = hashlib.sha256(said.encode())
         for content in contents:
             digest.update(content)
         return digest.digest()
 
     @cached_property
-    def _said_of_all(self) -> str:
+    def _begun(self) -> str:
         said = [
             VERSION,
             ANALYSER_VERSION,
@@ -92,7 +93,7 @@ class Preparation:
             asdict(self.chunking),
             self.tokenizer if self.chunking.unit == "tokens" else "",
         ]
-        return ", ".join(map(_as_json, said))
+        return f"[{', '.join(map(_as_json, said))}, "
 
     def _said_of(self, rule: Rule) -> str:
         known = self._rules.get(id(rule))

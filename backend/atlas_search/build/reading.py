@@ -198,7 +198,7 @@ class _Records:
         if preparation.fingerprint_before(file, before.content) != before.fingerprint:
             return file
         keys, digests = self.live.columns.keys, self.live.columns.digests
-        return replace(file, known={keys[index]: digests[index] for index in own})
+        return file._replace(known={keys[index]: digests[index] for index in own})
 
     def staying(
         self,

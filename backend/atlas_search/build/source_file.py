@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class Rule:
     language: str = ""
 
 
-@dataclass(frozen=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """A file to read.
 
     `location` is its path, `name` how reports call it, `stem` what the ids of its documents begin
@@ -35,7 +34,7 @@ class SourceFile:
     name: str
     stem: str
     rule: Rule
-    known: Mapping[str, bytes] = field(default_factory=dict)
+    known: Mapping[str, bytes] = {}
 
     @property
     def path(self) -> Path:

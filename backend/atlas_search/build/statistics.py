@@ -127,8 +127,9 @@ class Counter:
         seconds: dict[str, float] = defaultdict(float)
         for source in sources:
             characters = self._characters[source.origin, source.name]
+            whole = sum(characters.values())
             for corpus, count in characters.items():
-                share = count / sum(characters.values())
+                share = count / whole
                 size[corpus] += source.bytes * share
                 seconds[corpus] += source.seconds * share
         return size, seconds

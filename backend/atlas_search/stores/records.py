@@ -398,7 +398,15 @@ class Records:
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""
-        return list(map(_source, self._rows("SELECT * FROM sources ORDER BY origin, name")))
+        content = "x''" if self.is_of_earlier_form else "content"
+        query = (
+            f"SELECT name, origin, fingerprint, {content}, remarks, bytes, seconds "
+            "FROM sources ORDER BY origin, name"
+        )
+        return [
+            SourceRow(name, origin, fingerprint, content, _remarks(remarks), size, seconds)
+            for name, origin, fingerprint, content, remarks, size, seconds in self._rows(query)
+        ]
 
     def document_columns(self) -> DocumentColumns:
         """What makes each document the one it is, all at once: there may be tens of thousands."""
@@ -493,22 +501,6 @@ def _remarks(text: str) -> tuple[tuple[str, str], ...]:
     if text == "[]":  # as most are
         return ()
     return tuple((key, remark) for key, remark in json.loads(text))
-
-
-def _source(record: sqlite3.Row) -> SourceRow:
-    try:
-        content = record["content"]
-    except IndexError:  # stores of an earlier Atlas lack the digest
-        content = b""
-    return SourceRow(
-        name=record["name"],
-        origin=record["origin"],
-        fingerprint=record["fingerprint"],
-        remarks=_remarks(record["remarks"]),
-        bytes=record["bytes"],
-        seconds=record["seconds"],
-        content=content,
-    )
 
 
 def _metadata(text: str) -> Metadata:
