@@ -192,7 +192,7 @@ def test_an_unreadable_manifest_is_an_error(tmp_path: Path, content: str) -> Non
 def test_a_manifest_of_another_atlas_says_what_to_do(tmp_path: Path, schema: int) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({"schema_version": schema}))
     with pytest.raises(
-        OutdatedStore, match=f"{schema}; this Atlas reads {SCHEMA_VERSION} and 4.*atlas create"
+        OutdatedStore, match=f"{schema}; this Atlas reads {SCHEMA_VERSION} to 5.*atlas create"
     ):
         Manifest.read(tmp_path)
 

@@ -25,7 +25,15 @@ from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.tokens import TokenTable
 from atlas_search.stores.vectors import Vectors
-from atlas_search.stores.versions import CHROMA, EMBEDDINGS, KEYWORDS, RECORDS, TOKENS, WORDS
+from atlas_search.stores.versions import (
+    CHROMA,
+    EMBEDDINGS,
+    KEYWORDS,
+    RECENT_RECORDS,
+    RECORDS,
+    TOKENS,
+    WORDS,
+)
 
 READERS: dict[str, Reader] = {"txt": TxtReader(), "csv": CsvReader(), "jsonl": JsonlReader()}
 FARM = {
@@ -74,9 +82,19 @@ def document_ids(folder: Path) -> list[str]:
 
 
 def rows(folder: Path, query: str) -> list[dict[str, Any]]:
-    """What a query of the live version's SQLite file gives."""
+    """What a query of the live version's documents gives, as if they were in one file."""
     connection = sqlite3.connect(live(folder) / RECORDS)
     connection.row_factory = sqlite3.Row
+    if (live(folder) / RECENT_RECORDS).exists():
+        connection.execute("ATTACH DATABASE ? AS recent", (str(live(folder) / RECENT_RECORDS),))
+        stays = "document NOT IN (SELECT document FROM recent.gone)"
+        is_read = "(origin, name) NOT IN (SELECT origin, name FROM recent.gone_sources)"
+        tables = dict.fromkeys(("documents", "passages", "metadata", "texts"), stays)
+        for table, condition in (tables | {"sources": is_read}).items():
+            connection.execute(
+                f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition} "
+                f"UNION ALL SELECT * FROM recent.{table}"
+            )
     found = [dict(row) for row in connection.execute(query)]
     connection.close()
     return found

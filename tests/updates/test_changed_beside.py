@@ -3,7 +3,10 @@
 import errno
 import os
 import random
+import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,15 +16,22 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.build import change
 from atlas_search.build.backup.write import export_collection
-from atlas_search.build.maintain import compact, drop, remove_source, repair
-from atlas_search.core.errors import SourceError
+from atlas_search.build.maintain import NeedsSources, compact, drop, remove_source, repair
+from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.stores import embedded
 from atlas_search.stores.checked import CheckedVersion
-from atlas_search.stores.digests import is_as_written
+from atlas_search.stores.digests import file_digest, is_as_written
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify
-from atlas_search.stores.versions import ORDER, in_use, rollback, versions
+from atlas_search.stores.versions import (
+    ORDER,
+    RECENT_RECORDS,
+    RECORDS,
+    in_use,
+    rollback,
+    versions,
+)
 from tests.backup.exports import taken_in
 from tests.hash_embedder import HashEmbedder
 from tests.source_builds import build_from, chroma_sources
@@ -139,7 +149,7 @@ def test_searches_that_ask_the_index_find_what_came_after_it(
 
 def test_files_are_shared_and_the_version_before_stays_as_it_was(changed: Path) -> None:
     now, before = versions(changed)
-    assert (before.schema_version, now.schema_version) == (3, 4)  # the next would be misread
+    assert (before.schema_version, now.schema_version) == (3, 5)  # the next would be misread
     links = [
         name
         for name in now.files
@@ -147,7 +157,8 @@ def test_files_are_shared_and_the_version_before_stays_as_it_was(changed: Path) 
         and (changed / now.version / name).samefile(changed / before.version / name)
     ]
     shared = sum((changed / now.version / name).stat().st_size for name in links)
-    assert {name.split("/")[0] for name in links} >= {"tokens", "words", "embeddings", "chroma"}
+    parts = {"records.sqlite", "ids", "tokens", "words", "embeddings", "chroma"}
+    assert {name.split("/")[0] for name in links} >= parts
     assert shared > sum(now.sizes.values()) / 2
     assert not [found for found in verify(changed, before) if found.problem]
     rollback(changed)
@@ -199,6 +210,8 @@ FLIPPED = (
     "order/documents.npy",
     "order/counts.npy",
     "order/gone.json",
+    "ids/hashes.npy",
+    "ids/recent/texts.npy",
     "tokens/words.flat.npy",
     "tokens/recent/words.flat.npy",
     "words/tokens.npy",
@@ -273,8 +286,87 @@ def test_a_build_does_not_share_files_that_were_damaged(
     assert not problems(changed)
 
 
+@pytest.mark.parametrize("name", ["records.sqlite", "records.sqlite.recent"])
+def test_damaged_documents_are_not_built_upon(name: str, changed: Path, tmp_path: Path) -> None:
+    flip(live(changed) / name, (live(changed) / name).stat().st_size - 1)
+    before = Manifest.read(changed)
+    assert any(f"{name} is not as it was written" in problem for problem in problems(changed))
+    write_sources(tmp_path / "source", CHANGED | {"farm/cows.txt": "Cows give milk again.\n"})
+    with pytest.raises(DamagedStore, match=rf"c is damaged: {name} .* `atlas store repair c`"):
+        build_tiny(tmp_path / "source", changed, HashEmbedder())
+    with pytest.raises(NeedsSources):
+        repair(changed, HashEmbedder(), silent)
+    assert Manifest.read(changed) == before
+    build_tiny(tmp_path / "source", changed, HashEmbedder(), force=True)
+    assert not problems(changed)
+
+
+def test_documents_that_are_written_whole_are_read_whole_before(
+    changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is copied gets a new digest, which would be that of the damage."""
+    path = live(changed) / "records.sqlite"
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    flip(path, path.stat().st_size - 1)
+    os.utime(path, ns=times)  # as a disk would damage it
+    with pytest.raises(DamagedStore, match="is not as it was written"):
+        compact(changed, HashEmbedder(), silent)
+    with pytest.raises(DamagedStore, match="is not as it was written"):
+        export_collection(changed, tmp_path / "export.zip", silent)
+    monkeypatch.setattr(change, "WHOLE_UP_TO", 1000)
+    write_sources(tmp_path / "source", BASE)
+    with pytest.raises(DamagedStore, match="is not as it was written"):
+        build_tiny(tmp_path / "source", changed, HashEmbedder())
+
+
+def test_a_version_of_an_earlier_atlas_which_had_a_copy_of_all_documents_can_be_changed(
+    changed: Path, tmp_path: Path
+) -> None:
+    _join_documents(changed)
+    assert not problems(changed)
+    assert_same(changed, whole(tmp_path, CHANGED))
+    again = CHANGED | {"farm/goats.txt": "Goats give milk.\n", "farm/owls.txt": "Owls hoot.\n"}
+    del again["town/fair.txt"], again["farm/bees.txt"]
+    build_tiny(write_sources(tmp_path / "source", again), changed, HashEmbedder())
+    now, before = versions(changed)
+    assert (before.schema_version, now.schema_version) == (4, 5)
+    assert (live(changed) / RECORDS).samefile(changed / before.version / RECORDS)
+    assert not problems(changed)
+    shutil.rmtree(tmp_path / "whole")
+    assert_same(changed, whole(tmp_path, again))
+    assert compact(changed, HashEmbedder(), silent)
+    assert contents(changed) == contents(tmp_path / "whole" / "c")
+
+
+def _join_documents(folder: Path) -> None:
+    """Put all documents of the live version into one file, with their numbers."""
+    version, manifest = live(folder), Manifest.read(folder)
+    joined = version / "joined"
+    shutil.copyfile(version / RECORDS, joined)
+    with closing(sqlite3.connect(joined)) as connection, connection:
+        connection.execute("ATTACH DATABASE ? AS recent", (str(version / RECENT_RECORDS),))
+        for table in ("documents", "passages", "metadata", "texts"):
+            connection.execute(
+                f"DELETE FROM main.{table} WHERE document IN (SELECT document FROM recent.gone)"
+            )
+            connection.execute(f"INSERT INTO main.{table} SELECT * FROM recent.{table}")
+        connection.execute(
+            "DELETE FROM main.sources WHERE (origin, name) IN (SELECT * FROM recent.gone_sources)"
+        )
+        connection.execute("INSERT INTO main.sources SELECT * FROM recent.sources")
+    (version / RECENT_RECORDS).unlink()
+    joined.replace(version / RECORDS)
+    files = {n: d for n, d in manifest.files.items() if n != RECENT_RECORDS}
+    files[RECORDS] = file_digest(version / RECORDS)
+    sizes = manifest.sizes | {RECORDS: (version / RECORDS).stat().st_size}
+    earlier = manifest.model_copy(update={"schema_version": 4, "files": files, "sizes": sizes})
+    for place in (version, folder):
+        earlier.write(place)
+
+
 @pytest.mark.parametrize(
-    "name", ["tokens/words.flat.npy", "words/places.npy", "chroma/chroma.sqlite3"]
+    "name",
+    ["records.sqlite", "tokens/words.flat.npy", "words/places.npy", "chroma/chroma.sqlite3"],
 )
 @pytest.mark.parametrize("has_links", [True, False])
 def test_damage_that_nobody_has_seen_is_still_found_in_the_version_after(
@@ -289,7 +381,7 @@ def test_damage_that_nobody_has_seen_is_still_found_in_the_version_after(
     write_sources(tmp_path / "source", CHANGED | {"farm/cows.txt": "Cows give milk again.\n"})
     build_tiny(tmp_path / "source", changed, HashEmbedder())
     assert is_shared(changed)
-    copied = live(changed) / path.relative_to(path.parent.parent)
+    copied = live(changed) / name
     assert copied.samefile(path) == has_links
     assert any("is not as it was written" in problem for problem in problems(changed))
 

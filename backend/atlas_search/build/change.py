@@ -1,7 +1,7 @@
 """Writing a version as the one before it, with what is new beside it.
 
-It takes time for what has changed, and for what every version has: the copy of its documents, and
-a number for each passage. The rest is links to the files of the base (`stores/order.py`).
+It takes time for what has changed, and for what every version has: a number for each passage. The
+rest is links to the files of the base (`stores/order.py`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from atlas_search.stores.links import link_or_copy
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.ragged import IntArray
-from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
+from atlas_search.stores.record_writer import RecentWriter, SourceRow, metadata_values
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.token_writer import TokenWriter
 from atlas_search.stores.tokens import TokenTable
@@ -39,6 +39,7 @@ from atlas_search.stores.versions import (
     KEYWORDS,
     ORDER,
     PARTS,
+    RECENT_RECORDS,
     RECORDS,
     TOKENS,
     WORDS,
@@ -53,7 +54,7 @@ MOST_RECENT, RECENT_SHARE = 20_000, 0.05
 """Passages beside the base, and gone from it, and their share of all, from which on a version is
 written whole again: the recent ones are written anew by each change."""
 
-_SHARED = (IDS, TOKENS, WORDS, EMBEDDINGS, CHROMA)
+_SHARED = (RECORDS, IDS, TOKENS, WORDS, EMBEDDINGS, CHROMA)
 """The parts whose files a change takes over, but for those that are RECENT."""
 
 
@@ -73,9 +74,8 @@ class Change:
     documents_stood: IntArray
 
     def room_needed(self, dimension: int) -> int:
-        """The bytes that it takes, about: a copy of the documents, and what is recent."""
-        copied = (self.live.folder / RECORDS).stat().st_size
-        return copied + room_needed(self.order.recent, dimension)
+        """The bytes that it takes, about."""
+        return room_needed(self.order.recent, dimension)
 
     @property
     def taken_over(self) -> dict[str, str]:
@@ -135,7 +135,7 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
         return None
     try:
         check_sizes(live.folder, manifest)
-        check_touched(live.folder, manifest)
+        check_touched(live.folder, manifest, manifest.files)
     except DamagedStore:
         return None
     # what is linked keeps its digest, so that damage is found later; what is copied gets a new one
@@ -154,7 +154,12 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
 def _is_copied(name: str) -> bool:
     """Whether a change reads or copies a file of the live version, and does not link it."""
     is_of_keywords = name.split("/")[0] == KEYWORDS
-    return RECENT in Path(name).parts or (is_of_keywords and not is_taken_over(name))
+    return _is_recent(name) or (is_of_keywords and not is_taken_over(name))
+
+
+def _is_recent(name: str) -> bool:
+    """Whether a file of a version belongs to what is beside its base, and is written anew."""
+    return RECENT in Path(name).parts or name == RECENT_RECORDS
 
 
 def _order_of(live: Live) -> Order:
@@ -218,7 +223,7 @@ def write_change(
 
 def _link(live: Live, part: str, folder: Path) -> None:
     for name in files_of(live.manifest, part):
-        if RECENT not in Path(name).parts:
+        if not _is_recent(name):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             link_or_copy(live.folder / name, folder / name)
 
@@ -238,9 +243,9 @@ class _Writer:
     def write(self, sources: Iterable[SourceRow]) -> Counter:
         """Write them, and give the statistics of the version."""
         counts = self._change.before.counts
-        records = RecordWriter.changing(
-            self._folder / RECORDS,
-            self._live.folder / RECORDS,
+        records = RecentWriter(
+            self._folder / RECENT_RECORDS,
+            next(iter(self._live.record_files[1:]), None),
             counts.next_document,
             counts.next_row,
         )
@@ -328,7 +333,7 @@ class _Writer:
         change_keywords(source, self._folder / KEYWORDS, keys, gone, added)
 
 
-def _change_sources(records: RecordWriter, live: Live, sources: Iterable[SourceRow]) -> None:
+def _change_sources(records: RecentWriter, live: Live, sources: Iterable[SourceRow]) -> None:
     before = {(source.origin, source.name): source for source in live.sources}
     for source in sources:
         if before.pop((source.origin, source.name), None) != source:

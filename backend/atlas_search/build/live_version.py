@@ -1,6 +1,7 @@
 """What a version is made of: documents kept from the live version, and staged ones."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -13,11 +14,11 @@ from atlas_search.build.document_ids import FoundDocument, Kept, Placed
 from atlas_search.core.domain import Document, Metadata, Passage, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
-from atlas_search.stores.digests import check_files, files_of
+from atlas_search.stores.digests import check_files, damaged_files, files_of, touched
 from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
 from atlas_search.stores.keywords import Keys
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.order import Order
+from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.record_rows import DocumentColumns
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.records import Records, metadata_of
@@ -25,7 +26,15 @@ from atlas_search.stores.recovered_order import recovered_order
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.token_writer import TokenWriter
 from atlas_search.stores.tokens import IntArray, TokenTable
-from atlas_search.stores.versions import EMBEDDINGS, KEYWORDS, ORDER, RECORDS, TOKENS, WORDS
+from atlas_search.stores.versions import (
+    EMBEDDINGS,
+    KEYWORDS,
+    ORDER,
+    RECENT_RECORDS,
+    RECORDS,
+    TOKENS,
+    WORDS,
+)
 from atlas_search.stores.words import WordTable, no_words
 
 
@@ -55,18 +64,44 @@ class Live:
         """With `recovers_order` a damaged order is taken from the documents."""
         self.manifest = manifest
         self.folder = folder / manifest.version
-        self._check(RECORDS)
+        self._check_few(RECORDS)
         if recovers_order:
             self.order: Order | None = recovered_order(self.folder)
         else:
             self._check(ORDER)
             self.order = Order.read(self.folder / ORDER)
-        self.records = Records(self.folder / RECORDS, manifest.languages, self.order)
+        self.records = Records.of_version(self.folder, manifest, self.order)
+
+    @property
+    def record_files(self) -> Sequence[Path]:
+        """The file of its documents, and that of those which are recent if it has one."""
+        recent = [RECENT_RECORDS] if RECENT_RECORDS in self.manifest.files else []
+        return [self.folder / name for name in (RECORDS, *recent)]
+
+    def require_documents(self) -> None:
+        """Raise DamagedStore if its documents are not as they were written; all are read.
+
+        What is taken over gets a new digest, and damage would never be found again. What is linked
+        keeps its own.
+        """
+        self._check(RECORDS)
+
+    def _check_few(self, part: str) -> None:
+        """Check of a part what is recent, and what was written to after the version was."""
+        names = files_of(self.manifest, part)
+        with self._explained():
+            few = {*touched(self.folder, names), *(name for name in names if RECENT in name)}
+            if problems := damaged_files(self.folder, self.manifest, few):
+                raise DamagedStore("; ".join(problems.values()))
 
     def _check(self, part: str) -> None:
-        # what is taken over gets a new digest: damage would never be found again
-        try:
+        with self._explained():
             check_files(self.folder, self.manifest, part)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
         except DamagedStore as error:
             raise DamagedStore(
                 f"{self.manifest.collection} is damaged: {error}. Run `atlas store repair "

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -63,6 +64,16 @@ class Contents:
 
     def digest(self, embedder: Embedder) -> str:
         """Equal for equal contents, model and program: what decides whether to build at all."""
+        model = embedder.fingerprint
+        if model not in self._digests:
+            self._digests[model] = self._digest(model)
+        return self._digests[model]
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        return {}
+
+    def _digest(self, model: str) -> str:
         cuts = {
             name: origin.model_dump(exclude={"arguments", "documents", "passages"})
             for name, origin in self.origins.items()
@@ -76,7 +87,7 @@ class Contents:
             SCHEMA_VERSION,
             ANALYSER_VERSION,
             PREPARATION_VERSION,
-            embedder.fingerprint,
+            model,
             cuts,
             [(s.origin, s.name, s.fingerprint.hex()) for s in self.plan.sources],
             {corpus: (self.labels.get(corpus, ""), languages[corpus]) for corpus in languages},
@@ -111,6 +122,8 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     is_whole = site.fresh or site.whole or not materials.is_analysed or not _same_model(site)
     if site.live and not is_whole:
         change = change_of(site.live, contents.plan.documents, materials)
+    if site.live and not change:
+        site.live.require_documents()
     parts = change.parts if change else materials.parts(contents.plan.documents)
     known = Known(site.folder, site.embedder.fingerprint, site.live, site.beside)
     vectors = embed_missing(

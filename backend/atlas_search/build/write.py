@@ -17,6 +17,7 @@ from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES
 from atlas_search.stores.digests import file_digest
 from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
+from atlas_search.stores.order import RECENT
 from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
 from atlas_search.stores.token_writer import TokenWriter
@@ -48,7 +49,7 @@ def write_records(
     """Write documents, words and keyword index."""
     kept = any(isinstance(part, Kept) for part in parts)
     tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
-    records = RecordWriter(folder / RECORDS, materials.live.folder / RECORDS if kept else None)
+    records = RecordWriter(folder / RECORDS, materials.live.record_files if kept else ())
     ids: list[str] = []
     passages: list[int] = []
     seen: set[str] = set()
@@ -172,7 +173,7 @@ def two_passages(id_: str, source: str) -> SourceError:
 
 def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
     """The digest of every file of a version, by its name in there; of some they are `known`."""
-    paths = [path for part in (*PARTS, ORDER) for path in _files(folder / part)]
+    paths = [path for part in (*PARTS, ORDER) for path in _files(folder, part)]
     names = [path.relative_to(folder).as_posix() for path in paths]
     return {
         name: known.get(name) or file_digest(path) for name, path in zip(names, paths, strict=True)
@@ -182,13 +183,12 @@ def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
 def sizes(folder: Path) -> dict[str, int]:
     """Bytes of every part."""
     parts = [part for part in (*PARTS, ORDER) if (folder / part).exists()]
-    return {part: sum(p.stat().st_size for p in _files(folder / part)) for part in parts}
+    return {part: sum(p.stat().st_size for p in _files(folder, part)) for part in parts}
 
 
-def _files(part: Path) -> list[Path]:
-    if part.is_file():
-        return [part]
-    return sorted(p for p in part.rglob("*") if p.is_file() and not p.name.startswith("."))
+def _files(folder: Path, part: str) -> list[Path]:
+    found = [*(folder / part).rglob("*"), folder / part, folder / f"{part}.{RECENT}"]
+    return sorted(path for path in found if path.is_file() and not path.name.startswith("."))
 
 
 def entries(

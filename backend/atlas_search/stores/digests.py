@@ -8,6 +8,7 @@ import xxhash
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.manifest import FILE_NAME, Manifest
+from atlas_search.stores.order import RECENT
 
 CHROMA_DATABASE = "chroma/chroma.sqlite3"
 """Stores written before it had a digest were opened in place, and Chroma changed it then."""
@@ -37,7 +38,12 @@ def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
 
 def files_of(manifest: Manifest, part: str) -> list[str]:
     """The names of a part's files that have a digest, relative to the version's folder."""
-    return [name for name in manifest.files if name.split("/")[0] == part]
+    return [name for name in manifest.files if _part_of(name) == part]
+
+
+def _part_of(name: str) -> str:
+    """A part that is one file has what is recent in another beside it."""
+    return name.split("/")[0].removesuffix(f".{RECENT}")
 
 
 def without_digest(manifest: Manifest) -> list[str]:
@@ -74,15 +80,24 @@ def check_files(version: Path, manifest: Manifest, part: str) -> None:
         raise DamagedStore("; ".join(problems.values()))
 
 
-def check_touched(version: Path, manifest: Manifest) -> None:
-    """Raise DamagedStore if files of a version were written to later than its manifest, and are
-    not as they were written. It reads only those."""
+def touched(version: Path, names: Iterable[str]) -> list[str]:
+    """Those of the files of a version that were written to later than its manifest; all of them if
+    it has lost that.
+
+    Raises DamagedStore if one is missing.
+    """
+    manifest = version / FILE_NAME
     try:
-        written = (version / FILE_NAME).stat().st_mtime_ns
-        touched = [n for n in manifest.files if (version / n).stat().st_mtime_ns > written]
+        written = manifest.stat().st_mtime_ns if manifest.exists() else 0
+        return [name for name in names if (version / name).stat().st_mtime_ns > written]
     except OSError as error:
         raise DamagedStore(f"{error.filename} cannot be read ({error.strerror})") from error
-    problems = damaged_files(version, manifest, touched)
+
+
+def check_touched(version: Path, manifest: Manifest, names: Iterable[str]) -> None:
+    """Raise DamagedStore if some files of a version were written to later than its manifest, and
+    are not as they were written. It reads only those."""
+    problems = damaged_files(version, manifest, touched(version, names))
     if problems:
         raise DamagedStore(
             f"{version} is damaged: {'; '.join(problems.values())}. Run `atlas store repair "

@@ -87,7 +87,7 @@ class EmbeddedStore:
         self._version, self._using, self._opening = version, using, threading.Lock()
         self._unused: Vectors | None = None
         self._order = order = Order.read(version / ORDER)
-        self._records = Records(version / RECORDS, self.manifest.languages, order)
+        self._records = Records.of_version(version, self.manifest, order)
         self._keywords = Keywords(version / KEYWORDS)
         passages_of = [corpus.passages for corpus in self.manifest.corpora]
         self.tokens = TokenTable.of_version(version / TOKENS, order, passages_of)

@@ -35,16 +35,17 @@ PASSAGE_FIELDS = ("section", "speaker", PASSAGE_ID)
 
 
 def where(filters: Filter) -> tuple[str, list[str | float]]:
-    """The SQL condition on table `documents` for all of `filters`, and the values it binds.
+    """The condition on `documents` for all of `filters`, for a query of `RecordFiles`, and the
+    values it binds.
 
-    For PASSAGE_FIELDS the table `passages` must be there too. A list of values is bound as one: a
-    query can bind only so many. The connection needs FUNCTIONS.
+    For PASSAGE_FIELDS `passages` must be there too. A list of values is bound as one: a query can
+    bind only so many. The connection needs FUNCTIONS.
     """
     clauses, values = ["1"], list[str | float]()
     for field, condition in filters.items():
         clause, bound = _condition(condition)
         alternatives = [
-            "EXISTS (SELECT 1 FROM metadata m WHERE m.document = documents.document "
+            "EXISTS (SELECT 1 FROM {of}metadata m WHERE m.document = documents.document "
             f"AND m.field = ? AND {clause})"
         ]
         values += [field, *bound]
@@ -59,7 +60,7 @@ def where(filters: Filter) -> tuple[str, list[str | float]]:
                 # each name once: thousands of passages have the same
                 alternatives.append(
                     f"passages.{field} IN (SELECT {field} FROM (SELECT DISTINCT {field} "
-                    f"FROM passages) WHERE holds_one({_NAMES[field]}, ?))"
+                    f"FROM {{of}}passages) WHERE holds_one({_NAMES[field]}, ?))"
                 )
                 values.append(json.dumps([_PATTERNS[field].format(v) for v in condition]))
         clauses.append(f"({' OR '.join(alternatives)})")

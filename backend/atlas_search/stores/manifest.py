@@ -17,8 +17,10 @@ from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 SCHEMA_VERSION = 3
-SHARING_SCHEMA_VERSION = 4
+SHARING_SCHEMA_VERSION = 5
 """Of a version that shares the files of an earlier one, which an earlier Atlas would misread."""
+READ_SCHEMA_VERSIONS = (SCHEMA_VERSION, 4, SHARING_SCHEMA_VERSION)
+"""Version 4 shared all but the documents."""
 FILE_NAME = "manifest.json"
 SHOWN = 10  # names of other collections, where one is missing
 _DIGEST = "digest"
@@ -237,9 +239,9 @@ class Manifest(_Part):
                 f"{path} is not valid JSON ({error}). Run `atlas store repair {folder.name}`."
             ) from error
         found = content.get("schema_version") if isinstance(content, dict) else None
-        if isinstance(found, int) and found not in (SCHEMA_VERSION, SHARING_SCHEMA_VERSION):
+        if isinstance(found, int) and found not in READ_SCHEMA_VERSIONS:
             raise OutdatedStore(
-                f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION} and "
+                f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION} to "
                 f"{SHARING_SCHEMA_VERSION}. Build the collection again with `atlas create`, or the "
                 "bundled demo with `atlas demo`."
             )

@@ -149,7 +149,6 @@ class Numbering:
         if keys is not None:
             self._numbers = np.full(following, -1)
             self._numbers[keys] = np.arange(len(keys))
-            self._ascending = np.argsort(keys, kind="stable")
 
     def keys(self, numbers: Sequence[int] | range) -> list[int]:
         """The keys of some rows or indices."""
@@ -174,6 +173,6 @@ class Numbering:
         if self._keys is None:
             return list(by_key)
         found = list(by_key)
-        for number, value in zip(self._ascending.tolist(), by_key, strict=True):
+        for number, value in zip(np.argsort(self._keys).tolist(), by_key, strict=True):
             found[number] = value
         return found

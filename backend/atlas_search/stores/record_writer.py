@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from atlas_search.core.domain import Document, Located, Metadata
 from atlas_search.language.dates import bounds
@@ -77,6 +77,14 @@ CREATE INDEX metadata_by_value ON metadata (field, value);
 CREATE INDEX metadata_of_document ON metadata (document);
 """
 
+_SCHEMA_OF_RECENT = """
+CREATE TABLE gone (document INTEGER PRIMARY KEY);
+CREATE TABLE gone_sources (
+    origin TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (origin, name)
+) WITHOUT ROWID;
+"""
+"""What of the base the version does not have, or has anew."""
+
 
 class SourceRow(NamedTuple):
     """A source file as it was read: its fingerprint and what was left out of it.
@@ -125,40 +133,25 @@ class PassageRow:
 class RecordWriter:
     """Fills a new SQLite file in order of documents and passages; `close` commits it.
 
-    What it keeps comes from another such file, `kept`.
+    What it keeps comes from other such files, `kept`: a base, and what is recent.
     """
 
-    def __init__(self, path: Path, kept: Path | None = None):
+    def __init__(self, path: Path, kept: Sequence[Path] = ()):
         self._connection = _connect(path)
         self._connection.executescript(_SCHEMA)
-        if kept:
-            address = f"{kept.absolute().as_uri()}?mode=ro&immutable=1"
-            self._connection.execute("ATTACH DATABASE ? AS kept", (address,))
+        self._kept = [f"kept{number}" for number, _ in enumerate(kept)]
+        for name, other in zip(self._kept, kept, strict=True):
+            address = f"{other.absolute().as_uri()}?mode=ro&immutable=1"
+            self._connection.execute(f"ATTACH DATABASE ? AS {name}", (address,))
         self._connection.execute("BEGIN")
         self._documents = 0
         self._passages = 0
 
-    @classmethod
-    def changing(cls, path: Path, before: Path, next_document: int, next_row: int) -> Self:
-        """Fills a copy of the file `before`; what is added gets the numbers that follow."""
-        shutil.copyfile(before, path)
-        writer = cls.__new__(cls)
-        writer._connection = _connect(path)
-        writer._connection.execute("BEGIN")
-        writer._documents, writer._passages = next_document, next_row
-        return writer
-
-    def remove(self, documents: Iterable[int]) -> None:
-        """Take out documents by their numbers, with all that belongs to them."""
-        numbers = [(number,) for number in documents]
-        for table in ("documents", "texts", "metadata", "passages"):
-            self._connection.executemany(f"DELETE FROM {table} WHERE document = ?", numbers)
-
-    def remove_source(self, origin: str, name: str) -> None:
-        """Take out a source file."""
-        self._connection.execute(
-            "DELETE FROM sources WHERE origin = ? AND name = ?", (origin, name)
-        )
+    def close(self) -> None:
+        """Commit and close."""
+        self._connection.commit()
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.close()
 
     def source(self, source: SourceRow) -> None:
         """Add a source file, or put it in the place of the one that was there."""
@@ -243,18 +236,52 @@ class RecordWriter:
         ):
             columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
             values = [f"{c} + {moved[c]}" if c in moved else c for c in columns]
-            self._connection.execute(
-                f"INSERT INTO main.{table} ({', '.join(columns)}) SELECT {', '.join(values)} "
-                f"FROM kept.{table} WHERE {condition} ORDER BY {order}"
-            )
+            for kept in self._kept:  # a run may begin in the base and end in what is recent
+                self._connection.execute(
+                    f"INSERT INTO main.{table} ({', '.join(columns)}) SELECT {', '.join(values)} "
+                    f"FROM {kept}.{table} WHERE {condition} ORDER BY {order}"
+                )
         self._documents += len(documents)
         self._passages += len(rows)
 
-    def close(self) -> None:
-        """Commit and close."""
-        self._connection.commit()
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.close()
+
+class RecentWriter(RecordWriter):
+    """Fills the file of what is recent beside a base, in place of the one `before`.
+
+    What is added gets the numbers that follow `next_document` and `next_row`.
+    """
+
+    def __init__(self, path: Path, before: Path | None, next_document: int, next_row: int):
+        if before:
+            shutil.copyfile(before, path)
+        self._connection = _connect(path)
+        if not before:
+            self._connection.executescript(_SCHEMA + _SCHEMA_OF_RECENT)
+        self._connection.execute("BEGIN")
+        self._documents, self._passages = next_document, next_row
+
+    def remove(self, documents: Iterable[int]) -> None:
+        """Take out documents by their numbers, with all that belongs to them."""
+        numbers = [(number,) for number in documents]
+        self._connection.executemany(
+            "INSERT INTO gone SELECT ?1 WHERE NOT EXISTS "
+            "(SELECT 1 FROM documents WHERE document = ?1)",
+            numbers,
+        )
+        for table in ("documents", "texts", "metadata", "passages"):
+            self._connection.executemany(f"DELETE FROM {table} WHERE document = ?", numbers)
+
+    def remove_source(self, origin: str, name: str) -> None:
+        """Take out a source file."""
+        self._connection.execute(
+            "DELETE FROM sources WHERE origin = ? AND name = ?", (origin, name)
+        )
+        self._connection.execute("INSERT OR IGNORE INTO gone_sources VALUES (?, ?)", (origin, name))
+
+    def source(self, source: SourceRow) -> None:
+        """Add a source file, or put it in the place of the one that was there."""
+        self.remove_source(source.origin, source.name)
+        super().source(source)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

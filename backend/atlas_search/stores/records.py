@@ -1,23 +1,23 @@
 """Documents, passages and metadata read from SQLite, from any thread."""
 
 import json
-import queue
 import sqlite3
-import threading
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
-from atlas_search.core.errors import ClosedStore, DamagedStore, NotFound
+from atlas_search.core.errors import NotFound
 from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.spelling import fold
 from atlas_search.stores.document_days import DATE
-from atlas_search.stores.filters import FUNCTIONS, Filter, where
+from atlas_search.stores.filters import Filter, where
+from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Numbering, Order
+from atlas_search.stores.record_files import BY_ROW, RecordFiles, Values, unreadable
 from atlas_search.stores.record_rows import (
     DocumentColumns,
     DocumentOrigin,
@@ -29,8 +29,8 @@ from atlas_search.stores.record_rows import (
     ValueCount,
 )
 from atlas_search.stores.record_writer import BLOCK, SourceRow
+from atlas_search.stores.versions import RECENT_RECORDS, RECORDS
 
-CONNECTIONS = 8  # lent for a millisecond at a time
 CACHED_BLOCKS = 256  # of 16,384 characters: the texts of a few questions
 
 
@@ -49,11 +49,10 @@ _IN_CELL = """
 """A value as it is counted: a date within one year as that year."""
 
 
-_OF_SOURCE = "SELECT 1 FROM documents d WHERE d.origin = s.origin AND d.source = s.name"
-_ONLY_OF = (
-    f"EXISTS ({_OF_SOURCE}) AND NOT EXISTS "
-    f"({_OF_SOURCE} AND d.corpus NOT IN (SELECT value FROM json_each(:corpora)))"
-)
+_ONLY_OF = """
+    AND COUNT(corpus) > 0
+    AND TOTAL(corpus NOT IN (SELECT value FROM json_each(:corpora))) = 0
+"""
 """A source that gave documents of some corpora and of no other."""
 
 
@@ -67,86 +66,78 @@ def no_document(id_: str) -> NotFound:
     return NotFound(f"There is no document {id_!r} in this collection.")
 
 
-_CONTENT = """
-    COALESCE((SELECT content FROM sources WHERE sources.origin = documents.origin
-        AND sources.name = documents.source), x'')
-"""
-
 _PASSAGES = """
-SELECT p.row, p.id, p.document, d.id AS document_id, d.corpus, d.title, p.start, p.end, p.page,
-    p.line, p.section, p.speaker, p.locators, p.printed_page, d.metadata,
-    d.is_titled
-FROM passages p JOIN documents d USING (document)
+SELECT p.row AS row, p.id AS id, p.document AS document, d.id AS document_id, d.corpus AS corpus,
+    d.title AS title, p.start AS start, p.end AS end, p.page AS page, p.line AS line,
+    p.section AS section, p.speaker AS speaker, p.locators AS locators,
+    p.printed_page AS printed_page, d.metadata AS metadata, d.is_titled AS is_titled
+FROM {of}passages p JOIN {documents} d USING (document)
 """
 
 
 class Records:
-    """Read access to a finished SQLite file.
+    """Read access to the documents of a version, whose file is `path`.
 
-    The connections are opened at once and lent to one thread at a time: requests come on new
-    threads, and files that were opened can still be read after a later build removed them.
-    `languages` are those of the corpora; `order` is that of a version that was not written whole.
+    `languages` are those of the corpora; `order` and `recent`, the file beside it, are those of a
+    version that was not written whole.
     """
 
-    def __init__(self, path: Path, languages: Mapping[str, str], order: Order | None = None):
-        if not path.exists():
-            raise DamagedStore(f"{path} is missing. Run `atlas store repair`.")
-        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
-        self._path, self._languages = path, languages
-        self._closing, self._is_closed = threading.Lock(), False
+    @classmethod
+    def of_version(cls, folder: Path, manifest: Manifest, order: Order | None) -> Self:
+        """Those of the version in a folder. Raises DamagedStore."""
+        recent = folder / RECENT_RECORDS if RECENT_RECORDS in manifest.files else None
+        return cls(folder / RECORDS, manifest.languages, order, recent)
+
+    def __init__(
+        self,
+        path: Path,
+        languages: Mapping[str, str],
+        order: Order | None = None,
+        recent: Path | None = None,
+    ):
+        """Raises DamagedStore."""
+        self._files = RecordFiles(path, recent)
+        self._languages = languages
         self._row, self._document_number = Numbering(), Numbering()
         if order:
             self._row = Numbering(order.rows, order.counts.next_row)
             self._document_number = Numbering(order.documents, order.counts.next_document)
         self._block = lru_cache(CACHED_BLOCKS)(self._read_block)
         try:
-            for _ in range(CONNECTIONS):
-                self._idle.put(_connect(path))
-            self._rows("SELECT 1 FROM passages JOIN documents USING (document) LIMIT 1")
-            columns = {row["name"] for row in self._rows("PRAGMA table_info(sources)")}
-            self._content = _CONTENT if "content" in columns else "x''"  # of an earlier Atlas
+            self._rows(_PASSAGES, outer="SELECT 1 FROM {} LIMIT 1")
+            # an earlier Atlas wrote no digests of sources
+            self.is_of_earlier_form = "content" not in self._files.columns("sources")
         except sqlite3.DatabaseError as error:
-            raise DamagedStore(
-                f"{path} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
+            raise unreadable(path, error) from error
 
     def _rows(
-        self, query: str, values: Sequence[object] | Mapping[str, object] = ()
+        self, query: str, values: Values = (), *, outer: str = "SELECT * FROM {}", last: Values = ()
     ) -> list[sqlite3.Row]:
-        connection = self._idle.get()
-        try:
-            if self._is_closed:
-                raise ClosedStore(f"{self._path} was closed. Open the collection again.")
-            return connection.execute(query, values).fetchall()
-        finally:
-            self._idle.put(connection)
+        return self._files.rows(query, values, outer=outer, last=last)
 
     def close(self) -> None:
-        """Close all connections, once nobody has one; what is asked later raises ClosedStore."""
-        with self._closing:  # two that close at once would wait for each other's connections
-            connections = [self._idle.get() for _ in range(CONNECTIONS)]
-            self._is_closed = True
-            for connection in connections:
-                connection.close()
-                self._idle.put(connection)
+        """Release the files; what is asked later raises ClosedStore."""
+        self._files.close()
 
     @property
     def count(self) -> int:
         """How many passages there are."""
-        (found,) = self._rows("SELECT COUNT(*) FROM passages")
-        return int(found[0])
+        every = self._rows("SELECT COUNT(*) FROM {of}passages")
+        gone = self._rows("SELECT COUNT(*) FROM {of}passages WHERE document IN {gone}")
+        return int(sum(count for (count,) in every) - sum(count for (count,) in gone))
 
     def passage_ids(self) -> list[str]:
         """The id of every passage, by row."""
         # as one text: a quarter of a million rows take four times as long
-        query = "SELECT json_group_array(id) FROM (SELECT id FROM passages ORDER BY row)"
-        ids: list[str] = json.loads(self._rows(query)[0][0])
+        outer = "SELECT json_group_array(id) FROM (SELECT id FROM {} ORDER BY row)"
+        found = self._rows("SELECT row, id FROM {passages} p", outer=outer)
+        ids: list[str] = json.loads(found[0][0])
         return self._row.in_order(ids)
 
     def ids_of(self, rows: Sequence[int]) -> list[str]:
         """The ids of the passages in ascending `rows`."""
         found = self._rows(
-            "SELECT row, id FROM passages WHERE row IN (SELECT value FROM json_each(?))",
+            "SELECT row, id FROM {of}passages WHERE row IN (SELECT value FROM json_each(?))",
             (json.dumps(self._row.keys(rows)),),
         )
         return [id_ for _, id_ in sorted((self._row.number(key), id_) for key, id_ in found)]
@@ -154,55 +145,53 @@ class Records:
     def holders(self, ids: Collection[str]) -> dict[str, str]:
         """The passages among these `ids`, with the ids of their documents."""
         query = (
-            "SELECT p.id, d.id FROM passages p JOIN documents d USING (document) "
+            "SELECT p.id, d.id FROM {of}passages p JOIN {documents} d USING (document) "
             "WHERE p.id IN (SELECT value FROM json_each(?))"
         )
         found = self._rows(query, (json.dumps(sorted(ids)),))
         return {row[0]: row[1] for row in found}
 
-    @property
-    def is_of_earlier_form(self) -> bool:
-        """Whether an earlier Atlas wrote the file, with fewer columns."""
-        return self._content != _CONTENT
-
     def document_corpora(self) -> list[str]:
         """The corpus of every document, by its index."""
-        return self._of_documents("SELECT corpus FROM documents ORDER BY document")
+        return self._of_documents("d.corpus")
 
-    def _of_documents(self, query: str) -> list[Any]:
-        """What a query says of every document in order of keys, by the document's index."""
-        return self._document_number.in_order([value for (value,) in self._rows(query)])
+    def _of_documents(self, value: str) -> list[Any]:
+        """What every document has of something, by its index."""
+        query = f"SELECT d.document AS document, {value} AS value FROM {{documents}} d"
+        found = self._rows(query, outer="SELECT value FROM {} ORDER BY document")
+        return self._document_number.in_order([value for (value,) in found])
 
     def days_of_documents(self) -> list[tuple[int, str, str]]:
         """The index of every document with a date, and the first and last day that it can mean."""
-        query = (
-            "SELECT document, MIN(first_day), MAX(last_day) FROM metadata "
-            "WHERE field = ? AND first_day IS NOT NULL GROUP BY document ORDER BY document"
-        )
+        query = """
+            SELECT d.document, MIN(first_day), MAX(last_day)
+            FROM {of}metadata m JOIN {documents} d USING (document)
+            WHERE field = ? AND first_day IS NOT NULL GROUP BY d.document
+        """
         number = self._document_number.number
         found = self._rows(query, (DATE,))
         return sorted((number(key), first, last) for key, first, last in found)
 
     def content_types(self) -> list[str]:
         """The content type of every document, by its index; empty where none is known."""
-        query = (
-            "SELECT (SELECT value FROM metadata m WHERE m.document = d.document "
-            "AND field = 'content_type') FROM documents d ORDER BY document"
+        value = (
+            "(SELECT value FROM {of}metadata m WHERE m.document = d.document "
+            "AND field = 'content_type')"
         )
-        return [str(value or "") for value in self._of_documents(query)]
+        return [str(value or "") for value in self._of_documents(value)]
 
     def passage_corpora(self) -> list[str]:
         """The corpus of every passage, by row."""
-        query = "SELECT corpus FROM passages JOIN documents USING (document) ORDER BY row"
-        return self._row.in_order([corpus for (corpus,) in self._rows(query)])
+        query = "SELECT p.row, d.corpus FROM {of}passages p JOIN {documents} d USING (document)"
+        found = self._rows(query, outer="SELECT corpus FROM {} ORDER BY row")
+        return self._row.in_order([corpus for (corpus,) in found])
 
     def passage_counts(self) -> list[int]:
         """How many passages each document has, by its index."""
-        query = (
-            "SELECT COUNT(row) FROM documents LEFT JOIN passages USING (document) "
-            "GROUP BY document ORDER BY document"
-        )
-        return self._of_documents(query)
+        # a join with the documents, some of which have none, takes twice as long
+        query = "SELECT document, COUNT(*) FROM {of}passages GROUP BY document"
+        counts = dict(map(tuple, self._rows(query)))
+        return [counts.get(document, 0) for document in self._of_documents("d.document")]
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """The passages in `rows`, in that order."""
@@ -223,23 +212,29 @@ class Records:
 
     def document(self, id_: str) -> Document:
         """The document with this id. Raises NotFound."""
-        found = self._rows("SELECT * FROM documents WHERE id = ?", (id_,))
+        found = self._rows("SELECT * FROM {documents} d WHERE d.id = ?", (id_,))
         if not found:
             raise no_document(id_)
         return self._document(found[0])
 
     def origin_of(self, id_: str) -> DocumentOrigin:
         """Where a document comes from. Raises NotFound."""
-        query = f"""
-            SELECT corpus, source, origin,
-                (SELECT COUNT(*) - 1 FROM documents AS other WHERE
-                    other.origin = documents.origin AND other.source = documents.source) AS others,
-                {self._content} FROM documents WHERE id = ?
-        """
+        query = "SELECT corpus, source, origin FROM {documents} d WHERE d.id = ?"
         found = self._rows(query, (id_,))
         if not found:
             raise no_document(id_)
-        return DocumentOrigin(*found[0])
+        corpus, source, origin = found[0]
+        query = "SELECT COUNT(*) FROM {documents} d WHERE d.origin = ? AND d.source = ?"
+        documents = sum(count for (count,) in self._rows(query, (origin, source)))
+        query = f"SELECT {self._content} FROM {{sources}} s WHERE s.origin = ? AND s.name = ?"
+        content = self._rows(query, (origin, source))
+        return DocumentOrigin(
+            corpus, source, origin, documents - 1, content[0][0] if content else b""
+        )
+
+    @property
+    def _content(self) -> str:
+        return "x''" if self.is_of_earlier_form else "content"
 
     def list_documents(
         self, documents: Sequence[int], order: ListedBy, limit: int, offset: int
@@ -247,16 +242,16 @@ class Records:
         """Of the documents with these indices at most `limit`, after the first `offset`."""
         query = f"""
             SELECT id, corpus, title, source, origin, characters, metadata,
-                (SELECT COUNT(*) FROM passages p WHERE p.document = d.document) AS passages,
-                (SELECT MIN(first_day) FROM metadata m
+                (SELECT COUNT(*) FROM {{of}}passages p WHERE p.document = d.document) AS passages,
+                (SELECT MIN(first_day) FROM {{of}}metadata m
                     WHERE m.document = d.document AND field = '{DATE}') AS first_day,
-                (SELECT MAX(last_day) FROM metadata m
+                (SELECT MAX(last_day) FROM {{of}}metadata m
                     WHERE m.document = d.document AND field = '{DATE}') AS last_day
-            FROM documents d WHERE document IN (SELECT value FROM json_each(?))
-            ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?
+            FROM {{documents}} d WHERE d.document IN (SELECT value FROM json_each(?))
         """
         keys = json.dumps(self._document_number.keys(documents))
-        found = self._rows(query, (keys, limit, offset))
+        outer = f"SELECT * FROM {{}} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?"
+        found = self._rows(query, (keys,), outer=outer, last=(limit, offset))
         return [
             ListedDocument(
                 id=row["id"],
@@ -276,8 +271,8 @@ class Records:
         """Those of `documents` whose title holds all of these, in capitals or not; ascending."""
         wanted = fold(words).split()
         query = """
-            SELECT document, title FROM documents
-            WHERE document IN (SELECT value FROM json_each(?)) ORDER BY document
+            SELECT document, title FROM {documents} d
+            WHERE d.document IN (SELECT value FROM json_each(?))
         """
         found = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
         titles = ((document, fold(title)) for document, title in found)
@@ -289,22 +284,30 @@ class Records:
         self, limit: int, offset: int, corpora: Collection[str] | None = None
     ) -> ReadSources:
         """What the files gave; those without a document come first, then those with remarks."""
-        seen = "1" if corpora is None else _ONLY_OF
+        # a table may be read anew, and most of its documents be those of the base
+        query = """
+            SELECT s.origin AS origin, s.name AS name, s.bytes AS bytes, s.remarks AS remarks,
+                NULL AS corpus FROM {sources} s
+            UNION ALL SELECT d.origin, d.source, NULL, NULL, d.corpus FROM {documents} d
+        """
+        seen = "" if corpora is None else _ONLY_OF
         counted = f"""
-            SELECT name, origin, bytes, remarks, (SELECT COUNT(*) FROM documents d
-                WHERE d.origin = s.origin AND d.source = s.name) AS documents
-            FROM sources s WHERE {seen}
+            SELECT name, origin, MAX(bytes) AS bytes, MAX(remarks) AS remarks,
+                COUNT(corpus) AS documents
+            FROM {{}} GROUP BY origin, name HAVING COUNT(remarks) > 0 {seen}
         """
         known = {"corpora": json.dumps(sorted(corpora or ())), "limit": limit, "offset": offset}
         (totals,) = self._rows(
-            "SELECT COUNT(*) AS files, TOTAL(documents = 0) AS refused, "
-            f"TOTAL(documents = 0 OR remarks != '[]') AS listed FROM ({counted})",
+            query,
             known,
+            outer="SELECT COUNT(*) AS files, TOTAL(documents = 0) AS refused, "
+            f"TOTAL(documents = 0 OR remarks != '[]') AS listed FROM ({counted})",
         )
         page = self._rows(
-            f"SELECT * FROM ({counted}) WHERE documents = 0 OR remarks != '[]' "
-            "ORDER BY documents > 0, origin, name LIMIT :limit OFFSET :offset",
+            query,
             known,
+            outer=f"SELECT * FROM ({counted}) WHERE documents = 0 OR remarks != '[]' "
+            "ORDER BY documents > 0, origin, name LIMIT :limit OFFSET :offset",
         )
         return ReadSources(
             files=totals["files"],
@@ -324,19 +327,19 @@ class Records:
 
     def document_passages(self, id_: str) -> list[Passage]:
         """The passages of a document, in order of position."""
-        query = _PASSAGES + "WHERE d.id = ? ORDER BY p.row"
-        return [self._passage(record) for record in self._rows(query, (id_,))]
+        found = self._rows(_PASSAGES + "WHERE d.id = ?", (id_,), outer=BY_ROW)
+        return [self._passage(record) for record in found]
 
     def corpus_holding_document(self, id_: str) -> str:
         """The corpus of the document with this id; empty without one."""
-        found = self._rows("SELECT corpus FROM documents WHERE id = ?", (id_,))
+        found = self._rows("SELECT corpus FROM {documents} d WHERE d.id = ?", (id_,))
         return str(found[0]["corpus"]) if found else ""
 
     def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
         """The metadata of every document of some corpora."""
         query = (
-            "SELECT document, metadata FROM documents "
-            "WHERE corpus IN (SELECT value FROM json_each(?))"
+            "SELECT document, metadata FROM {documents} d "
+            "WHERE d.corpus IN (SELECT value FROM json_each(?))"
         )
         found = self._rows(query, (json.dumps(sorted(corpora)),))
         for record in sorted(found, key=lambda r: self._document_number.number(r["document"])):
@@ -345,24 +348,30 @@ class Records:
     def origins(self, corpora: Collection[str]) -> dict[str, OriginCounts]:
         """How much of some corpora came from each kind of source."""
         query = """
-            SELECT origin, COUNT(*) AS documents, SUM(
-                (SELECT COUNT(*) FROM passages p WHERE p.document = d.document)) AS passages
-            FROM documents d WHERE corpus IN (SELECT value FROM json_each(?))
+            SELECT origin,
+                (SELECT COUNT(*) FROM {of}passages p WHERE p.document = d.document) AS passages
+            FROM {documents} d WHERE d.corpus IN (SELECT value FROM json_each(?))
+        """
+        outer = """
+            SELECT origin, COUNT(*) AS documents, SUM(passages) AS passages FROM {}
             GROUP BY origin ORDER BY origin
         """
-        found = self._rows(query, (json.dumps(sorted(corpora)),))
+        found = self._rows(query, (json.dumps(sorted(corpora)),), outer=outer)
         return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in found}
 
     def matching_documents(self, filters: Filter) -> list[int]:
         """Indices of the documents that meet every condition, ascending."""
         condition, values = where(filters)
-        query = f"SELECT document FROM documents WHERE {condition} ORDER BY document"
+        query = f"SELECT document FROM {{documents}} documents WHERE {condition}"
         return self._document_number.numbers([key for (key,) in self._rows(query, values)])
 
     def matching_passages(self, filters: Filter) -> list[int]:
         """Rows of the passages that meet every condition, ascending."""
         condition, values = where(filters)
-        query = f"SELECT row FROM passages JOIN documents USING (document) WHERE {condition}"
+        query = (
+            "SELECT row FROM {of}passages passages JOIN {documents} documents USING (document) "
+            f"WHERE {condition}"
+        )
         return self._row.numbers([key for (key,) in self._rows(query, values)])
 
     def value_counts(self, documents: Sequence[int], fields: Sequence[str]) -> list[ValueCount]:
@@ -371,24 +380,30 @@ class Records:
         A date within one year counts as that year.
         """
         query = f"""
-            SELECT field, value, COUNT(*) AS documents FROM (
-                SELECT DISTINCT document, field, {_IN_CELL} AS value
-                FROM metadata WHERE document IN (SELECT value FROM json_each(?))
-                AND field IN (SELECT value FROM json_each(?)))
+            SELECT DISTINCT document, field, {_IN_CELL} AS value
+            FROM {{of}}metadata WHERE document IN (SELECT value FROM json_each(?))
+            AND field IN (SELECT value FROM json_each(?))
+        """
+        outer = """
+            SELECT field, value, COUNT(*) AS documents FROM {}
             GROUP BY field, value ORDER BY field, documents DESC, value
         """
         keys = json.dumps(self._document_number.keys(documents))
-        found = self._rows(query, (keys, json.dumps([*fields])))
+        found = self._rows(query, (keys, json.dumps([*fields])), outer=outer)
         return [ValueCount(row["field"], row["value"], row["documents"]) for row in found]
 
     def field_values(self, field: str) -> list[tuple[int, str]]:
         """Document and value of all that documents say in a field, as `Store` has it."""
         query = f"""
-            SELECT DISTINCT document, MIN({_IN_CELL}) OVER (PARTITION BY {_IN_CELL} COLLATE NOCASE)
-            FROM metadata WHERE field = ? ORDER BY 1, 2
+            SELECT d.document, {_IN_CELL} AS cell
+            FROM {{of}}metadata m JOIN {{documents}} d USING (document) WHERE m.field = ?
+        """
+        outer = """
+            SELECT DISTINCT document, MIN(cell) OVER (PARTITION BY cell COLLATE NOCASE)
+            FROM {} ORDER BY 1, 2
         """
         number = self._document_number.number
-        found = [(number(key), value) for key, value in self._rows(query, (field,))]
+        found = [(number(key), value) for key, value in self._rows(query, (field,), outer=outer)]
         return sorted(found, key=lambda pair: pair[0])  # the values of a document are in order
 
     def text(self, document: int, start: int, end: int) -> str:
@@ -398,47 +413,51 @@ class Records:
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""
-        content = "x''" if self.is_of_earlier_form else "content"
         query = (
-            f"SELECT name, origin, fingerprint, {content}, remarks, bytes, seconds "
-            "FROM sources ORDER BY origin, name"
+            f"SELECT name, origin, fingerprint, {self._content}, remarks, bytes, seconds "
+            "FROM {sources} s"
         )
+        found = self._rows(query, outer="SELECT * FROM {} ORDER BY origin, name")
         return [
             SourceRow(name, origin, fingerprint, content, _remarks(remarks), size, seconds)
-            for name, origin, fingerprint, content, remarks, size, seconds in self._rows(query)
+            for name, origin, fingerprint, content, remarks, size, seconds in found
         ]
 
     def document_columns(self) -> DocumentColumns:
         """What makes each document the one it is, all at once: there may be tens of thousands."""
-        query = (
-            "SELECT id, corpus, source, origin, key, stem, digest FROM documents ORDER BY document"
+        columns = "id, corpus, source, origin, key, stem, digest"
+        found = self._rows(
+            f"SELECT document, {columns} FROM {{documents}} d",
+            outer=f"SELECT {columns} FROM {{}} ORDER BY document",
         )
-        found = self._document_number.in_order(self._rows(query))
-        return DocumentColumns(*zip(*found, strict=True))
+        return DocumentColumns(*zip(*self._document_number.in_order(found), strict=True))
 
     def document_ids(self) -> list[str]:
         """The id of every document, by its index."""
-        return self._of_documents("SELECT id FROM documents ORDER BY document")
+        return self._of_documents("d.id")
 
     def described(self) -> list[tuple[int, str]]:
         """How many characters each document has, and the JSON of its metadata, by its index."""
-        query = "SELECT characters, metadata FROM documents ORDER BY document"
-        return self._document_number.in_order(list(map(tuple, self._rows(query))))
+        found = self._rows(
+            "SELECT document, characters, metadata FROM {documents} d",
+            outer="SELECT characters, metadata FROM {} ORDER BY document",
+        )
+        return self._document_number.in_order(list(map(tuple, found)))
 
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
         """A document and its passages by the document's index."""
         keys = self._document_number.keys([index])
-        (record,) = self._rows("SELECT * FROM documents WHERE document = ?", keys)
-        found = self._rows(_PASSAGES + "WHERE p.document = ? ORDER BY p.row", keys)
+        (record,) = self._rows("SELECT * FROM {documents} d WHERE d.document = ?", keys)
+        found = self._rows(_PASSAGES + "WHERE p.document = ?", keys, outer=BY_ROW)
         return self._document(record), [self._passage(passage) for passage in found]
 
     def check(self) -> str:
         """What SQLite's own integrity check finds; `ok` if nothing."""
-        return str(self._rows("PRAGMA integrity_check")[0][0])
+        return self._files.check()
 
     def _read_block(self, document: int, block: int) -> str:
         found = self._rows(
-            "SELECT content FROM texts WHERE document = ? AND block = ?", (document, block)
+            "SELECT content FROM {of}texts WHERE document = ? AND block = ?", (document, block)
         )
         return zlib.decompress(found[0][0]).decode()
 
@@ -485,16 +504,6 @@ class Records:
             printed_page=record["printed_page"],
             is_titled=bool(record["is_titled"]),
         )
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
-    )
-    connection.row_factory = sqlite3.Row
-    for name, function in FUNCTIONS.items():
-        connection.create_function(name, -1, function, deterministic=True)
-    return connection
 
 
 def _remarks(text: str) -> tuple[tuple[str, str], ...]:

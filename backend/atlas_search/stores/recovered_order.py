@@ -1,6 +1,5 @@
 """The order of a version that was not written whole, from its documents."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -10,8 +9,9 @@ import numpy as np
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.order import Counts, Order
 from atlas_search.stores.ragged import IntArray
+from atlas_search.stores.record_files import BY_ROW, RecordFiles
 from atlas_search.stores.tokens import TokenTable
-from atlas_search.stores.versions import RECORDS, TOKENS, WORDS
+from atlas_search.stores.versions import RECENT_RECORDS, RECORDS, TOKENS, WORDS
 from atlas_search.stores.words import WordTable
 
 
@@ -24,12 +24,15 @@ class FoundKeys(NamedTuple):
 
 def keys_of(version: Path) -> FoundKeys:
     """Those of the documents of a version, which are sorted by corpus and id."""
-    address = f"{(version / RECORDS).absolute().as_uri()}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(address, uri=True)) as connection:
-        query = "SELECT document FROM documents ORDER BY corpus, id"
-        documents = np.array([key for (key,) in connection.execute(query)], dtype=np.int64)
-        query = "SELECT row, document FROM passages ORDER BY row"
-        pairs = np.array(connection.execute(query).fetchall(), dtype=np.int64).reshape(-1, 2)
+    recent = version / RECENT_RECORDS
+    with closing(RecordFiles(version / RECORDS, recent if recent.exists() else None)) as files:
+        keys = files.rows(
+            "SELECT document, corpus, id FROM {documents} d",
+            outer="SELECT document FROM {} ORDER BY corpus, id",
+        )
+        documents = np.array([key for (key,) in keys], dtype=np.int64)
+        rows = files.rows("SELECT row, document FROM {passages} p", outer=BY_ROW)
+        pairs = np.array(list(map(tuple, rows)), dtype=np.int64).reshape(-1, 2)
     place = np.full(int(documents.max(initial=-1)) + 1, -1)
     place[documents] = np.arange(len(documents))
     return FoundKeys(pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents)

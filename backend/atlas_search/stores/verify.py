@@ -51,7 +51,7 @@ class _Version(NamedTuple):
     order: Order | None
 
     def records(self) -> Records:
-        return Records(self.folder / RECORDS, self.manifest.languages, self.order)
+        return Records.of_version(self.folder, self.manifest, self.order)
 
     def tokens(self) -> TokenTable:
         passages_of = [corpus.passages for corpus in self.manifest.corpora]

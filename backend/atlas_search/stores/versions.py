@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
 from atlas_search.stores.manifest import FILE_NAME, Manifest
+from atlas_search.stores.order import RECENT
 
 CHROMA, RECORDS, IDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
     "chroma",
@@ -35,6 +36,8 @@ CHROMA, RECORDS, IDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
 )
 PARTS = (RECORDS, IDS, TOKENS, WORDS, EMBEDDINGS, KEYWORDS, CHROMA)
 """What every version has; one that was not written whole has ORDER besides."""
+RECENT_RECORDS = f"{RECORDS}.{RECENT}"
+"""Of the part RECORDS, which has no folder."""
 STAGING = "staging.sqlite"
 
 _LOCK_SECONDS = 1.0  # a process that a killed build was just starting holds the lock until it runs

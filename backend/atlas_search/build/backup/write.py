@@ -55,6 +55,7 @@ def _open(folder: Path, manifest: Manifest) -> Iterator[Live]:
         with using:
             live = Live(folder, manifest)
             try:
+                live.require_documents()
                 yield live
             finally:
                 live.close()

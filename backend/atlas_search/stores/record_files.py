@@ -1,0 +1,145 @@
+"""The SQLite files with the documents of a version, asked as one.
+
+A version that changed little shares the file of its base, and has in another what is recent: new
+documents with all that belongs to them, new sources, and which of the base are gone.
+"""
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from atlas_search.core.errors import ClosedStore, DamagedStore
+from atlas_search.stores.filters import FUNCTIONS
+
+CONNECTIONS = 8  # lent for a millisecond at a time
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+_GONE = "(SELECT * FROM main.{} WHERE document NOT IN (SELECT document FROM recent.gone))"
+_GONE_SOURCES = (
+    "(SELECT * FROM main.sources WHERE (origin, name) NOT IN "
+    "(SELECT origin, name FROM recent.gone_sources))"
+)
+_WHOLE = {
+    "of": "main.",
+    "gone": "(SELECT 0 WHERE FALSE)",
+    "documents": "main.documents",
+    "passages": "main.passages",
+    "sources": "main.sources",
+}
+_BASE = {
+    "of": "main.",
+    "gone": "(SELECT document FROM recent.gone)",
+    "documents": _GONE.format("documents"),
+    "passages": _GONE.format("passages"),
+    "sources": _GONE_SOURCES,
+}
+_RECENT = {name: value.replace("main.", "recent.") for name, value in _WHOLE.items()}
+
+BY_ROW = "SELECT * FROM {} ORDER BY row"
+"""An outer query for passages."""
+
+Values = Sequence[object] | Mapping[str, object]
+
+
+class RecordFiles:
+    """Read access to one finished file, or to two.
+
+    The connections are opened at once and lent to one thread at a time: requests come on new
+    threads, and files that were opened can still be read after a later build removed them.
+    """
+
+    def __init__(self, path: Path, recent: Path | None):
+        """Raises DamagedStore if a file is missing, or is none of SQLite."""
+        for each in filter(None, (path, recent)):
+            if not each.exists():
+                raise DamagedStore(f"{each} is missing. Run `atlas store repair`.")
+        self._path = path
+        self._tables = (_BASE, _RECENT) if recent else (_WHOLE,)
+        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self._closing, self._is_closed = threading.Lock(), False
+        self._joined = lru_cache(64)(self._join)
+        try:
+            for _ in range(CONNECTIONS):
+                self._idle.put(_connect(path, recent))
+        except sqlite3.DatabaseError as error:
+            raise unreadable(path, error) from error
+
+    def rows(
+        self, query: str, values: Values = (), *, outer: str = "SELECT * FROM {}", last: Values = ()
+    ) -> list[sqlite3.Row]:
+        """The rows that a query gives of each file, put together by the `outer` one.
+
+        The query names its tables `{documents}`, `{passages}` and `{sources}`, which are without
+        what is gone; those whose documents are known not to be gone `{of}passages`, `{of}texts`
+        and `{of}metadata`. `{gone}` is the list of the others. It binds `values`, the outer one
+        `last`. Raises ClosedStore, and DamagedStore for what cannot be read.
+        """
+        if isinstance(values, Mapping):
+            bound: Values = values
+        else:
+            bound = [*values] * len(self._tables) + [*last]
+        connection = self._idle.get()
+        try:
+            if self._is_closed:
+                raise ClosedStore(f"{self._path} was closed. Open the collection again.")
+            return connection.execute(self._joined(query, outer), bound).fetchall()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorname.startswith(_DAMAGED):
+                raise unreadable(self._path, error) from error
+            raise
+        finally:
+            self._idle.put(connection)
+
+    def _join(self, query: str, outer: str) -> str:
+        every = " UNION ALL ".join(query.format_map(tables) for tables in self._tables)
+        return outer.format(f"({every})")
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The columns of a table; an Atlas of an earlier version may have written fewer."""
+        connection = self._idle.get()
+        try:
+            found = connection.execute(f"PRAGMA main.table_info({table})").fetchall()
+            return frozenset(row["name"] for row in found)
+        finally:
+            self._idle.put(connection)
+
+    def check(self) -> str:
+        """What SQLite's own integrity check finds first; `ok` if nothing."""
+        schemas = ("main", "recent")[: len(self._tables)]
+        connection = self._idle.get()
+        try:
+            found = [connection.execute(f"PRAGMA {s}.integrity_check").fetchone() for s in schemas]
+        finally:
+            self._idle.put(connection)
+        return next((str(said) for (said,) in found if said != "ok"), "ok")
+
+    def close(self) -> None:
+        """Close all connections, once nobody has one; what is asked later raises ClosedStore."""
+        with self._closing:  # two that close at once would wait for each other's connections
+            connections = [self._idle.get() for _ in range(CONNECTIONS)]
+            self._is_closed = True
+            for connection in connections:
+                connection.close()
+                self._idle.put(connection)
+
+
+def unreadable(path: Path, error: Exception) -> DamagedStore:
+    """The error of a file that SQLite cannot read."""
+    return DamagedStore(f"{path} cannot be read ({error}). Run `atlas store repair`.")
+
+
+def _connect(path: Path, recent: Path | None) -> sqlite3.Connection:
+    connection = sqlite3.connect(_address(path), uri=True, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    if recent:
+        connection.execute("ATTACH DATABASE ? AS recent", (_address(recent),))
+    for name, function in FUNCTIONS.items():
+        connection.create_function(name, -1, function, deterministic=True)
+    return connection
+
+
+def _address(path: Path) -> str:
+    return f"{path.resolve().as_uri()}?mode=ro&immutable=1"
