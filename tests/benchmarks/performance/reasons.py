@@ -42,8 +42,8 @@ REASONS: Mapping[str, str] = {
         "with .71 in place of .74 on the worst. `EMBEDDING_RUNTIME=int8` takes three fifths."
     ),
     "one changed document": (
-        "Every source file is looked at, and every document placed and counted; the file of the "
-        "documents is copied. All else takes time for what has changed."
+        "Every source file is looked at, and every document placed and counted. All else takes "
+        "time for what has changed."
     ),
     "a thousand changed documents, against the engines alone": (
         "The engines get words and vectors; a build reads, cuts and analyses the documents first, "
@@ -56,12 +56,11 @@ REASONS: Mapping[str, str] = {
     ),
     "growth: one changed document": (
         "Every source file is looked at, and every document placed and counted, however little has "
-        "changed; the file of the documents is copied. In a small collection that is next to "
-        "nothing."
+        "changed. In a small collection that is next to nothing."
     ),
     "growth: open a collection": (
-        "The ids of all passages are read, and the index of a corpus of more than 75,000 passages "
-        "is opened: smaller ones are compared without it."
+        "The index of a corpus of more than 75,000 passages is opened, which takes importing "
+        "Chroma: smaller ones are compared without it."
     ),
     "memory a passage": (
         "Half of it are the mapped files of vectors (1.5 KB) and words (.5), which the system "
