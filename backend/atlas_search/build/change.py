@@ -237,8 +237,7 @@ class _Writer:
         self._tokens, self._words, self._counter = TokenWriter(), WordWriter(), Counter()
         self._seen: set[str] = set()
         self._recent_ids: list[str] = []
-        ids = self._live.records.document_ids() if change.gone else []
-        self._gone = {ids[document] for document in change.gone}
+        self._gone = {self._live.columns.ids[document] for document in change.gone}
 
     def write(self, sources: Iterable[SourceRow]) -> Counter:
         """Write them, and give the statistics of the version."""
@@ -321,13 +320,15 @@ class _Writer:
         rows = np.flatnonzero(change.order.is_recent)
         new = np.flatnonzero(change.stood[rows] < 0)
         documents = np.repeat(np.arange(len(change.documents_stood)), change.passages_of)
-        corpora = np.repeat(list(self._counter.passages()), list(self._counter.passages().values()))
+        passages = self._counter.passages()
+        ends = np.cumsum([*passages.values()])
+        corpora = np.array([*passages])[np.searchsorted(ends, rows[new], side="right")]
         added = entries(
             table,
             new,
             keys.rows[rows[new]],
             keys.documents[documents[rows[new]]],
-            corpora[rows[new]],
+            corpora,
         )
         source = self._live.folder / KEYWORDS
         change_keywords(source, self._folder / KEYWORDS, keys, gone, added)

@@ -225,12 +225,8 @@ class Live:
 
     def described(self, kept: Kept) -> tuple[list[int], list[Metadata]]:
         """How many characters each document of a run has, and its metadata as it was written."""
-        own = self._described[kept.documents.start : kept.documents.stop]
-        return [characters for characters, _ in own], metadata_of(text for _, text in own)
-
-    @cached_property
-    def _described(self) -> Sequence[tuple[int, str]]:
-        return self.records.described()
+        own = slice(kept.documents.start, kept.documents.stop)
+        return list(self.columns.characters[own]), metadata_of(self.columns.metadata[own])
 
     def close(self) -> None:
         """Release its files."""

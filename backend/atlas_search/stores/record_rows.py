@@ -16,9 +16,10 @@ class ValueCount(NamedTuple):
 
 
 class DocumentColumns(NamedTuple):
-    """What makes each document of a version the one it is: lists by index.
+    """What makes each document of a version the one it is, and what is counted of it: by index.
 
-    `origins` to `digests` are as in `Provenance`.
+    `origins` to `digests` are as in `Provenance`; `characters` are numbers of them, `metadata` the
+    JSON of it.
     """
 
     ids: Sequence[str]
@@ -28,6 +29,8 @@ class DocumentColumns(NamedTuple):
     keys: Sequence[str]
     stems: Sequence[str]
     digests: Sequence[bytes]
+    characters: Sequence[int]
+    metadata: Sequence[str]
 
     def identity(self, index: int) -> tuple[str, str, str]:
         """What makes a document the same in another version: origin, source and key."""

@@ -191,7 +191,8 @@ class Records:
         # a join with the documents, some of which have none, takes twice as long
         query = "SELECT document, COUNT(*) FROM {of}passages GROUP BY document"
         counts = dict(map(tuple, self._rows(query)))
-        return [counts.get(document, 0) for document in self._of_documents("d.document")]
+        documents = sum(n for (n,) in self._rows("SELECT COUNT(*) FROM {documents} d"))
+        return [counts.get(key, 0) for key in self._document_number.keys(range(documents))]
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """The passages in `rows`, in that order."""
@@ -425,24 +426,12 @@ class Records:
 
     def document_columns(self) -> DocumentColumns:
         """What makes each document the one it is, all at once: there may be tens of thousands."""
-        columns = "id, corpus, source, origin, key, stem, digest"
+        columns = "id, corpus, source, origin, key, stem, digest, characters, metadata"
         found = self._rows(
             f"SELECT document, {columns} FROM {{documents}} d",
             outer=f"SELECT {columns} FROM {{}} ORDER BY document",
         )
         return DocumentColumns(*zip(*self._document_number.in_order(found), strict=True))
-
-    def document_ids(self) -> list[str]:
-        """The id of every document, by its index."""
-        return self._of_documents("d.id")
-
-    def described(self) -> list[tuple[int, str]]:
-        """How many characters each document has, and the JSON of its metadata, by its index."""
-        found = self._rows(
-            "SELECT document, characters, metadata FROM {documents} d",
-            outer="SELECT characters, metadata FROM {} ORDER BY document",
-        )
-        return self._document_number.in_order(list(map(tuple, found)))
 
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
         """A document and its passages by the document's index."""
