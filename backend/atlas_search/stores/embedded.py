@@ -105,15 +105,15 @@ class EmbeddedStore:
         )
         self._ids = self._read_ids(version)
         self._content_types: list[str] | None = None
-        index = {corpus.id: number for number, corpus in enumerate(self.corpora)}
-        owners = [index[corpus] for corpus in self._records.document_corpora()]
-        self._corpus_of_documents = np.array(owners, dtype=np.int16)
+        documents_of = [corpus.documents for corpus in self.corpora]  # which stand by corpus
+        numbers = np.arange(len(self.corpora), dtype=np.int16)
+        self._corpus_of_documents = np.repeat(numbers, documents_of)
         self._corpus_of: IntArray = self._corpus_of_documents[self.tokens.document_of]
         self._rows_of = {
             corpus.id: np.flatnonzero(self._corpus_of == number)
             for number, corpus in enumerate(self.corpora)
         }
-        self.days = DocumentDays.of(len(owners), self._records.days_of_documents())
+        self.days = DocumentDays.of(self.manifest.documents, self._records.days_of_documents())
         base = order.counts.base_rows if order else len(self._ids)
         self._is_recent = (order.rows if order else np.arange(len(self._ids))) >= base
         self._recent_of = {c: own[self._is_recent[own]] for c, own in self._rows_of.items()}

@@ -151,10 +151,6 @@ class Records:
         found = self._rows(query, (json.dumps(sorted(ids)),))
         return {row[0]: row[1] for row in found}
 
-    def document_corpora(self) -> list[str]:
-        """The corpus of every document, by its index."""
-        return self._of_documents("d.corpus")
-
     def _of_documents(self, value: str) -> list[Any]:
         """What every document has of something, by its index."""
         query = f"SELECT d.document AS document, {value} AS value FROM {{documents}} d"
@@ -179,12 +175,6 @@ class Records:
             "AND field = 'content_type')"
         )
         return [str(value or "") for value in self._of_documents(value)]
-
-    def passage_corpora(self) -> list[str]:
-        """The corpus of every passage, by row."""
-        query = "SELECT p.row, d.corpus FROM {of}passages p JOIN {documents} d USING (document)"
-        found = self._rows(query, outer="SELECT corpus FROM {} ORDER BY row")
-        return self._row.in_order([corpus for (corpus,) in found])
 
     def passage_counts(self) -> list[int]:
         """How many passages each document has, by its index."""
