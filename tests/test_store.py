@@ -25,7 +25,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import open_services
 from atlas_search.stores.embedded import EmbeddedStore
-from atlas_search.stores.filters import Range
+from atlas_search.stores.filters import FUNCTIONS, Range
 from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
 from atlas_search.stores.records import Records
 from atlas_search.stores.versions import CHROMA, PARTS, RECORDS
@@ -279,3 +279,29 @@ def ended(work: Callable[[], object]) -> object:
 
     Thread(target=run, daemon=True).start()
     return done.result(10)
+
+
+def test_each_name_of_a_speaker_is_compared_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many passages have it: a parliament has few members, and they speak often."""
+    names = ["Mr Roe", "Mrs Doe", "Mr Roebuck"]
+    said = [
+        json.dumps({"id": f"t{n}", "text": f"Light {n}.", "speaker": names[n % 3]}) + "\n"
+        for n in range(30)
+    ]
+    write_sources(tmp_path / "s", {"a/said.jsonl": "".join(said)})
+    build_tiny(tmp_path / "s", tmp_path / "c", HashEmbedder(), kind="jsonl")
+    compared, holds_one = [], FUNCTIONS["holds_one"]
+
+    def counted(name: str, listed: str) -> bool:
+        compared.append(name)
+        return holds_one(name, listed)
+
+    monkeypatch.setitem(FUNCTIONS, "holds_one", counted)
+    store = EmbeddedStore(tmp_path / "c")
+    found = store.scope({"speaker": ("mr roe",)})
+    assert {passage.speaker for passage in store.passages(found.rows.tolist())} == {"Mr Roe"}
+    assert len(found.rows) == 10
+    assert sorted(compared) == sorted(f"; {name};" for name in names)
+    store.close()

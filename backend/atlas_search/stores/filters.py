@@ -45,8 +45,8 @@ def where(filters: Filter) -> tuple[str, list[str | float]]:
     for field, condition in filters.items():
         clause, bound = _condition(condition)
         alternatives = [
-            "EXISTS (SELECT 1 FROM {of}metadata m WHERE m.document = documents.document "
-            f"AND m.field = ? AND {clause})"
+            "documents.document IN (SELECT m.document FROM {of}metadata m "
+            f"WHERE m.field = ? AND {clause})"
         ]
         values += [field, *bound]
         if not isinstance(condition, Range):
@@ -57,10 +57,11 @@ def where(filters: Filter) -> tuple[str, list[str | float]]:
                 alternatives.append(f"passages.id IN {_LISTED}")
                 values.append(json.dumps(condition))
             elif field in PASSAGE_FIELDS:
-                # each name once: thousands of passages have the same
+                # each name once: thousands of passages have the same; without a limit SQLite asks
+                # before it takes out the equal ones
                 alternatives.append(
                     f"passages.{field} IN (SELECT {field} FROM (SELECT DISTINCT {field} "
-                    f"FROM {{of}}passages) WHERE holds_one({_NAMES[field]}, ?))"
+                    f"FROM {{of}}passages LIMIT -1) WHERE holds_one({_NAMES[field]}, ?))"
                 )
                 values.append(json.dumps([_PATTERNS[field].format(v) for v in condition]))
         clauses.append(f"({' OR '.join(alternatives)})")

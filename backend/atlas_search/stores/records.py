@@ -160,9 +160,9 @@ class Records:
     def days_of_documents(self) -> list[tuple[int, str, str]]:
         """The index of every document with a date, and the first and last day that it can mean."""
         query = """
-            SELECT d.document, MIN(first_day), MAX(last_day)
-            FROM {of}metadata m JOIN {documents} d USING (document)
-            WHERE field = ? AND first_day IS NOT NULL GROUP BY d.document
+            SELECT document, MIN(first_day), MAX(last_day) FROM {of}metadata
+            WHERE field = ? AND first_day IS NOT NULL AND document NOT IN {gone}
+            GROUP BY document
         """
         number = self._document_number.number
         found = self._rows(query, (DATE,))
@@ -386,8 +386,8 @@ class Records:
     def field_values(self, field: str) -> list[tuple[int, str]]:
         """Document and value of all that documents say in a field, as `Store` has it."""
         query = f"""
-            SELECT d.document, {_IN_CELL} AS cell
-            FROM {{of}}metadata m JOIN {{documents}} d USING (document) WHERE m.field = ?
+            SELECT document, {_IN_CELL} AS cell FROM {{of}}metadata
+            WHERE field = ? AND document NOT IN {{gone}}
         """
         outer = """
             SELECT DISTINCT document, MIN(cell) OVER (PARTITION BY cell COLLATE NOCASE)
