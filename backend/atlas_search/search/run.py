@@ -16,6 +16,7 @@ from atlas_search.search.request import SearchRequest
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.occurrences import weigh
 from atlas_search.search.unknown_words import MOST_LOOKED_UP, UnknownWord, reworded, unknown_words
+from atlas_search.stores.ragged import sorted_unique
 from atlas_search.stores.store import Scope, Store
 from atlas_search.stores.tokens import IntArray
 
@@ -136,8 +137,10 @@ class SearchRun:
             self._holding(lambda query, at=at: query.preferred[at : at + 1])  # type: ignore[misc]
             for at in range(count)
         ]
-        rows = np.unique(np.concatenate(each))
-        return self.scope_of(rows if self.scope is None else np.intersect1d(rows, self.scope.rows))
+        rows = sorted_unique(np.concatenate(each))
+        if self.scope is not None:
+            rows = np.intersect1d(rows, self.scope.rows, assume_unique=True)
+        return self.scope_of(rows)
 
     @cached_property
     def term_weights(self) -> dict[str, float]:
@@ -162,7 +165,7 @@ class SearchRun:
 
     def scope_of(self, rows: IntArray) -> Scope:
         """These passages, ascending, as the only ones to be found."""
-        return Scope(rows, np.unique(self.store.tokens.document_of[rows]))
+        return Scope(rows, sorted_unique(self.store.tokens.document_of[rows]))
 
     def _holding(self, phrases: Callable[[Query], Sequence[Phrase]]) -> IntArray:
         """The passages that the request allows and that hold all these phrases, ascending."""

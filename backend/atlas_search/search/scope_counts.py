@@ -11,6 +11,7 @@ from atlas_search.search.facets import MOST_VALUES
 from atlas_search.search.query import phrases
 from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import Condition
+from atlas_search.stores.ragged import sorted_unique
 from atlas_search.stores.record_rows import ValueCount
 from atlas_search.stores.store import Store
 from atlas_search.stores.tokens import IntArray
@@ -130,7 +131,7 @@ def _rows(store: Store, narrowing: Narrowing) -> IntArray:
 
 
 def _documents(store: Store, rows: IntArray) -> IntArray:
-    return np.unique(store.tokens.document_of[rows])
+    return sorted_unique(store.tokens.document_of[rows])
 
 
 def _count(store: Store, documents: IntArray, fields: Sequence[str]) -> dict[str, FieldCounts]:

@@ -109,7 +109,8 @@ def _matching(store: Store, query: ListingQuery) -> IntArray:
     wanted = known_corpora(store, query.corpus) if query.corpus else store.corpora
     documents = store.documents_of([corpus.id for corpus in wanted])
     if filters:
-        documents = np.intersect1d(documents, store.scope(filters).documents)
+        within = store.scope(filters).documents
+        documents = np.intersect1d(documents, within, assume_unique=True)
     return store.titled(documents, query.title) if query.title else documents
 
 

@@ -18,6 +18,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.filters import Filter
 from atlas_search.stores.manifest import Field, Manifest
+from atlas_search.stores.ragged import sorted_unique
 from atlas_search.stores.record_rows import (
     DocumentOrigin,
     ListedBy,
@@ -67,7 +68,7 @@ class PermittedStore:
         """See Store."""
         rows = self._whole.scope(filters, required, excluded).rows
         rows = rows[self._holds[rows]]
-        return Scope(rows, np.unique(self.tokens.document_of[rows]))
+        return Scope(rows, sorted_unique(self.tokens.document_of[rows]))
 
     def nearest(
         self,

@@ -32,6 +32,7 @@ from atlas_search.stores.record_writer import BLOCK, SourceRow
 from atlas_search.stores.versions import RECENT_RECORDS, RECORDS
 
 CACHED_BLOCKS = 256  # of 16,384 characters: the texts of a few questions
+CACHED_TITLES = 65_536  # whoever types into a list of documents asks for all of them again
 
 
 _ORDERS: Mapping[ListedBy, str] = {
@@ -103,6 +104,7 @@ class Records:
             self._row = Numbering(order.rows, order.counts.next_row)
             self._document_number = Numbering(order.documents, order.counts.next_document)
         self._block = lru_cache(CACHED_BLOCKS)(self._read_block)
+        self._folded = lru_cache(CACHED_TITLES)(fold)
         try:
             self._rows(_PASSAGES, outer="SELECT 1 FROM {} LIMIT 1")
             # an earlier Atlas wrote no digests of sources
@@ -266,7 +268,7 @@ class Records:
             WHERE d.document IN (SELECT value FROM json_each(?))
         """
         found = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
-        titles = ((document, fold(title)) for document, title in found)
+        titles = ((document, self._folded(title)) for document, title in found)
         return self._document_number.numbers(
             [document for document, title in titles if all(word in title for word in wanted)]
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atlas_search.stores.document_days import DATE, DocumentDays
+from atlas_search.stores.ragged import sorted_unique
 from atlas_search.stores.store import Store
 from atlas_search.stores.tokens import IntArray
 from atlas_search.words.request import ALL, CORPUS, DECADE, YEAR, Point
@@ -30,7 +31,7 @@ class Groups:
         """The documents of one group, ascending; none if there is no such group."""
         if label not in self.labels:
             return self.documents[:0]
-        return np.unique(self.documents[self.numbers == self.labels.index(label)])
+        return sorted_unique(self.documents[self.numbers == self.labels.index(label)])
 
 
 def groups(store: Store, by: str) -> Groups:
@@ -51,7 +52,7 @@ def of_point(store: Store, point: Point) -> IntArray:
     documents = groups(store, point.by).documents_of(point.value)
     if not point.corpus:
         return documents
-    return np.intersect1d(documents, store.documents_of([point.corpus]))
+    return np.intersect1d(documents, store.documents_of([point.corpus]), assume_unique=True)
 
 
 def _by_time(days: DocumentDays, every: IntArray, years: int) -> Groups:
@@ -78,7 +79,7 @@ def _by_field(store: Store, field: str, every: IntArray) -> Groups:
     labels = sorted({value for _, value in pairs})
     number = {label: at for at, label in enumerate(labels, start=1)}
     documents = np.array([document for document, _ in pairs], dtype=np.int64)
-    without = np.setdiff1d(every, documents)
+    without = every[~np.isin(every, documents)]
     numbers = [number[value] for _, value in pairs] + [UNKNOWN] * len(without)
     return Groups(
         np.concatenate([documents, without]),

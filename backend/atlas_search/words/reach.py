@@ -9,6 +9,7 @@ import numpy as np
 from atlas_search.core.stop import Stop
 from atlas_search.search.query import phrases
 from atlas_search.stores.filters import PASSAGE_FIELDS
+from atlas_search.stores.ragged import sorted_unique
 from atlas_search.stores.store import Store
 from atlas_search.stores.tokens import IntArray
 from atlas_search.stores.words import WordTable
@@ -32,7 +33,7 @@ class Reach:
 
     def within(self, documents: IntArray) -> "Reach":
         """The same in some documents only."""
-        kept = np.intersect1d(self.documents, documents)
+        kept = np.intersect1d(self.documents, documents, assume_unique=True)
         if len(kept) == len(self.documents):
             return self
         rows = self.rows[np.isin(self.document_of[self.rows], kept)]
@@ -175,4 +176,4 @@ def reach_of(
     rows = np.sort(np.concatenate(found)) if numbers else np.empty(0, dtype=np.int64)
     by_passage = bool(request.require or request.exclude)
     whole = not by_passage and not request.filters.keys() & set(PASSAGE_FIELDS)
-    return Reach(table, document_of, np.unique(document_of[rows]), rows, whole)
+    return Reach(table, document_of, sorted_unique(document_of[rows]), rows, whole)
