@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +59,8 @@ class BuildOptions:
     beside: Sequence[Path] = ()
 
 
-class FileReport(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileReport:
     """What one source file gave, and what was left out of it or repaired.
 
     It is `refused` if it is of a kind that is read and gave no document; `refused_records` are
