@@ -39,6 +39,10 @@ def test_ids_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.rows_of([*reversed(ids), "ee", "eee"]).tolist() == [3, 2, 1, 0, -1, -1]
 
 
+def test_what_can_be_no_id_is_unknown() -> None:
+    assert PassageIds.of(SOME).rows_of(["\ud800", ""]).tolist() == [-1, -1]
+
+
 def test_they_are_the_same_on_disk(tmp_path: Path) -> None:
     PassageIds.of(SOME).write(tmp_path / "ids")
     found = PassageIds.read(tmp_path / "ids")

@@ -17,12 +17,14 @@ from atlas_search.atlas import Atlas
 from atlas_search.build import change
 from atlas_search.build.backup.write import export_collection
 from atlas_search.build.maintain import NeedsSources, compact, drop, remove_source, repair
+from atlas_search.build.remedy import remedy
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.stores import embedded
 from atlas_search.stores.checked import CheckedVersion
 from atlas_search.stores.digests import file_digest, is_as_written
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.record_files import RecordFiles
 from atlas_search.stores.verify import verify
 from atlas_search.stores.versions import (
     ORDER,
@@ -301,14 +303,75 @@ def test_damaged_documents_are_not_built_upon(name: str, changed: Path, tmp_path
     assert not problems(changed)
 
 
+def rot(folder: Path, was: bytes = b"", now: bytes = b"") -> None:
+    """Damage the documents of the base as a disk would: the last byte, or some bytes of a row."""
+    path = live(folder) / "records.sqlite"
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    content = path.read_bytes()
+    assert was in content
+    path.write_bytes(content.replace(was, now, 1) if was else content[:-1] + b"\xff")
+    os.utime(path, ns=times)
+
+
+def test_documents_that_are_damaged_are_built_anew_if_that_is_asked_for(
+    changed: Path, tmp_path: Path
+) -> None:
+    rot(changed)
+    damaged, before = versions(changed)
+    said = remedy(changed, damaged, {RECORDS})
+    assert "atlas create txt" in said
+    assert "rollback" not in said  # the version before has the same file
+    build_tiny(tmp_path / "source", changed, HashEmbedder(), force=True)
+    assert not problems(changed)
+    assert not {damaged.version, before.version} & {found.version for found in versions(changed)}
+    assert_same(changed, whole(tmp_path, CHANGED))
+
+
+def test_a_document_that_gets_another_id_is_not_taken_from_what_is_damaged(
+    changed: Path, tmp_path: Path
+) -> None:
+    rot(changed, b'"1901"', b'"1801"')
+    # two have the same stem now, so the one that stays gets another id
+    write_sources(tmp_path / "source", CHANGED | {"farm/sheep.txt": "Sheep sleep.\n"})
+    with pytest.raises(DamagedStore, match="is not as it was written"):
+        build_tiny(tmp_path / "source", changed, HashEmbedder())
+
+
+def test_what_damaged_documents_say_is_no_traceback(changed: Path, tmp_path: Path) -> None:
+    rot(changed, b'"1901"', b'"1901;')
+    write_sources(tmp_path / "source", CHANGED | {"farm/owls.txt": "Owls hoot.\n"})
+    with pytest.raises(DamagedStore, match=r"c is damaged: records.sqlite .*store repair"):
+        build_tiny(tmp_path / "source", changed, HashEmbedder())
+    with pytest.raises(DamagedStore, match=r"c is damaged: records.sqlite .*store repair"):
+        drop(changed, "sea", HashEmbedder(), silent)
+
+
+def test_a_title_that_is_no_text_is_damage(changed: Path) -> None:
+    rot(changed, b"On sheep", b"On \xffheep")
+    store = EmbeddedStore(changed)
+    with pytest.raises(DamagedStore, match=r"records.sqlite or .*recent cannot be read .*repair"):
+        store.titled(np.arange(store.manifest.documents), "sheep")
+    store.close()
+
+
+def test_replaced_sources_are_looked_up(changed: Path) -> None:
+    """There may be thousands, and as many of the base: pairs of them would take minutes."""
+    files = RecordFiles(live(changed) / RECORDS, live(changed) / RECENT_RECORDS)
+    connection = files._idle.get()
+    plan = connection.execute(
+        "EXPLAIN QUERY PLAN " + files._join("SELECT * FROM {sources} s", "SELECT * FROM {}")
+    )
+    steps = [row["detail"] for row in plan]
+    files._idle.put(connection)
+    files.close()
+    assert any(step.startswith("SEARCH g USING PRIMARY KEY") for step in steps), steps
+
+
 def test_documents_that_are_written_whole_are_read_whole_before(
     changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is copied gets a new digest, which would be that of the damage."""
-    path = live(changed) / "records.sqlite"
-    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
-    flip(path, path.stat().st_size - 1)
-    os.utime(path, ns=times)  # as a disk would damage it
+    rot(changed)
     with pytest.raises(DamagedStore, match="is not as it was written"):
         compact(changed, HashEmbedder(), silent)
     with pytest.raises(DamagedStore, match="is not as it was written"):

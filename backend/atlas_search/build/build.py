@@ -6,6 +6,7 @@ one, make it live in one step. A build that is killed goes on where it was.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -116,63 +117,62 @@ def build(
     sources give no document, or if another build of the collection is running.
     """
     started = time.monotonic()
-    with lock(folder), rare_collections():
+    with lock(folder), rare_collections(), ExitStack() as opened:
         live = open_live(folder, or_none=options.force)
+        if live:
+            opened.callback(live.close)
+            opened.enter_context(live.blamed())
         staging = Staging(folder / STAGING)
-        try:
-            preparation = Preparation(
-                options.origin,
-                reader,
-                options.chunking,
-                embedder.token_spans,
-                embedder.fingerprint,
-                {corpus.id: corpus.language for corpus in _corpora_of_others(live, options)},
-                options.rename,
-            )
-            plan = read_sources(
-                sources,
-                preparation,
-                options.limits,
+        opened.callback(staging.close)
+        preparation = Preparation(
+            options.origin,
+            reader,
+            options.chunking,
+            embedder.token_spans,
+            embedder.fingerprint,
+            {corpus.id: corpus.language for corpus in _corpora_of_others(live, options)},
+            options.rename,
+        )
+        plan = read_sources(
+            sources,
+            preparation,
+            options.limits,
+            live,
+            staging,
+            FileDigests(folder, options.origin, read_all=options.force),
+            embedder,
+            lambda done, total: progress("Reading files", done, total),
+            every=options.force,
+        )
+        contents = Contents(
+            options.collection,
+            plan,
+            _labels(sources, live, options),
+            _origins(live, options),
+            _answer_likelihood(sources, live),
+        )
+        files = _file_reports(sources, plan, live, staging, options.origin)
+        did = changes(live.columns if live else None, plan.documents)
+        if live and _is_same(live, contents, embedder) and not options.force:
+            manifest, embedded, unchanged = live.manifest, 0, True
+            remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
+        else:
+            site = Site(
+                folder,
                 live,
                 staging,
-                FileDigests(folder, options.origin, read_all=options.force),
                 embedder,
-                lambda done, total: progress("Reading files", done, total),
-                every=options.force,
+                progress,
+                fresh=options.force,
+                beside=options.beside,
             )
-            contents = Contents(
-                options.collection,
-                plan,
-                _labels(sources, live, options),
-                _origins(live, options),
-                _answer_likelihood(sources, live),
-            )
-            files = _file_reports(sources, plan, live, staging, options.origin)
-            did = changes(live.columns if live else None, plan.documents)
-            if live and _is_same(live, contents, embedder) and not options.force:
-                manifest, embedded, unchanged = live.manifest, 0, True
-                remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
-            else:
-                site = Site(
-                    folder,
-                    live,
-                    staging,
-                    embedder,
-                    progress,
-                    fresh=options.force,
-                    beside=options.beside,
-                )
-                manifest, embedded = write_version(site, contents)
-                with removed_unless_live(folder, manifest.version):
-                    progress(LAST_STAGE, 0, 1)
-                    make_live(folder, manifest, live)
-                progress(LAST_STAGE, 1, 1)
-                unchanged = False
-            staging.finish(options.origin)
-        finally:
-            staging.close()
-            if live:
-                live.close()
+            manifest, embedded = write_version(site, contents)
+            with removed_unless_live(folder, manifest.version):
+                progress(LAST_STAGE, 0, 1)
+                make_live(folder, manifest, live)
+            progress(LAST_STAGE, 1, 1)
+            unchanged = False
+        staging.finish(options.origin)
     seconds = round(time.monotonic() - started, 3)
     return BuildReport(manifest, files, did, plan.read, embedded, unchanged, seconds)
 

@@ -89,6 +89,11 @@ class Change:
             if name.split("/")[0] in (*_SHARED, KEYWORDS) and not _is_copied(name)
         }
 
+    @property
+    def only_links(self) -> bool:
+        """Whether no document of the live version is written anew, under another id, say."""
+        return not any(isinstance(part, Placed) and part.found.kept for part in self.parts)
+
     @cached_property
     def gone(self) -> list[int]:
         """The indices of the documents of the live version that the coming one does not have."""
@@ -135,7 +140,7 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
         return None
     try:
         check_sizes(live.folder, manifest)
-        check_touched(live.folder, manifest, manifest.files)
+        check_touched(live.folder, manifest)
     except DamagedStore:
         return None
     # what is linked keeps its digest, so that damage is found later; what is copied gets a new one

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from atlas_search.build.document_ids import FoundDocument, Kept, Placed
 from atlas_search.core.domain import Document, Metadata, Passage, passage_id
-from atlas_search.core.errors import DamagedStore, MissingStore
+from atlas_search.core.errors import AtlasError, DamagedStore, MissingStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.stores.digests import check_files, damaged_files, files_of, touched
 from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
@@ -228,6 +228,29 @@ class Live:
         own = slice(kept.documents.start, kept.documents.stop)
         return list(self.columns.characters[own]), metadata_of(self.columns.metadata[own])
 
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Release its files if the block fails."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Raise DamagedStore for what fails in the block if its documents are damaged.
+
+        What they then say is read by JSON and zlib too, each of which has errors of its own.
+        """
+        try:
+            yield
+        except AtlasError:
+            raise
+        except Exception:
+            self.require_documents()
+            raise
+
     def close(self) -> None:
         """Release its files."""
         self.records.close()
@@ -236,10 +259,15 @@ class Live:
 def open_live(folder: Path, *, or_none: bool) -> Live | None:
     """The live version, or None if there is none that this Atlas can read.
 
-    Raises DamagedStore if its documents are damaged, unless it may be None then.
+    Raises DamagedStore if its documents cannot be read, unless it may be None then; all of them are
+    read to see that.
     """
     try:
-        return Live(folder, Manifest.read(folder))
+        live = Live(folder, Manifest.read(folder))
+        if or_none:
+            with live.closed_on_error():
+                live.require_documents()
+        return live
     except MissingStore:
         return None
     except DamagedStore:

@@ -166,7 +166,8 @@ def _open_version(
     live = Live(folder, manifest, recovers_order=recovers_order)
     staging = Staging(folder / STAGING)
     try:
-        yield live, staging
+        with live.blamed():
+            yield live, staging
         if not unfinished:
             staging.remove()
     finally:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from atlas_search.build.kept_files import INGEST
 from atlas_search.readers.files import READERS
+from atlas_search.stores.digests import is_part_whole
 from atlas_search.stores.manifest import Manifest, Origin
 from atlas_search.stores.versions import RECORDS, versions
 
@@ -27,7 +28,13 @@ def remedy(
         for kind, origin in manifest.origins.items()
         if kind in {INGEST, *READERS.names()}  # an import has what other programs wrote, too
     ] or ["`atlas store import`"]
-    others = [found.version for found in versions(folder) if found.version != manifest.version]
+    others = [
+        found.version
+        for found in versions(folder)
+        if found.version != manifest.version
+        # versions share files, and then their damage
+        and is_part_whole(folder / found.version, found, RECORDS)
+    ]
     back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
     return f"Build it again from its sources: {', '.join(commands)}{back}."
 

@@ -29,6 +29,7 @@ from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.core.moment import moment
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
+from atlas_search.stores.digests import is_part_whole
 from atlas_search.stores.embeddings import Embeddings, read_embeddings
 from atlas_search.stores.manifest import (
     SCHEMA_VERSION,
@@ -43,7 +44,14 @@ from atlas_search.stores.order import RECENT
 from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import HNSW
-from atlas_search.stores.versions import EMBEDDINGS, go_live, new_name, remove_old, versions
+from atlas_search.stores.versions import (
+    EMBEDDINGS,
+    RECORDS,
+    go_live,
+    new_name,
+    remove_old,
+    versions,
+)
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
@@ -122,7 +130,7 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     is_whole = site.fresh or site.whole or not materials.is_analysed or not _same_model(site)
     if site.live and not is_whole:
         change = change_of(site.live, contents.plan.documents, materials)
-    if site.live and not change:
+    if site.live and not (change and change.only_links):
         site.live.require_documents()
     parts = change.parts if change else materials.parts(contents.plan.documents)
     known = Known(site.folder, site.embedder.fingerprint, site.live, site.beside)
@@ -242,12 +250,16 @@ def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
 
 
 def _older(folder: Path) -> set[str]:
-    """What there is to go back to where the live version is damaged."""
+    """What there is to go back to where the live version is damaged, and does not share that."""
     try:
         damaged = {Manifest.read(folder).version}
     except (MissingStore, DamagedStore):
         damaged = set()
-    return {found.version for found in versions(folder)} - damaged
+    return {
+        found.version
+        for found in versions(folder)
+        if found.version not in damaged and is_part_whole(folder / found.version, found, RECORDS)
+    }
 
 
 def _manifest(

@@ -20,8 +20,8 @@ _XXH3 = "xxh3:"
 def file_digest(path: Path) -> str:
     """What `Manifest.files` says of a file: `xxh3:` and its XXH3 of 128 bits. Raises OSError.
 
-    It is there to find damage, in every build all that is taken over; whoever changes a file on
-    purpose can change the manifest too. It reads 7 GB a second where SHA-256 reads 1.4.
+    It is there to find damage, in every build all that is copied; whoever changes a file on purpose
+    can change the manifest too. It reads 7 GB a second where SHA-256 reads 1.4.
     """
     with path.open("rb") as file:
         return _XXH3 + hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
@@ -73,6 +73,11 @@ def damaged_files(
     return problems
 
 
+def is_part_whole(version: Path, manifest: Manifest, part: str) -> bool:
+    """Whether all files of a part are as they were written; they are read."""
+    return not damaged_files(version, manifest, files_of(manifest, part))
+
+
 def check_files(version: Path, manifest: Manifest, part: str) -> None:
     """Raise DamagedStore, naming them, if files of a part are not as they were written."""
     problems = damaged_files(version, manifest, files_of(manifest, part))
@@ -94,10 +99,10 @@ def touched(version: Path, names: Iterable[str]) -> list[str]:
         raise DamagedStore(f"{error.filename} cannot be read ({error.strerror})") from error
 
 
-def check_touched(version: Path, manifest: Manifest, names: Iterable[str]) -> None:
-    """Raise DamagedStore if some files of a version were written to later than its manifest, and
+def check_touched(version: Path, manifest: Manifest) -> None:
+    """Raise DamagedStore if files of a version were written to later than its manifest, and
     are not as they were written. It reads only those."""
-    problems = damaged_files(version, manifest, touched(version, names))
+    problems = damaged_files(version, manifest, touched(version, manifest.files))
     if problems:
         raise DamagedStore(
             f"{version} is damaged: {'; '.join(problems.values())}. Run `atlas store repair "

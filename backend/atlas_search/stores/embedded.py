@@ -231,7 +231,10 @@ class EmbeddedStore:
             rows = self._ids.rows_of(found.ids)
             if not gone:
                 if (rows < 0).any():  # damage, and no answer
-                    raise DamagedStore(f"The index of {corpus} has ids that are no passage's.")
+                    raise DamagedStore(
+                        f"The vector index of {corpus} has ids that are no passage's. Run `atlas "
+                        f"store repair {self.manifest.collection}`."
+                    )
                 return rows, found.similarities
             stands = (rows >= 0) & ~self._is_recent[rows]
             if np.count_nonzero(stands) >= depth or len(found.ids) < asked:

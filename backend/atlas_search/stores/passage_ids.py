@@ -38,7 +38,7 @@ class PassageIds:
     @classmethod
     def of(cls, ids: Iterable[str]) -> Self:
         """Those of some ids, in order of rows."""
-        encoded = [id_.encode() for id_ in ids]
+        encoded = list(map(_encoded, ids))
         hashes = np.array([_hash(id_) for id_ in encoded], dtype=np.uint64)
         rows = np.argsort(hashes, kind="stable").astype(np.int32)
         return cls(
@@ -83,7 +83,7 @@ class PassageIds:
         """The rows of some ids, -1 for one that no passage has."""
         if not len(self):
             return np.full(len(ids), -1)
-        hashes = np.array([_hash(id_.encode()) for id_ in ids], dtype=np.uint64)
+        hashes = np.array([_hash(_encoded(id_)) for id_ in ids], dtype=np.uint64)
         firsts = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
         rows = self.rows[firsts]
         found = zip(rows.tolist(), self.of_rows(rows), ids, strict=True)
@@ -94,7 +94,7 @@ class PassageIds:
 
     def _row_of(self, id_: str) -> int:
         """The same of one id, which is unknown, or not the first of its hash."""
-        hash_ = np.uint64(_hash(id_.encode()))
+        hash_ = np.uint64(_hash(_encoded(id_)))
         first, end = (int(np.searchsorted(self.hashes, hash_, side)) for side in ("left", "right"))
         same = self.rows[first:end]
         known = self.of_rows(same)
@@ -149,6 +149,10 @@ def read_ids(folder: Path, order: Order | None) -> AnyIds:
     if order is None:
         return base
     return SplicedIds(order.splice, base, PassageIds.read(folder / RECENT))
+
+
+def _encoded(id_: str) -> bytes:
+    return id_.encode("utf-8", "surrogatepass")  # whoever asks may ask for anything
 
 
 def _hash(id_: bytes) -> int:

@@ -16,11 +16,13 @@ from atlas_search.stores.filters import FUNCTIONS
 
 CONNECTIONS = 8  # lent for a millisecond at a time
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_NO_TEXT = "Could not decode"  # Python's own error, for text that is not UTF-8
 
 _GONE = "(SELECT * FROM main.{} WHERE document NOT IN (SELECT document FROM recent.gone))"
+# SQLite would look for a pair `NOT IN` a list by walking all of it
 _GONE_SOURCES = (
-    "(SELECT * FROM main.sources WHERE (origin, name) NOT IN "
-    "(SELECT origin, name FROM recent.gone_sources))"
+    "(SELECT * FROM main.sources o WHERE NOT EXISTS (SELECT 1 FROM recent.gone_sources g "
+    "WHERE g.origin = o.origin AND g.name = o.name))"
 )
 _WHOLE = {
     "of": "main.",
@@ -57,6 +59,7 @@ class RecordFiles:
             if not each.exists():
                 raise DamagedStore(f"{each} is missing. Run `atlas store repair`.")
         self._path = path
+        self._names = " or ".join(str(each) for each in (path, recent) if each)
         self._tables = (_BASE, _RECENT) if recent else (_WHOLE,)
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._closing, self._is_closed = threading.Lock(), False
@@ -65,7 +68,7 @@ class RecordFiles:
             for _ in range(CONNECTIONS):
                 self._idle.put(_connect(path, recent))
         except sqlite3.DatabaseError as error:
-            raise unreadable(path, error) from error
+            raise self.unreadable(error) from error
 
     def rows(
         self, query: str, values: Values = (), *, outer: str = "SELECT * FROM {}", last: Values = ()
@@ -73,9 +76,9 @@ class RecordFiles:
         """The rows that a query gives of each file, put together by the `outer` one.
 
         The query names its tables `{documents}`, `{passages}` and `{sources}`, which are without
-        what is gone; those whose documents are known not to be gone `{of}passages`, `{of}texts`
-        and `{of}metadata`. `{gone}` is the list of the others. It binds `values`, the outer one
-        `last`. Raises ClosedStore, and DamagedStore for what cannot be read.
+        what is gone; with it they are `{of}passages`, `{of}texts` and `{of}metadata`, for which
+        `{gone}` is the list of documents. It binds `values`, the outer one `last`. Raises
+        ClosedStore, and DamagedStore for what cannot be read.
         """
         if isinstance(values, Mapping):
             bound: Values = values
@@ -87,8 +90,9 @@ class RecordFiles:
                 raise ClosedStore(f"{self._path} was closed. Open the collection again.")
             return connection.execute(self._joined(query, outer), bound).fetchall()
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorname.startswith(_DAMAGED):
-                raise unreadable(self._path, error) from error
+            name = getattr(error, "sqlite_errorname", "")
+            if name.startswith(_DAMAGED) or str(error).startswith(_NO_TEXT):
+                raise self.unreadable(error) from error
             raise
         finally:
             self._idle.put(connection)
@@ -96,6 +100,10 @@ class RecordFiles:
     def _join(self, query: str, outer: str) -> str:
         every = " UNION ALL ".join(query.format_map(tables) for tables in self._tables)
         return outer.format(f"({every})")
+
+    def each(self, expression: str, between: str) -> str:
+        """An expression over the tables of each file, joined: for a query inside a query."""
+        return between.join(expression.format_map(tables) for tables in self._tables)
 
     def columns(self, table: str) -> frozenset[str]:
         """The columns of a table; an Atlas of an earlier version may have written fewer."""
@@ -116,6 +124,10 @@ class RecordFiles:
             self._idle.put(connection)
         return next((str(said) for (said,) in found if said != "ok"), "ok")
 
+    def unreadable(self, error: Exception) -> DamagedStore:
+        """The error of files that cannot be read."""
+        return DamagedStore(f"{self._names} cannot be read ({error}). Run `atlas store repair`.")
+
     def close(self) -> None:
         """Close all connections, once nobody has one; what is asked later raises ClosedStore."""
         with self._closing:  # two that close at once would wait for each other's connections
@@ -124,11 +136,6 @@ class RecordFiles:
             for connection in connections:
                 connection.close()
                 self._idle.put(connection)
-
-
-def unreadable(path: Path, error: Exception) -> DamagedStore:
-    """The error of a file that SQLite cannot read."""
-    return DamagedStore(f"{path} cannot be read ({error}). Run `atlas store repair`.")
 
 
 def _connect(path: Path, recent: Path | None) -> sqlite3.Connection:

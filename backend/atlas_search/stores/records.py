@@ -17,7 +17,7 @@ from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import Filter, where
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Numbering, Order
-from atlas_search.stores.record_files import BY_ROW, RecordFiles, Values, unreadable
+from atlas_search.stores.record_files import BY_ROW, RecordFiles, Values
 from atlas_search.stores.record_rows import (
     DocumentColumns,
     DocumentOrigin,
@@ -50,11 +50,7 @@ _IN_CELL = """
 """A value as it is counted: a date within one year as that year."""
 
 
-_ONLY_OF = """
-    AND COUNT(corpus) > 0
-    AND TOTAL(corpus NOT IN (SELECT value FROM json_each(:corpora))) = 0
-"""
-"""A source that gave documents of some corpora and of no other."""
+_OF_OTHERS = "d.corpus NOT IN (SELECT value FROM json_each(:corpora))"
 
 
 def no_passage(id_: str) -> NotFound:
@@ -110,7 +106,7 @@ class Records:
             # an earlier Atlas wrote no digests of sources
             self.is_of_earlier_form = "content" not in self._files.columns("sources")
         except sqlite3.DatabaseError as error:
-            raise unreadable(path, error) from error
+            raise self._files.unreadable(error) from error
 
     def _rows(
         self, query: str, values: Values = (), *, outer: str = "SELECT * FROM {}", last: Values = ()
@@ -278,17 +274,13 @@ class Records:
     ) -> ReadSources:
         """What the files gave; those without a document come first, then those with remarks."""
         # a table may be read anew, and most of its documents be those of the base
-        query = """
-            SELECT s.origin AS origin, s.name AS name, s.bytes AS bytes, s.remarks AS remarks,
-                NULL AS corpus FROM {sources} s
-            UNION ALL SELECT d.origin, d.source, NULL, NULL, d.corpus FROM {documents} d
-        """
-        seen = "" if corpora is None else _ONLY_OF
-        counted = f"""
-            SELECT name, origin, MAX(bytes) AS bytes, MAX(remarks) AS remarks,
-                COUNT(corpus) AS documents
-            FROM {{}} GROUP BY origin, name HAVING COUNT(remarks) > 0 {seen}
-        """
+        own = "FROM {documents} d WHERE d.origin = s.origin AND d.source = s.name"
+        documents = self._files.each(f"(SELECT COUNT(*) {own})", " + ")
+        others = self._files.each(f"EXISTS (SELECT 1 {own} AND {_OF_OTHERS})", " OR ")
+        query = f"SELECT name, origin, bytes, remarks, {documents} AS documents, "
+        query += f"{'0' if corpora is None else others} AS is_of_others FROM {{sources}} s"
+        seen = "1" if corpora is None else "documents > 0 AND NOT is_of_others"
+        counted = f"SELECT * FROM {{}} WHERE {seen}"
         known = {"corpora": json.dumps(sorted(corpora or ())), "limit": limit, "offset": offset}
         (totals,) = self._rows(
             query,
