@@ -11,7 +11,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.turns import Turns
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import RETRIEVAL_THREADS
-from atlas_search.stores.records import CONNECTIONS
+from atlas_search.stores.record_files import CONNECTIONS
 from tests.chat_server import Pause, Says
 from tests.crowd import crowd, footprint
 from tests.servers import ATLAS, running, wait_for
