@@ -18,7 +18,7 @@ from atlas_search.stores.digests import check_files, damaged_files, files_of, to
 from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
 from atlas_search.stores.keywords import Keys
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.order import Order
 from atlas_search.stores.record_rows import DocumentColumns
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.records import Records, metadata_of
@@ -64,7 +64,8 @@ class Live:
         """With `recovers_order` a damaged order is taken from the documents."""
         self.manifest = manifest
         self.folder = folder / manifest.version
-        self._check_few(RECORDS)
+        self._has_whole_documents = False
+        self._check_few_documents()
         if recovers_order:
             self.order: Order | None = recovered_order(self.folder)
         else:
@@ -79,18 +80,20 @@ class Live:
         return [self.folder / name for name in (RECORDS, *recent)]
 
     def require_documents(self) -> None:
-        """Raise DamagedStore if its documents are not as they were written; all are read.
+        """Raise DamagedStore if its documents are not as they were written; all are read, once.
 
         What is taken over gets a new digest, and damage would never be found again. What is linked
         keeps its own.
         """
-        self._check(RECORDS)
+        if not self._has_whole_documents:
+            self._check(RECORDS)
+            self._has_whole_documents = True
 
-    def _check_few(self, part: str) -> None:
-        """Check of a part what is recent, and what was written to after the version was."""
-        names = files_of(self.manifest, part)
+    def _check_few_documents(self) -> None:
+        """Check those that are recent, and what was written to after the version was."""
+        names = files_of(self.manifest, RECORDS)
         with self._explained():
-            few = {*touched(self.folder, names), *(name for name in names if RECENT in name)}
+            few = {*touched(self.folder, names), RECENT_RECORDS} & {*names}
             if problems := damaged_files(self.folder, self.manifest, few):
                 raise DamagedStore("; ".join(problems.values()))
 
@@ -229,15 +232,6 @@ class Live:
         return list(self.columns.characters[own]), metadata_of(self.columns.metadata[own])
 
     @contextmanager
-    def closed_on_error(self) -> Iterator[None]:
-        """Release its files if the block fails."""
-        try:
-            yield
-        except BaseException:
-            self.close()
-            raise
-
-    @contextmanager
     def blamed(self) -> Iterator[None]:
         """Raise DamagedStore for what fails in the block if its documents are damaged.
 
@@ -265,8 +259,11 @@ def open_live(folder: Path, *, or_none: bool) -> Live | None:
     try:
         live = Live(folder, Manifest.read(folder))
         if or_none:
-            with live.closed_on_error():
+            try:
                 live.require_documents()
+            except DamagedStore:
+                live.close()
+                raise
         return live
     except MissingStore:
         return None
