@@ -1,5 +1,6 @@
 /** How an answer came about: counts by corpus, confidence, dates, time, trace. */
 
+import { getJson, Problem } from "../api.js";
 import { definitions, element, externalLink } from "../dom.js";
 import { language, say } from "../language.js";
 import { duration } from "../text.js";
@@ -19,10 +20,31 @@ export function retrievalSummary(answer, page, candidates) {
     element(
       "div",
       { class: "more" },
-      externalLink(page.traceUrl(answer.trace_id), say("answer.trace"), { class: "trace" }),
+      ...traceLink(page.traceUrl(answer.trace_id)),
       notes([...answer.retrieval.notes, ...leftOut(answer)]),
     ),
   );
+}
+
+/** The link, and room to say why the page it opens is empty: Phoenix may start after the server. */
+function traceLink(address) {
+  const link = externalLink(address, say("answer.trace"), { class: "trace" });
+  if (link === null) return [];
+  const away = element("p", { role: "status", class: "away" });
+  link.addEventListener("click", async () => {
+    away.textContent = await whyAway();
+  });
+  return [link, away];
+}
+
+async function whyAway() {
+  try {
+    const { tracing } = (await getJson("api/health")).parts;
+    return tracing.status === "ok" ? "" : say("answer.noTrace", { reason: tracing.detail });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.message;
+  }
 }
 
 function countsTable(perCorpus, page) {

@@ -222,6 +222,7 @@ export default {
     stoppedEarly: "Stopped before the answer was complete.",
     how: "How it was found",
     trace: "Open trace",
+    noTrace: "No trace can be shown now; Phoenix may still be starting: {reason}",
     stages: "Passages of each corpus at each stage",
     corpus: "Corpus",
     candidates: "Candidates",

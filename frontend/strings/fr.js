@@ -225,6 +225,7 @@ export default {
     stoppedEarly: "Arrêté avant la fin de la réponse.",
     how: "Comment cela a été trouvé",
     trace: "Ouvrir la trace",
+    noTrace: "Aucune trace ne peut être montrée pour l’instant ; Phoenix démarre peut-être encore : {reason}",
     stages: "Passages de chaque corpus à chaque étape",
     corpus: "Corpus",
     candidates: "Candidats",

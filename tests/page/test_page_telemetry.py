@@ -42,3 +42,12 @@ def test_global_privacy_control_leaves_no_trace_and_no_link(
         expect(page.locator("a.trace")).to_have_count(0 if wish else 1)
     spans = [span.name for span in found.spans()]
     assert ("ask" in spans) is not bool(wish)
+
+
+def test_a_trace_that_cannot_be_shown_yet_is_told(browser: Browser, found: Orchard) -> None:
+    with served(found.client.application) as address, watched(browser) as context:
+        page = context.new_page()
+        ask(page, address)
+        with context.expect_page():  # which the browser leaves empty
+            page.locator("a.trace").click()
+        expect(page.locator(".away")).to_contain_text("http://127.0.0.1:9 does not answer")

@@ -106,15 +106,18 @@ class TokenTable:
         sequence = [self.vocabulary.get(stem, -1) for stem in stems]
         if not sequence or min(sequence) < 0:
             return rows[:0]
-        words = self.words.take(rows)
+        words = self.words.joined(rows)
+        ends = np.cumsum(self.words.lengths(rows))
         # start from the rarest word: few places are left to compare
         anchor = int(np.argmin(self.passage_frequency[sequence]))
-        starts = np.flatnonzero(words.value == sequence[anchor]) - anchor
-        starts = starts[(starts >= 0) & (starts + len(sequence) <= len(words.value))]
+        starts = np.flatnonzero(words == sequence[anchor]) - anchor
+        starts = starts[(starts >= 0) & (starts + len(sequence) <= len(words))]
         for offset, term in enumerate(sequence):
-            starts = starts[words.value[starts + offset] == term]
-        whole = words.row[starts] == words.row[starts + len(sequence) - 1]
-        return rows[sorted_unique(words.row[starts[whole]])]
+            starts = starts[words[starts + offset] == term]
+        # whose they are is worked out for these places only
+        first = np.searchsorted(ends, starts, side="right")
+        whole = starts + len(sequence) <= ends[first]
+        return rows[sorted_unique(first[whole])]
 
     def write(self, folder: Path) -> None:
         """Write every array into a new folder."""
