@@ -104,5 +104,5 @@ def _similarities(
     found = np.empty(len(rows))
     for start in range(0, len(rows), AT_ONCE):
         part = slice(start, start + AT_ONCE)
-        np.einsum("nd,d->n", vectors_of(rows[part]), vector, dtype=np.float64, out=found[part])
+        np.vecdot(vectors_of(rows[part]), vector, dtype=np.float64, out=found[part])
     return found

@@ -8,6 +8,8 @@ import numpy as np
 from atlas_search.search.query import Query
 from atlas_search.stores.tokens import FloatArray, Gathered, IntArray, Ragged, TokenTable
 
+AT_ONCE = 65_536  # words: what is looked up stays in the cache of the processor
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -90,7 +92,8 @@ def locate(terms: Terms, rows: IntArray, table: TokenTable) -> Occurrences:
     titles, words, *_ = found
     after = table.titles.lengths(table.document_of[rows])[words.row] + 1
     row = np.concatenate([titles.row, words.row])
-    order = np.argsort(row, kind="stable")
+    # the text alone is in order as it is
+    order = np.argsort(row, kind="stable") if len(titles.row) else slice(None)
     return Occurrences(
         row=row[order],
         position=np.concatenate([titles.position, words.position + after])[order],
@@ -106,8 +109,15 @@ def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> Gathered:
     Row and position are worked out for hits only: one word in a hundred is one.
     """
     ends = np.cumsum(ragged.lengths(rows))
-    term = number.take(ragged.joined(rows))
-    hit = np.flatnonzero(term >= 0)
-    row = np.searchsorted(ends, hit, side="right")
+    words = ragged.joined(rows)
+    places, terms = [np.empty(0, dtype=np.int64)], [number[:0]]
+    for start in range(0, len(words), AT_ONCE):
+        term = number.take(words[start : start + AT_ONCE])
+        at = np.flatnonzero(term >= 0)
+        places.append(at + start)
+        terms.append(term[at])
+    hit = np.concatenate(places)
+    before = np.searchsorted(hit, ends)  # hits up to the end of each row
+    row = np.repeat(np.arange(len(rows)), np.diff(before, prepend=0))
     starts = np.concatenate([[0], ends])
-    return Gathered(row, hit - starts[row], term[hit].astype(np.int64))
+    return Gathered(row, hit - starts[row], np.concatenate(terms).astype(np.int64))
