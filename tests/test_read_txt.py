@@ -208,6 +208,26 @@ def test_what_only_looks_like_a_heading_opens_no_section(tmp_path: Path) -> None
     assert draft.segments == (Segment(text.index("# Real"), "Real"),)
 
 
+def test_a_heading_may_lack_its_blank(tmp_path: Path) -> None:
+    text = "##Treaty on boats\n\nPreface.\n\n###Article  1\n\nBoats."
+    assert read(tmp_path, text, "a.md").segments == (
+        Segment(0, "Treaty on boats"),
+        Segment(text.index("###A"), "Treaty on boats > Article 1"),
+    )
+
+
+def test_what_a_comment_hides_in_markdown_is_not_read(tmp_path: Path) -> None:
+    text = (
+        "# Boats\n\nOne <!-- two\n--> three, `<!-- four -->`.\n\n```\n<!-- five -->\n```\n\n"
+        "<!-- # Six -->\n\nSeven <!-- eight"
+    )
+    draft = read(tmp_path, text, "a.md")
+    hidden = text.replace("<!-- two\n-->", "\n").replace("<!-- # Six -->", "")
+    assert (draft.text, draft.segments) == (hidden, (Segment(0, "Boats"),))
+    assert read(tmp_path, text).text == text
+    assert reason(tmp_path, "<!-- nothing -->\n", "b.md") == "it holds no text"
+
+
 def test_a_plain_text_has_no_headings(tmp_path: Path) -> None:
     assert read(tmp_path, "# 12 Main Street\n\nText.").segments == ()
 

@@ -46,6 +46,7 @@ def test_a_title_has_no_template_tags_and_no_markup(title: str, cleaned: str) ->
         ("They give wool.\n\ntitle: On sheep", "They give wool."),
         ("{% include head.html %}\n{{ page.title }}\n\nOn sheep\n", "On sheep"),
         ("<!DOCTYPE html>\n<title>On sheep</title>\n", "On sheep"),
+        ("<meta charset='utf-8' />\n\n##On sheep\n", "On sheep"),
         ("---\n***\n", "---"),
         ("\n\n  On sheep  \n", "On sheep"),
         ("C# and F#\n", "C# and F#"),

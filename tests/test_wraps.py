@@ -33,6 +33,31 @@ def test_prose_wrapped_at_any_width_is_its_sentences(width: int, margin: str) ->
     assert [found[0].removeprefix(margin), *found[1:]] == PROSE
 
 
+def test_empty_lines_may_tear_a_sentence_where_a_page_ended() -> None:
+    torn = (
+        "Captain Ahlgren had come from Northport to hear what the pilots\n \n\nhad to say of "
+        "the buoys.\n\nThe board of the harbour met on a Tuesday in October\n\nand heard them."
+    )
+    assert split(torn) == [
+        "Captain Ahlgren had come from Northport to hear what the pilots had to say of the buoys.",
+        "The board of the harbour met on a Tuesday in October and heard them.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A short line of the text\n\nand small letters.",
+        "The harbour board met on Tuesday to hear the pilots of Northport.\n\nthen it rose.",
+        "The harbour board met on Tuesday to hear the following pilots:\n\nof Northport.",
+        "The harbour board met on Tuesday to hear the pilots of Northport\n\nThen it rose.",
+        "The harbour board met on Tuesday to hear the pilots of Northport\n\n- and others.",
+    ],
+)
+def test_other_empty_lines_end_a_sentence(text: str) -> None:
+    assert len(split(text)) == 2
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", " \n", "  \n"])
 def test_any_kind_of_line_end_can_break_a_line(end: str) -> None:
     assert split(textwrap.fill(" ".join(PROSE), 64).replace("\n", end)) == PROSE

@@ -188,7 +188,7 @@ def refuse(result: SearchResult, threshold: float) -> Outcome:
 def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) -> Outcome:
     """How many documents say something stands in none of them: it was counted."""
     said = f"{documents} of {of_documents} documents say “{words}”"
-    often = f", {hits} times" if hits else ""
+    often = f", {hits} {'time' if hits == 1 else 'times'}" if hits else ""
     return _abstain(
         "counted",
         f"Counted exactly: {said}{often}. No passage itself gives a number.",

@@ -56,10 +56,14 @@ class Segment:
 
 
 class Located(NamedTuple):
-    """From the character `start` of a passage on, the source's own name for the place."""
+    """From the character `start` of a passage on: the source's own name for the place, or empty.
+
+    `section` is the path of headings there, None where it is the one at which the passage begins.
+    """
 
     start: int
     locator: str
+    section: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +120,10 @@ class Passage:
     """A piece of a document: `text == document.text[start:end]`, page and line from 1.
 
     `section` is where it begins, `speaker` who speaks in it (several joined by `; `), `locators`
-    how the source cites its parts, `printed_page` the number that stands on the page; each is empty
-    if the source does not say. `date` is the document's as written (`1954-05-17`, `c. 1957`),
-    empty if unknown; so is `url`. `language` is that of its corpus.
+    how the source cites its parts and which sections those are in, `printed_page` the number that
+    stands on the page; each is empty if the source does not say. `date` is the document's as
+    written (`1954-05-17`, `c. 1957`), empty if unknown; so is `url`. `language` is that of its
+    corpus.
     """
 
     row: int
@@ -144,7 +149,7 @@ class Passage:
     @property
     def locator(self) -> str:
         """The smallest part of the source that holds the whole passage (`s 10`), or empty."""
-        return common([found.locator for found in self.locators])
+        return common([found.locator for found in self.locators if found.locator])
 
     @property
     def marker(self) -> str:
@@ -163,8 +168,17 @@ class Passage:
 
     def locator_at(self, start: int) -> str:
         """How the source cites the place at the character `start` of the document."""
-        before = [found.locator for found in self.locators if found.start <= start - self.start]
+        before = [f.locator for f in self._located(start) if f.locator]
         return before[-1] if before else self.locator
+
+    def section_at(self, start: int) -> str:
+        """The path of headings above the character `start` of the document."""
+        before = [f.section for f in self._located(start) if f.section is not None]
+        return before[-1] if before else self.section
+
+    def _located(self, start: int) -> list[Located]:
+        """What begins up to there."""
+        return [found for found in self.locators if found.start <= start - self.start]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the API sends them; None where the source does not say."""
@@ -269,6 +283,11 @@ class Citation:
         return self.passage.locator_at(self.start)
 
     @property
+    def section(self) -> str:
+        """The path of headings above the place at which the quote begins, or empty."""
+        return self.passage.section_at(self.start)
+
+    @property
     def line(self) -> int:
         """The line of the document, from 1, at which the quote begins."""
         passage = self.passage
@@ -281,6 +300,7 @@ class Citation:
         return about | {
             "marker": self.marker,
             "locator": self.locator or None,
+            "section": self.section or None,
             "line": self.line,
             "start": self.start,
             "end": self.end,

@@ -23,14 +23,15 @@ from atlas_search.language.spelling import (
     without_marks,
 )
 from atlas_search.language.spelling import fold as fold
-from atlas_search.language.wraps import fill
+from atlas_search.language.wraps import fill, mend
 
-ANALYSER_VERSION = 2
+ANALYSER_VERSION = 3
 """Raised when the stems of a text change: a store and its questions must agree on them."""
 
 _LETTER = rf"[\w{MARKS}]"
-_WORD = re.compile(rf"\w{_LETTER}*(?:(?:['’]|[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*")
-_ELIDED = re.compile(rf"\w{_LETTER}*(?:(?:[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*")
+# `_` inside a word is of it, around it Markdown's mark of italics
+_WORD = re.compile(rf"[^\W_]{_LETTER}*(?:(?:['’]|[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*(?<!_)")
+_ELIDED = re.compile(rf"[^\W_]{_LETTER}*(?:(?:[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*(?<!_)")
 _PART = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?(?:[^\W\dA-Z_]|[{MARKS}])+|\d+")
 _APOSTROPHE = re.compile("['’]")
 _BROKEN = re.compile(BREAK)
@@ -184,7 +185,7 @@ def _parts(surface: str) -> list[str]:
     parts = halves(surface)
     if len(parts) == 1:
         parts = _PART.findall(without_marks(_APOSTROPHE.split(surface, maxsplit=1)[0]))
-    return parts if len(parts) > 1 else []
+    return parts if len(parts) > 1 or "_" in surface else []
 
 
 def content_words(found: Sequence[Word]) -> list[Word]:
@@ -217,14 +218,15 @@ def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[TextSpan]
     """The sentences of `text` as spans without surrounding blanks.
 
     A line's end ends a sentence too, for headings and list items stand on lines of their own, but
-    not where it only breaks the line (`language.wraps`) or a word. `unwrap` shows such a sentence
+    not where it only breaks the line (`language.wraps`) or a word, with a blank line or none.
+    `unwrap` shows such a sentence
     on one line, and the sentences of that line are itself.
     """
     return (_sentences_once if len(text) <= LONGEST_REMEMBERED else _whole)(text, language)
 
 
 def _whole(text: str, language: str) -> Sequence[TextSpan]:
-    return _settle(fill(text), language)
+    return _settle(fill(mend(text)), language)
 
 
 _sentences_once = lru_cache(REMEMBERED)(_whole)

@@ -42,7 +42,9 @@ _FIRST_WIDE = "\u2e80"
 _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+$")
 _BROKEN = re.compile(BREAK)
 _HYPHENATED = re.compile("\\w[-\u2010]\\s")  # before a capital or a digit: the hyphen is its own
-_GAP = re.compile(r"[ \t\r]*\n[ \t>]*")
+_GAP = re.compile(r"[ \t\r]*\n[ \t\n>]*")
+_TORN = re.compile(r"\n[ \t]*\n\s*(?=[a-z]{2})")
+_UNENDED = re.compile(r"[\w,’'”)\]]")
 
 
 class _Line(NamedTuple):
@@ -76,6 +78,21 @@ def fill(text: str) -> str:
         parts += [text[at:start], " " * (end - start)]
         at = end
     return "".join([*parts, text[at:]])
+
+
+def mend(text: str) -> str:
+    """`text` with blanks for the empty lines that tear a sentence in two, and as long as it was.
+
+    A long line that ends nothing stands before them, and small letters follow. Such as a PDF leaves
+    where a page ended, or behind every printed line.
+    """
+
+    def joined(gap: re.Match[str]) -> str:
+        line = text[text.rfind("\n", 0, gap.start()) + 1 : gap.start()].rstrip()
+        is_torn = len(line) > _NARROWEST and _UNENDED.match(line[-1])
+        return " " * len(gap[0]) if is_torn else gap[0]
+
+    return _TORN.sub(joined, text)
 
 
 def unwrap(sentence: str) -> str:

@@ -14,7 +14,8 @@ LONGEST = 120
 _HEAD = 4000  # characters in which a title is looked for
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|<\?.*?\?>|<!.*?>")
 _TAG = re.compile(
-    r"</?(?:title|h[1-6]|p|div|span|a|b|i|u|em|strong|small|center|font|br|hr|sup|sub|img)"
+    r"</?(?:title|h[1-6]|p|div|span|a|b|i|u|em|strong|small|center|font|br|hr|sup|sub|img|meta|link"
+    r"|html|head|body|base)"
     r"(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
@@ -29,7 +30,7 @@ _STATED = (
 )
 _FIELD = re.compile(r"[^\W\d_][\w -]{1,24}:\s+\S.*")
 _FENCE = re.compile(r"(-{3,}|\+{3,})")
-_MARKS = re.compile(r"^#+\s+|\s+#+$|^[-*+•]\s+")
+_MARKS = re.compile(r"^#{2,6}\s*|^#+\s+|\s+#+$|^[-*+•]\s+")
 _TARGET = r"(?:\([^)]*\)|\[[^\]]*\])"
 _PICTURE = re.compile(rf"\[!\[[^\]]*\]{_TARGET}\]{_TARGET}|!\[[^\]]*\]{_TARGET}")
 _COLUMNS = re.compile(r"\S {4,}\S")

@@ -172,7 +172,7 @@ def _line(
         right=after,
         page=passage.page,
         locator=passage.locator_at(start),
-        section=passage.section,
+        section=passage.section_at(start),
         speaker=passage.speaker,
         url=passage.url,
     )

@@ -53,7 +53,7 @@ class ReadPassage:
     def numbers(self) -> KnownNumbers:
         """Its numbers, with those of what is known of it."""
         passage = self.passage
-        places = (found.locator for found in passage.locators)
+        places = (f"{found.locator} {found.section or ''}" for found in passage.locators)
         known = (passage.title, passage.section, passage.date, *places, passage.printed_page)
         return KnownNumbers(numbers_of("\n".join((passage.text, *known))))
 

@@ -129,7 +129,7 @@ def open_export(path: Path) -> Iterator[Export]:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError:
         raise SourceError(f"There is no export at {path}.") from None
-    except (OSError, zipfile.BadZipFile) as error:
+    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:  # the last: of no version
         raise SourceError(
             f"{path} is no export: neither a folder nor a whole .zip ({error}). {WHOLE}"
         ) from error

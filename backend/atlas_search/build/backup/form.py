@@ -48,7 +48,10 @@ class LocatedPart(_Part):
     """From a character of a passage on, the source's own name for the place."""
 
     start: int = Field(ge=0, description="Character of the passage's text")
-    locator: str = Field(description="How the source cites the place from there on")
+    locator: str = Field(description="How the source cites the place from there on; may be empty")
+    section: str | None = Field(
+        None, description="Path of headings from there on, if the passage begins in another"
+    )
 
 
 class DocumentLine(_Part):

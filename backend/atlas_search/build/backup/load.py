@@ -254,7 +254,7 @@ def _rows(entry: Entry, document: Document) -> Iterator[PassageRow]:
             speaker=found.speaker if line.speaker is None else line.speaker,
             locators=found.locators
             if line.locators is None
-            else tuple(Located(part.start, part.locator) for part in line.locators),
+            else tuple(Located(part.start, part.locator, part.section) for part in line.locators),
             printed_page=found.printed_page if line.printed_page is None else line.printed_page,
         )
 

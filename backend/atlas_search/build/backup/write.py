@@ -116,7 +116,8 @@ def _passage(passage: Passage, tokens: int) -> form.PassageLine:
         section=passage.section,
         speaker=passage.speaker,
         locators=tuple(
-            form.LocatedPart(start=found.start, locator=found.locator) for found in passage.locators
+            form.LocatedPart(start=found.start, locator=found.locator, section=found.section)
+            for found in passage.locators
         ),
         printed_page=passage.printed_page,
         tokens=tokens,

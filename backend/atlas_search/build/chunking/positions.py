@@ -9,8 +9,8 @@ from atlas_search.language.text import TextSpan
 
 
 class Position(NamedTuple):
-    """Page, line (both from 1) and section at a passage's start, who speaks in it, and how the
-    source cites its parts and numbers its page.
+    """Page, line (both from 1) and section at a passage's start, who speaks in it, how the source
+    cites its parts and in which sections they are, and how it numbers its page.
 
     `speaker` names everybody who does, in order, with `; ` between; words of nobody in particular
     (a heading, a note of the reporter) add no name. Empty if unknown.
@@ -61,11 +61,19 @@ def _section(segments: Sequence[Segment], span: TextSpan) -> str:
 
 
 def _locators(segments: Sequence[Segment], span: TextSpan) -> tuple[Located, ...]:
-    """Each where it begins in the passage; the first may have begun before it."""
+    """Each where it begins in the passage; the first may have begun before it.
+
+    Sections are told where there are several.
+    """
+    has_several = any(segment.section != _section(segments, span) for segment in segments)
     return tuple(
-        Located(max(segment.start - span.start, 0), segment.locator)
+        Located(
+            max(segment.start - span.start, 0),
+            segment.locator,
+            segment.section if has_several else None,
+        )
         for segment in segments
-        if segment.locator
+        if segment.locator or has_several
     )
 
 
