@@ -14,6 +14,12 @@ export function fullPlace(passage) {
   return shortPlace(passage) + (differs ? ` (page ${page} of the file)` : "");
 }
 
+/** The section without the title of the document, which the first heading often repeats. */
+export function sectionBelow({ title, section }) {
+  if (!section || section === title) return null;
+  return section.startsWith(`${title} > `) ? section.slice(title.length + 3) : section;
+}
+
 /** A line for above a text: the headings it stands under, and who speaks; null without either. */
 export function contextLine({ section, speaker }) {
   if (!section && !speaker) return null;

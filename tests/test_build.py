@@ -13,7 +13,7 @@ from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_folder
 from atlas_search.cli.build_report import write_readable
-from atlas_search.core.errors import ConfigurationError, SourceError
+from atlas_search.core.errors import ConfigurationError, DamagedStore, SourceError
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.readers.txt import TxtReader
@@ -273,16 +273,24 @@ def test_a_collection_name_cannot_lead_out_of_its_folder(name: str) -> None:
         load_settings(chroma_collection_name=name)
 
 
-@pytest.mark.parametrize(
-    ("manifest", "force"), [("garbage", True), ('{"schema_version": 1}', False)]
-)
-def test_a_build_replaces_a_manifest_it_cannot_read(
-    source: Path, tmp_path: Path, embedder: LocalEmbedder, manifest: str, force: bool
+def test_a_build_replaces_a_manifest_of_another_schema(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
 ) -> None:
     build_from(source, tmp_path / "c", embedder)
-    (tmp_path / "c" / "manifest.json").write_text(manifest)
-    again = build_from(source, tmp_path / "c", embedder, force=force)
+    (tmp_path / "c" / "manifest.json").write_text('{"schema_version": 1}')
+    again = build_from(source, tmp_path / "c", embedder)
     assert len(ids(tmp_path / "c")) == again.manifest.passages
+
+
+def test_what_can_only_be_made_anew_is_with_force(
+    source: Path, tmp_path: Path, embedder: LocalEmbedder
+) -> None:
+    """Without a version that is whole there is nothing to lose."""
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "manifest.json").write_text("garbage")
+    with pytest.raises(DamagedStore, match="not valid JSON"):
+        build_from(source, tmp_path / "c", embedder)
+    assert build_from(source, tmp_path / "c", embedder, force=True).manifest.documents == 3
 
 
 def test_a_damaged_staging_area_is_set_aside(

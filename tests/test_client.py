@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from atlas_search.cli.client import filters_of, print_passages
+from atlas_search.cli.client import filters_of, print_closest, print_passages
 from atlas_search.core.errors import RequestError
 
 WORDING = {
@@ -84,3 +84,20 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
     ):
         assert line in plain.splitlines()
     assert plain.count("zzzz") == 1
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ("Harbour Act > Part 1", "  Harbour Act  Part 1"),
+        ("Harbour Act", "  Harbour Act"),
+        ("Harbour Act 1990 > Part 1", "  Harbour Act  Harbour Act 1990 > Part 1"),
+        (None, "  Harbour Act"),
+    ],
+)
+def test_a_title_is_told_once(section: str | None, told: str) -> None:
+    cited = {"marker": "[a.b p1]", "title": "Harbour Act", "section": section}
+    cited |= {"speaker": None, "date": None, "url": None, "quote": "It is so."}
+    console = Console(file=StringIO(), record=True, width=80)
+    print_closest(console, [cited])
+    assert console.export_text().splitlines()[1] == f"  [a.b p1]{told}"

@@ -292,16 +292,59 @@ def test_each_name_of_a_speaker_is_compared_once(
     ]
     write_sources(tmp_path / "s", {"a/said.jsonl": "".join(said)})
     build_tiny(tmp_path / "s", tmp_path / "c", HashEmbedder(), kind="jsonl")
-    compared, holds_one = [], FUNCTIONS["holds_one"]
+    compared, is_one = [], FUNCTIONS["is_one"]
 
     def counted(name: str, listed: str) -> bool:
         compared.append(name)
-        return holds_one(name, listed)
+        return is_one(name, listed)
 
-    monkeypatch.setitem(FUNCTIONS, "holds_one", counted)
+    monkeypatch.setitem(FUNCTIONS, "is_one", counted)
     store = EmbeddedStore(tmp_path / "c")
     found = store.scope({"speaker": ("mr roe",)})
     assert {passage.speaker for passage in store.passages(found.rows.tolist())} == {"Mr Roe"}
     assert len(found.rows) == 10
-    assert sorted(compared) == sorted(f"; {name};" for name in names)
+    assert sorted(compared) == sorted(names)
+    store.close()
+
+
+def test_a_section_is_asked_for_by_its_words(tmp_path: Path) -> None:
+    paths = [
+        "Part 1 > Dues",
+        *(f"Part {n}" for n in range(2, 13)),
+        "Part 12 - The Pier",
+        "\u7b2c12\u6761",
+    ]
+    told = [
+        json.dumps({"id": f"s{n}", "text": f"Rule {n}.", "section": path})
+        for n, path in enumerate(paths)
+    ]
+    write_sources(tmp_path / "s", {"a/rules.jsonl": "\n".join(told)})
+    build_tiny(tmp_path / "s", tmp_path / "c", HashEmbedder(), kind="jsonl")
+    store = EmbeddedStore(tmp_path / "c")
+
+    def asked(*values: str) -> list[str]:
+        found = store.scope({"section": values}).rows.tolist()
+        return sorted(passage.section for passage in store.passages(found))
+
+    assert asked("part 1") == ["Part 1 > Dues"]
+    assert asked("Part 12") == ["Part 12", "Part 12 - The Pier"]
+    assert asked("Part 1 > Dues", "pier") == ["Part 1 > Dues", "Part 12 - The Pier"]
+    assert asked("1") == ["Part 1 > Dues"]
+    assert asked("\u7b2c12") == ["\u7b2c12\u6761"]
+    assert asked("Part") == sorted(path for path in paths if path.startswith("Part"))
+    store.close()
+
+
+def test_values_that_a_filter_takes_as_one_are_counted_as_one(tmp_path: Path) -> None:
+    texts = [
+        "---\ncourt: Court\n---\nOne.",
+        "---\ncourt: court\n---\nTwo.",
+        "---\ncourt: [COURT, Court]\n---\nThree.",
+    ]
+    write_sources(tmp_path / "s", {f"a/{n}.txt": text for n, text in enumerate(texts)})
+    build_tiny(tmp_path / "s", tmp_path / "c", HashEmbedder())
+    store = EmbeddedStore(tmp_path / "c")
+    (counted,) = store.value_counts(np.arange(3), ["court"])
+    assert (counted.value, counted.documents) == ("COURT", 3)
+    assert len(store.scope({"court": ("court",)}).documents) == 3
     store.close()

@@ -3,7 +3,7 @@
 import { element, placeLine } from "../dom.js";
 import { say } from "../language.js";
 import { statusBadge } from "./passages.js";
-import { fullPlace } from "../places.js";
+import { fullPlace, sectionBelow } from "../places.js";
 import { placeOf } from "./sentences.js";
 
 /** What an answer cites, numbered. */
@@ -28,7 +28,7 @@ function sourceNodes(citation, page) {
     page.label(citation.corpus),
     citation.date,
     fullPlace(citation),
-    citation.section,
+    sectionBelow(citation),
     citation.speaker,
   ];
   const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };

@@ -162,3 +162,12 @@ def test_a_failing_build_says_nothing_of_a_manifest(
     atlas("txt", tmp_path / "nowhere", "--collection", "c", "--report", tmp_path / "r.json")
     assert not (tmp_path / "create").exists()
     assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--if-missing"]])
+def test_an_empty_name_is_not_that_of_the_configured_collection(
+    farm: Path, atlas: Atlas, hashes: HashEmbedder, more: list[str]
+) -> None:
+    code, said, told = atlas("txt", farm, "--collection", "", *more)
+    assert (code, said, hashes.embedded) == (1, "", 0)
+    assert "--collection is empty. Give the collection a name." in told

@@ -294,7 +294,9 @@ def test_damaged_documents_are_not_built_upon(name: str, changed: Path, tmp_path
     before = Manifest.read(changed)
     assert any(f"{name} is not as it was written" in problem for problem in problems(changed))
     write_sources(tmp_path / "source", CHANGED | {"farm/cows.txt": "Cows give milk again.\n"})
-    with pytest.raises(DamagedStore, match=rf"c is damaged: {name} .* `atlas store repair c`"):
+    with pytest.raises(
+        DamagedStore, match=rf"c is damaged: {name} .* `atlas create txt .*--force`"
+    ):
         build_tiny(tmp_path / "source", changed, HashEmbedder())
     with pytest.raises(NeedsSources):
         repair(changed, HashEmbedder(), silent)
@@ -340,16 +342,18 @@ def test_a_document_that_gets_another_id_is_not_taken_from_what_is_damaged(
 def test_what_damaged_documents_say_is_no_traceback(changed: Path, tmp_path: Path) -> None:
     rot(changed, b'"1901"', b'"1901;')
     write_sources(tmp_path / "source", CHANGED | {"farm/owls.txt": "Owls hoot.\n"})
-    with pytest.raises(DamagedStore, match=r"c is damaged: records.sqlite .*store repair"):
+    with pytest.raises(DamagedStore, match=r"c is damaged: records.sqlite .*atlas create txt"):
         build_tiny(tmp_path / "source", changed, HashEmbedder())
-    with pytest.raises(DamagedStore, match=r"c is damaged: records.sqlite .*store repair"):
+    with pytest.raises(DamagedStore, match=r"c is damaged: records.sqlite .*atlas create txt"):
         drop(changed, "sea", HashEmbedder(), silent)
 
 
 def test_a_title_that_is_no_text_is_damage(changed: Path) -> None:
     rot(changed, b"On sheep", b"On \xffheep")
     store = EmbeddedStore(changed)
-    with pytest.raises(DamagedStore, match=r"records.sqlite or .*recent cannot be read .*repair"):
+    with pytest.raises(
+        DamagedStore, match=r"records.sqlite or .*recent cannot be read .*store verify"
+    ):
         store.titled(np.arange(store.manifest.documents), "sheep")
     store.close()
 

@@ -5,12 +5,19 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.build.write import REBUILD_SHARE
 from atlas_search.core.errors import DamagedStore
-from atlas_search.stores.keywords import Keys, change_keywords
+from atlas_search.stores.keywords import (
+    Entry,
+    Keys,
+    Keywords,
+    change_keywords,
+    write_keywords,
+)
 from atlas_search.stores.versions import KEYWORDS
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, keyword_hits, live, write_sources
@@ -108,3 +115,22 @@ def test_a_damaged_index_ends_a_change_with_what_mends_it(
     keys = Keys.plain(MANY, MANY)
     with pytest.raises(DamagedStore, match=r"keyword index .* Run `atlas store repair`"):
         change_keywords(before, tmp_path / "after", keys, [0], [])
+
+
+def test_ties_go_by_row_wherever_the_index_has_them(tmp_path: Path) -> None:
+    """What was changed lies behind all else, and tantivy gives equals in the order they lie in."""
+    entries = [Entry(row, row, "a", ["wool", "sheep"]) for row in range(900)]
+    write_keywords(tmp_path / "k", entries)
+    keys = Keys.plain(900, 900)
+    stays = np.arange(900)
+    stays[:3] = -1
+    keys = keys.after(stays, stays)
+    added = [
+        Entry(int(keys.rows[row]), int(keys.documents[row]), "a", ["wool", "sheep"])
+        for row in range(3)
+    ]
+    change_keywords(tmp_path / "k", tmp_path / "changed", keys, [0, 1, 2], added)
+    keywords = Keywords(tmp_path / "changed")
+    found = keywords.matching("a", ["wool"], 10)
+    assert sorted(found.rows) == list(range(900))
+    keywords.close()

@@ -8,8 +8,9 @@ import pytest
 from atlas_search.build.maintain import repair
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
+from atlas_search.stores.versions import versions
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import live, silent
+from tests.tiny import build_tiny, live, silent
 from tests.upkeep.damage import Atlas, cut_short
 
 
@@ -43,3 +44,20 @@ def test_without_any_manifest_there_is_nothing_to_repair(folder: Path) -> None:
     (folder / "manifest.json").write_text("garbage")
     with pytest.raises(DamagedStore, match="is not valid JSON"):
         repair(folder, HashEmbedder(), silent)
+
+
+@pytest.mark.parametrize("force", [False, True], ids=["plain", "forced"])
+@pytest.mark.parametrize("lost", [False, True], ids=["garbage", "lost"])
+def test_a_build_does_not_take_the_place_of_what_a_lost_manifest_named(
+    folder: Path, source: Path, atlas: Atlas, lost: bool, force: bool
+) -> None:
+    before, held = Manifest.read(folder), sorted(versions(folder), key=lambda m: m.version)
+    if lost:
+        (folder / "manifest.json").unlink()
+    else:
+        (folder / "manifest.json").write_text("garbage")
+    assert f"atlas store repair {folder.name}" in atlas("verify")[2]
+    with pytest.raises(DamagedStore, match=f"atlas store repair {folder.name}"):
+        build_tiny(source, folder, HashEmbedder(), force=force)
+    assert sorted(versions(folder), key=lambda m: m.version) == held
+    assert repair(folder, HashEmbedder(), silent)[0] == before

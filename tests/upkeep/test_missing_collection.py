@@ -1,16 +1,18 @@
 """Upkeep of a collection that is not there, or that a build is changing."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from atlas_search.build.maintain import drop, repair
-from atlas_search.core.errors import SourceError
+from atlas_search.core.errors import DamagedStore, SourceError
+from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import lock, rollback
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import silent
-from tests.upkeep.damage import Atlas
+from tests.tiny import build_tiny, live, silent
+from tests.upkeep.damage import Atlas, cut_short
 
 
 @pytest.mark.parametrize("command", ["verify", "repair", "rollback"])
@@ -38,3 +40,14 @@ def test_nothing_is_looked_after_while_a_build_runs(folder: Path) -> None:
         with lock(folder), pytest.raises(SourceError, match="Another build of c is running"):
             change()
     assert Manifest.read(folder).version == version
+
+
+def test_what_mends_a_copy_is_said_of_the_copy(folder: Path, source: Path, two: list[str]) -> None:
+    copy = shutil.copytree(folder, folder.parent / "other")
+    cut_short(live(copy) / "records.sqlite")
+    (source / "farm" / "new.txt").write_text("New.")
+    with pytest.raises(DamagedStore, match=r"other is damaged: .* --collection other --force`"):
+        build_tiny(source, copy, HashEmbedder())
+    (live(copy) / "tokens" / "words.flat.npy").unlink()
+    with pytest.raises(DamagedStore, match="`atlas store repair other`"):
+        EmbeddedStore(copy)

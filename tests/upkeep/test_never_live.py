@@ -1,6 +1,8 @@
 """A version that was written and never went live is not one to go back to."""
 
+import errno
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,3 +83,26 @@ def test_what_a_killed_build_never_made_live_does_not_take_the_place_of_the_vers
     assert len(versions(folder)) == 3
     assert build_tiny(source, folder, HashEmbedder()).unchanged
     assert [m.version for m in versions(folder)] == two[::-1]
+
+
+@pytest.mark.parametrize("step", ["staging", "versions"])
+def test_what_fails_after_a_version_is_live_does_not_fail_the_build(
+    folder: Path, two: list[str], source: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def full(*_: object) -> None:
+        if step == "staging":
+            raise sqlite3.OperationalError("database or disk is full")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (source / "farm" / "new.txt").write_text("New.")
+    with monkeypatch.context() as patch:
+        if step == "staging":
+            patch.setattr("atlas_search.stores.staging.Staging.finish", full)
+        else:
+            patch.setattr("atlas_search.build.version.remove_old", full)
+        report = build_tiny(source, folder, HashEmbedder())
+    assert report.manifest == Manifest.read(folder)
+    (source / "farm" / "newer.txt").write_text("Newer.")
+    again = build_tiny(source, folder, HashEmbedder()).manifest
+    assert [m.version for m in versions(folder)] == [again.version, report.manifest.version]
+    assert again.documents == report.manifest.documents + 1

@@ -19,7 +19,7 @@ from tests.tiny import (
     keyword_hits,
     write_sources,
 )
-from tests.upkeep.damage import Atlas, damaged
+from tests.upkeep.damage import Atlas, cut_short, damaged
 
 
 def test_rollback_goes_to_the_version_before_and_a_build_goes_on_from_there(
@@ -92,3 +92,11 @@ def test_without_another_version_there_is_none_to_go_back_to(folder: Path, atlas
     code, _, error = atlas("rollback")
     assert code == 1
     assert "other versions on disk: none" in error
+
+
+def test_a_damaged_version_does_not_become_live(folder: Path, two: list[str], atlas: Atlas) -> None:
+    cut_short(folder / two[0] / "records.sqlite")
+    code, _, error = atlas("rollback")
+    assert (code, Manifest.read(folder).version) == (1, two[1])
+    assert f"{two[0]} is damaged: records.sqlite has " in error
+    assert error.endswith("It is not live.\n")

@@ -4,9 +4,10 @@ Read what is new, place all documents, embed what has no vector, write a version
 one, make it live in one step. A build that is killed goes on where it was.
 """
 
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -172,7 +173,8 @@ def build(
                 make_live(folder, manifest, live)
             progress(LAST_STAGE, 1, 1)
             unchanged = False
-        staging.finish(options.origin)
+        with suppress(OSError, sqlite3.DatabaseError):  # it is live; the next build forgets this
+            staging.finish(options.origin)
     seconds = round(time.monotonic() - started, 3)
     return BuildReport(manifest, files, did, plan.read, embedded, unchanged, seconds)
 

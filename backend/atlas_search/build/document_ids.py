@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.stores.record_rows import DocumentColumns
 from atlas_search.stores.record_writer import Provenance
@@ -101,8 +102,21 @@ def place(found: Iterable[FoundDocument]) -> list[Placed]:
         for document in documents
         if (id_ := plain_id(document.corpus, document.provenance.stem))
     ]
+    require_apart(zip(ids, documents, strict=True))
     pairs = sorted(zip(ids, documents, strict=True), key=lambda pair: (pair[1].corpus, pair[0]))
     return [Placed(id_, document) for id_, document in pairs]
+
+
+def require_apart(named: Iterable[tuple[str, FoundDocument]]) -> None:
+    """Raise SourceError if two documents have one id: a stem may end as a digest does."""
+    sources: dict[str, str] = {}
+    for id_, document in named:
+        if id_ in sources:
+            raise SourceError(
+                f"{sources[id_]} and {document.source} both give the document {id_}: rename one "
+                "of them."
+            )
+        sources[id_] = document.source
 
 
 def changes(before: DocumentColumns | None, now: Iterable[Kept | Placed]) -> Changes:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.build.document_ids import FoundDocument, Kept, Placed
+from atlas_search.build.remedy import remedy
 from atlas_search.core.domain import Document, Metadata, Passage, passage_id
-from atlas_search.core.errors import AtlasError, DamagedStore, MissingStore
+from atlas_search.core.errors import AtlasError, DamagedStore, MissingStore, OutdatedStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.stores.digests import check_files, damaged_files, files_of, touched
 from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
@@ -32,8 +33,10 @@ from atlas_search.stores.versions import (
     ORDER,
     RECENT_RECORDS,
     RECORDS,
+    STAGING,
     TOKENS,
     WORDS,
+    versions,
 )
 from atlas_search.stores.words import WordTable, no_words
 
@@ -92,23 +95,23 @@ class Live:
     def _check_few_documents(self) -> None:
         """Check those that are recent, and what was written to after the version was."""
         names = files_of(self.manifest, RECORDS)
-        with self._explained():
+        with self._explained(RECORDS):
             few = {*touched(self.folder, names), RECENT_RECORDS} & {*names}
             if problems := damaged_files(self.folder, self.manifest, few):
                 raise DamagedStore("; ".join(problems.values()))
 
     def _check(self, part: str) -> None:
-        with self._explained():
+        with self._explained(part):
             check_files(self.folder, self.manifest, part)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explained(self, part: str) -> Iterator[None]:
         try:
             yield
         except DamagedStore as error:
+            folder = self.folder.parent
             raise DamagedStore(
-                f"{self.manifest.collection} is damaged: {error}. Run `atlas store repair "
-                f"{self.manifest.collection}`."
+                f"{folder.name} is damaged: {error}. {remedy(folder, self.manifest, {part})}"
             ) from error
 
     @cached_property
@@ -128,7 +131,7 @@ class Live:
     def words(self) -> WordTable:
         """The words of its documents. Raises DamagedStore; an earlier Atlas wrote none."""
         if not files_of(self.manifest, WORDS):
-            raise DamagedStore(no_words(self.manifest.collection))
+            raise DamagedStore(no_words(self.folder.parent.name))
         self._check(WORDS)
         return WordTable.of_version(self.folder / WORDS, self.order, self.document_of)
 
@@ -254,10 +257,14 @@ def open_live(folder: Path, *, or_none: bool) -> Live | None:
     """The live version, or None if there is none that this Atlas can read.
 
     Raises DamagedStore if its documents cannot be read, unless it may be None then; all of them are
-    read to see that.
+    read to see that. In any case it does if there are whole versions, but nothing says which one is
+    live: what is built would take their place.
     """
+    manifest = _live_manifest(folder, or_none=or_none)
+    if manifest is None:
+        return None
     try:
-        live = Live(folder, Manifest.read(folder))
+        live = Live(folder, manifest)
         if or_none:
             try:
                 live.require_documents()
@@ -265,10 +272,24 @@ def open_live(folder: Path, *, or_none: bool) -> Live | None:
                 live.close()
                 raise
         return live
-    except MissingStore:
-        return None
     except DamagedStore:
         if or_none:
+            return None
+        raise
+
+
+def _live_manifest(folder: Path, *, or_none: bool) -> Manifest | None:
+    try:
+        return Manifest.read(folder)
+    except OutdatedStore:
+        return None
+    except MissingStore as error:
+        # a first build that was killed just before its version went live goes on
+        if versions(folder) and not (folder / STAGING).exists():
+            raise DamagedStore(str(error)) from error
+        return None
+    except DamagedStore:
+        if or_none and not versions(folder):
             return None
         raise
 

@@ -7,7 +7,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.document_ids import FoundDocument, Kept, Placed, place, plain_id
+from atlas_search.build.document_ids import (
+    FoundDocument,
+    Kept,
+    Placed,
+    place,
+    plain_id,
+    require_apart,
+)
 from atlas_search.build.live_version import Live
 
 
@@ -40,6 +47,9 @@ def _in_order(
     """Runs of documents that stay, and where they belong among them those that stand `alone`."""
     keys = list(zip(live.columns.corpora, live.columns.ids, strict=True)) if alone else []
     places = [bisect_left(keys, (each.found.corpus, each.id)) for each in alone]
+    for each, at in zip(alone, places, strict=True):
+        if at < len(keys) and stay[at] and live.columns.ids[at] == each.id:
+            require_apart([(each.id, live.found(at)), (each.id, each.found)])
     turns = np.flatnonzero(stay[1:] != stay[:-1]) + 1
     ends = np.cumsum([corpus.documents for corpus in live.manifest.corpora])
     edges = np.unique(np.concatenate([[0], turns, ends, places])).tolist()

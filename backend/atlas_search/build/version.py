@@ -5,7 +5,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version as installed_version
@@ -246,7 +246,8 @@ def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
     """Make a written version live in one step, and remove all but it and the one before."""
     kept = {previous.manifest.version} if previous else _older(folder)
     go_live(folder, manifest)
-    remove_old(folder, {manifest.version, *kept})
+    with suppress(OSError):  # it is live; the next build removes them
+        remove_old(folder, {manifest.version, *kept})
 
 
 def _older(folder: Path) -> set[str]:

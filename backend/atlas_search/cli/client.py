@@ -109,7 +109,7 @@ def print_answer(console: Console, answer: Document) -> None:
         say(answer["answer"] or _why_not(answer["reason"]))
     _print_confidence(say, answer)
     _print_choices(say, answer["choices"])
-    _print_closest(console, answer["closest"])
+    print_closest(console, answer["closest"])
     for line in dict.fromkeys(_citation_line(citation) for citation in answer["citations"]):
         console.print(f"  {line}", markup=False, soft_wrap=True)
     notes = [
@@ -162,7 +162,8 @@ def _print_confidence(say: Callable[[str], None], answer: Document) -> None:
         say(f"  {CONFIDENCE[answer['confidence']['word']]}")
 
 
-def _print_closest(console: Console, closest: Sequence[Document]) -> None:
+def print_closest(console: Console, closest: Sequence[Document]) -> None:
+    """What comes closest where there is no answer, under its heading; nothing if there is none."""
     if closest:
         console.print(f"{CLOSEST}:", markup=False)
     for quoted in closest:
@@ -246,8 +247,13 @@ def _source_line(of: Mapping[str, Any]) -> str:
 
 
 def _citation_line(of: Mapping[str, Any]) -> str:
-    """With its section and who speaks, which tell places of one page apart."""
-    return _fields(of, "marker", "title", "section", "speaker", "date", "url")
+    """With its section and who speaks, which tell places of one page apart.
+
+    The first heading often repeats the title, which is told once.
+    """
+    section = (of["section"] or "").removeprefix(f"{of['title']} > ")
+    told = {**of, "section": "" if section == of["title"] else section}
+    return _fields(told, "marker", "title", "section", "speaker", "date", "url")
 
 
 def _fields(of: Mapping[str, Any], *names: str) -> str:

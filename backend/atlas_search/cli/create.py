@@ -110,6 +110,7 @@ def store_command(
     def command(**given: Any) -> None:
         console = Console(stderr=True)
         try:
+            require_name(given["collection"])
             if given["if_missing"] and _is_built(given["collection"]):
                 return
             chosen = {name: given.pop(name) for name in own}
@@ -193,6 +194,12 @@ def _check(given: Mapping[str, Any]) -> None:
         raise SourceError("--corpora, --corpus-field and --corpus exclude each other. Give one.")
     if given["report"] and not given["report"].parent.is_dir():
         raise SourceError(f"--report {given['report']}: there is no such folder. Make it first.")
+
+
+def require_name(collection: str) -> None:
+    """Raise SourceError for an empty name, such as an unset variable of a script gives."""
+    if not collection:
+        raise SourceError("--collection is empty. Give the collection a name.")
 
 
 def _is_built(collection: str) -> bool:

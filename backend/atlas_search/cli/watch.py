@@ -14,6 +14,7 @@ import typer
 from atlas_search.atlas import Atlas, settings_for
 from atlas_search.build.build import BuildReport
 from atlas_search.cli.build_report import refused
+from atlas_search.cli.create import require_name
 from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.core.corpus_id import check_id
 from atlas_search.core.disk import writing_anywhere
@@ -45,6 +46,7 @@ def watch_command(
 
     As `atlas create files FOLDER` does: only what changed is read, and a running server follows.
     """
+    require_name(collection)
     settings = settings_for(collection)
     if corpus:
         check_id(corpus, "--corpus")

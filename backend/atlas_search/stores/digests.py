@@ -106,7 +106,7 @@ def check_touched(version: Path, manifest: Manifest) -> None:
     if problems:
         raise DamagedStore(
             f"{version} is damaged: {'; '.join(problems.values())}. Run `atlas store repair "
-            f"{manifest.collection}`."
+            f"{version.parent.name}`."
         )
 
 
@@ -122,11 +122,11 @@ def check_sizes(version: Path, manifest: Manifest) -> None:
         except OSError as error:
             raise DamagedStore(
                 f"{version} is damaged: {error.filename} cannot be read ({error.strerror}). "
-                f"Run `atlas store repair {manifest.collection}`."
+                f"Run `atlas store repair {version.parent.name}`."
             ) from error
         is_complete = part != "chroma" or not without_digest(manifest)
         if is_complete and found != expected:
             raise DamagedStore(
                 f"{version} is damaged: {part} has {found} bytes, not {expected} as it was "
-                f"written. Run `atlas store repair {manifest.collection}`."
+                f"written. Run `atlas store repair {version.parent.name}`."
             )

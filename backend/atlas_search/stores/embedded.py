@@ -69,7 +69,7 @@ class EmbeddedStore:
                 "neither embeds anything again."
             )
         if not files_of(self.manifest, WORDS):
-            raise OutdatedStore(no_words(self.manifest.collection))
+            raise OutdatedStore(no_words(folder.name))
         version = folder / self.manifest.version
         check_sizes(version, self.manifest)
         try:
@@ -79,7 +79,7 @@ class EmbeddedStore:
         except Exception as error:  # what Chroma, SQLite and NumPy raise for damage is of no kind
             raise DamagedStore(
                 f"{version} is damaged and cannot be opened ({type(error).__name__}: {error}). "
-                f"Run `atlas store repair {self.manifest.collection}`."
+                f"Run `atlas store repair {folder.name}`."
             ) from error
 
     def _open(self, version: Path) -> None:
@@ -148,7 +148,7 @@ class EmbeddedStore:
             raise DamagedStore(
                 f"The store {version} is damaged: the manifest says {self.manifest.passages} "
                 f"passages, but {', '.join(f'{part} has {n}' for part, n in wrong.items())}. "
-                f"Run `atlas store repair {self.manifest.collection}`."
+                f"Run `atlas store repair {version.parent.name}`."
             )
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
@@ -233,7 +233,7 @@ class EmbeddedStore:
                 if (rows < 0).any():  # damage, and no answer
                     raise DamagedStore(
                         f"The vector index of {corpus} has ids that are no passage's. Run `atlas "
-                        f"store repair {self.manifest.collection}`."
+                        f"store repair {self._version.parent.name}`."
                     )
                 return rows, found.similarities
             stands = (rows >= 0) & ~self._is_recent[rows]

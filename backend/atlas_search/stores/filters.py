@@ -1,6 +1,7 @@
 """Conditions on metadata, and the SQL that checks them."""
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,17 +62,17 @@ def where(filters: Filter) -> tuple[str, list[str | float]]:
                 # before it takes out the equal ones
                 alternatives.append(
                     f"passages.{field} IN (SELECT {field} FROM (SELECT DISTINCT {field} "
-                    f"FROM {{of}}passages LIMIT -1) WHERE holds_one({_NAMES[field]}, ?))"
+                    f"FROM {{of}}passages LIMIT -1) WHERE {_HELD[field]})"
                 )
-                values.append(json.dumps([_PATTERNS[field].format(v) for v in condition]))
+                values.append(json.dumps(condition))
         clauses.append(f"({' OR '.join(alternatives)})")
     return " AND ".join(clauses), values
 
 
 _LISTED = "(SELECT value FROM json_each(?))"
-# several speakers are joined by `; `, the headings of a section by ` > `
-_NAMES = {"speaker": "'; ' || speaker || ';'", "section": "section"}
-_PATTERNS = {"speaker": "; {};", "section": "{}"}
+_HELD = {"speaker": "is_one(speaker, ?)", "section": "says_one(section, ?)"}
+# or digit; not Chinese and the like, which have no blanks between words
+_LETTER = "[^\\W_\u2e80-\U0010ffff]"
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
@@ -100,13 +101,19 @@ def _within(*ends: tuple[str, str | float | None]) -> tuple[str, list[str | floa
     return " AND ".join(clause for clause, _ in given) or "0", [value for _, value in given]
 
 
-def _holds_one(text: str, listed: str) -> bool:
-    """Whether `text` holds one of the strings of a JSON list, small and capital letters alike.
+def _is_one(speakers: str, listed: str) -> bool:
+    """Whether one of the speakers, joined by `; `, is one of a JSON list, small and capital letters
+    alike: of A to Z, as in SQL."""
+    names = speakers.translate(_SMALL).split("; ")
+    return any(value in names for value in _folded(listed))
 
-    Of A to Z, as in SQL.
+
+def _says_one(section: str, listed: str) -> bool:
+    """Whether a section path has the words of one of a JSON list: `Part 1` is none of `Part 12`.
+
+    Small and capital letters are alike, of A to Z.
     """
-    small = text.translate(_SMALL)
-    return any(value in small for value in _folded(listed))
+    return any(pattern.search(section.translate(_SMALL)) for pattern in _as_words(listed))
 
 
 def _lies_in_one(first: str | None, last: str, spans: str) -> bool:
@@ -124,6 +131,21 @@ def _folded(listed: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
+def _as_words(listed: str) -> tuple[re.Pattern[str], ...]:
+    def edge(character: str, pattern: str) -> str:
+        return pattern if re.match(_LETTER, character) else ""
+
+    return tuple(
+        re.compile(
+            edge(value[:1], f"(?<!{_LETTER})")
+            + re.escape(value)
+            + edge(value[-1:], f"(?!{_LETTER})")
+        )
+        for value in _folded(listed)
+    )
+
+
+@lru_cache(maxsize=8)
 def _sorted(spans: str) -> tuple[Sequence[str], Sequence[str]]:
     """The first days in order, and with each the last day of all spans up to there."""
     ordered = sorted(json.loads(spans))
@@ -131,7 +153,8 @@ def _sorted(spans: str) -> tuple[Sequence[str], Sequence[str]]:
 
 
 FUNCTIONS: Mapping[str, Callable[..., bool]] = {
-    "holds_one": _holds_one,
+    "is_one": _is_one,
+    "says_one": _says_one,
     "lies_in_one": _lies_in_one,
 }
 """What the conditions call, by its name in SQL."""

@@ -189,7 +189,8 @@ class Keywords:
     def matching(
         self, corpus: str, terms: Sequence[str], depth: int, within: Sequence[int] | None = None
     ) -> KeywordHits:
-        """Up to `depth` + OVERFETCH passages of `corpus` with any of `terms`; "" is every corpus.
+        """The passages of `corpus` with any of `terms`, "" is every corpus: at least `depth`, with
+        all that are as good as the last of these, for tantivy gives ties in any order.
 
         `within`, if given, are the indices of the only documents allowed.
         """
@@ -207,7 +208,12 @@ class Keywords:
             # a constant score of 0: a filter must not change the order
             clauses = [(must, tantivy.Query.const_score_query(each, 0.0)) for each in filters]
             query = tantivy.Query.boolean_query([(must, query), *clauses])
-        return self._search(query, depth + OVERFETCH)
+        limit = depth + OVERFETCH
+        while True:
+            found = self._search(query, limit)
+            if len(found.rows) < limit or found.scores[-1] < found.scores[depth - 1]:
+                return found
+            limit *= 8
 
     def holding(self, terms: Sequence[str]) -> list[int]:
         """The rows of all passages with every one of `terms`, ascending; all without any."""

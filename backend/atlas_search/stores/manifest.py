@@ -224,11 +224,7 @@ class Manifest(_Part):
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
-            raise MissingStore(
-                f"There is no collection at {folder}: {FILE_NAME} is missing. {_others(folder)}"
-                "`atlas demo` builds the bundled demo; `atlas create files SOURCE --collection "
-                f"{folder.name}` builds one from your own files."
-            ) from None
+            raise MissingStore(_missing(folder)) from None
         except OSError as error:
             raise DamagedStore(
                 f"{path} cannot be read ({error.strerror}). Give the user who runs Atlas the right "
@@ -270,6 +266,16 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _missing(folder: Path) -> str:
+    what = f"There is no collection at {folder}: {FILE_NAME} is missing."
+    if any(folder.glob(f"[0-9]*/{FILE_NAME}")):  # of versions
+        return f"{what} Versions of it are there: run `atlas store repair {folder.name}`."
+    return (
+        f"{what} {_others(folder)}`atlas demo` builds the bundled demo; `atlas create files SOURCE "
+        f"--collection {folder.name}` builds one from your own files."
+    )
 
 
 def _others(folder: Path) -> str:

@@ -126,7 +126,10 @@ class RecordFiles:
 
     def unreadable(self, error: Exception) -> DamagedStore:
         """The error of files that cannot be read."""
-        return DamagedStore(f"{self._names} cannot be read ({error}). Run `atlas store repair`.")
+        return DamagedStore(
+            f"{self._names} cannot be read ({error}). `atlas store verify` says what brings them "
+            "back."
+        )
 
     def close(self) -> None:
         """Close all connections, once nobody has one; what is asked later raises ClosedStore."""

@@ -362,7 +362,8 @@ class Records:
     def value_counts(self, documents: Sequence[int], fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, by field, count and value.
 
-        A date within one year counts as that year.
+        A date within one year counts as that year; small and capital letters are alike, as to a
+        filter.
         """
         query = f"""
             SELECT DISTINCT document, field, {_IN_CELL} AS value
@@ -370,8 +371,8 @@ class Records:
             AND field IN (SELECT value FROM json_each(?))
         """
         outer = """
-            SELECT field, value, COUNT(*) AS documents FROM {}
-            GROUP BY field, value ORDER BY field, documents DESC, value
+            SELECT field, MIN(value) AS value, COUNT(DISTINCT document) AS documents FROM {}
+            GROUP BY field, value COLLATE NOCASE ORDER BY field, documents DESC, value
         """
         keys = json.dumps(self._document_number.keys(documents))
         found = self._rows(query, (keys, json.dumps([*fields])), outer=outer)
