@@ -10,7 +10,7 @@ from atlas_search.answer.quotes.kinds import KINDS
 from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.answer.quotes.mismatch import denies_what_is_asked
 from atlas_search.providers.embedding import Embedder
-from tests.truth.collection import closest, collection, said
+from tests.truth.collection import closest, collection, said, warnings
 
 HEAD = "---\ntitle: The pier of Norport\n---\n"
 MATCH = (
@@ -120,6 +120,18 @@ HELD = [
         "Of the catch, the larger part goes to the owner of the boat.",
     ),
     (
+        "time",
+        "How long must a pilot be away to lose his place?",
+        "A pilot who is away for two consecutive months loses his place.",
+        "A pilot who is away without leave of the board loses his place.",
+    ),
+    (
+        "age",
+        "Up to what age may a boy row in the harbour?",
+        "A boy may row in the harbour up to his 14th birthday.",
+        "A boy may row in the harbour while the bell is silent.",
+    ),
+    (
         "age",
         "How old must a pilot be?",
         "A pilot must be at least 21 years of age.",
@@ -180,3 +192,59 @@ def test_of_what_is_not_so_the_sentence_that_denies_it_leads(
 def test_what_a_sentence_denies_is_what_is_asked(sentence: str, denies: bool) -> None:
     question = "To whom does the Act not apply?"
     assert denies_what_is_asked(question, sentence) is denies
+
+
+def test_the_sentence_with_the_date_leads(tmp_path: Path, embedder: Embedder) -> None:
+    dated = "She was appointed on 28 July 1915."
+    text = (
+        "---\ntitle: Deputies of the harbour master\n---\nZelda Moor became deputy harbour master "
+        "of Norport and was a properly appointed deputy of the harbour master. Deputies are "
+        f"appointed by the board. {dated}\n"
+    )
+    with collection(tmp_path, embedder, {"town/deputies.txt": text}, ALL) as atlas:
+        answer = atlas.ask("When was Zelda Moor appointed deputy harbour master?")
+    told = said(answer)
+    assert dated in told[:2]
+    assert told[0] == dated or told.index(dated) == 1  # behind the one that `She` leans on
+
+
+@pytest.mark.parametrize("question", ["Is the contract of the agent void?"])
+def test_what_counsel_argued_stands_behind_what_was_found(
+    tmp_path: Path, embedder: Embedder, question: str
+) -> None:
+    argued = "Mr Low argued very forcefully that the contract of the agent is void."
+    found = "The contract of the agent is not void, but nobody can be made to keep it."
+    head = "---\ntitle: Agents\n---\n"
+    with collection(
+        tmp_path / "both", embedder, {"town/a.txt": f"{head}{argued} {found}\n"}
+    ) as atlas:
+        assert said(atlas.ask(question))[:1] == [found]
+    with collection(tmp_path / "one", embedder, {"town/a.txt": f"{head}{argued}\n"}, ALL) as atlas:
+        answer, asked = atlas.ask(question), atlas.ask("What did Mr Low argue of the contract?")
+    note = "What is quoted is what somebody argued; no quote says what was found."
+    assert (said(answer), note in warnings(answer)) == ([argued], True)
+    assert (said(asked), note in warnings(asked)) == ([argued], False)
+
+
+def test_the_name_of_a_case_is_not_what_is_asked_of_it(tmp_path: Path, embedder: Embedder) -> None:
+    text = (
+        "---\ntitle: Hemlock Pathe v Suresh Party\n---\nThe house of Hemlock Pathe was sold to "
+        "Suresh Party in May. The price was paid at once.\n"
+    )
+    with collection(tmp_path, embedder, {"town/case.txt": text}) as atlas:
+        answer = atlas.ask("Who represented the plaintiff in Hemlock Pathe v Suresh Party?")
+    assert answer.outcome.decision == "ABSTAIN"
+
+
+def test_a_court_named_in_full_is_not_the_court_of_another_country(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    files = {
+        "law/a.txt": "---\ntitle: Charter of Norland\n---\nA Justice of a federal court of the "
+        "constitutional order must retire at the age of 70 years.\n",
+        "law/b.txt": "---\ntitle: Basic Law of Sudland\n---\nThe Federal Constitutional Court has "
+        "two chambers. Its members are elected.\n",
+    }
+    with collection(tmp_path, embedder, files) as atlas:
+        answer = atlas.ask("At what age must a Justice of the Federal Constitutional Court retire?")
+    assert answer.outcome.decision == "ABSTAIN"

@@ -149,3 +149,22 @@ def test_the_rows_of_a_table_are_quoted_beside_sentences() -> None:
         *rows,
         sentence,
     ]
+
+
+def test_a_list_with_bullets_is_quoted_with_what_introduces_it() -> None:
+    items = ("- retain the passport of the party;", "- remain with the party.")
+    text = "\n\n".join(("The leader of a party on its travels shall:", *items))
+    assert quoted(text) == [" ".join(text.split())]
+
+
+def test_what_introduces_a_list_is_no_quote_without_it() -> None:
+    items = [f"- {'shall keep every record of the office and ' * 14}more of {n}" for n in "abc"]
+    text = "\n\n".join(("Every judge of the court of the harbour:", *items))
+    quotes = quotes_of(passage(text), 0)
+    assert [f"- {quote.text}" for quote in quotes] == items
+    assert {quote.before.text for quote in quotes if quote.before} == {text.split("\n")[0]}
+
+
+def test_it_of_no_thing_leans_on_nothing() -> None:
+    text = "The ferry is old. It is recognised that the harbour should pay for the pier."
+    assert [quote.before for quote in quotes_of(passage(text), 0)] == [None, None]

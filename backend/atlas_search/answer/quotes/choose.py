@@ -9,15 +9,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from atlas_search.answer.quotes.argued import asks_what_is_argued, is_argued
 from atlas_search.answer.quotes.beside import Opposed, with_other_sides, with_what_is_before
 from atlas_search.answer.quotes.change import asks_for_change, ends_in_time
-from atlas_search.answer.quotes.kinds import asked_for, asks_for_current
+from atlas_search.answer.quotes.kinds import MEASURES, asked_for, asks_for_current
 from atlas_search.answer.quotes.likelihood import Confidence, Grounds, grounds
 from atlas_search.answer.quotes.mismatch import denies_nothing, denies_what_is_asked
 from atlas_search.answer.quotes.names import (
     SUBJECT,
     is_said_by,
     on_the_named,
+    people_of,
     speakers_in,
     speaks_of,
 )
@@ -32,6 +34,8 @@ from atlas_search.search.rerankers.fused import OWN_WEIGHTS
 COMPARED = 8  # quotes, by meaning; comparing 12 or all moved no figure by more than 0.005
 SHARE_OF_BEST = 0.7  # a further quote must score this share of the best one
 PASSAGE = 0.5  # weight of what is known of the passage
+BEYOND_TITLE = 0.3
+"""What the title may add to the share that a quote covers of the question's other terms."""
 KIND = 0.1  # weight of a quote's holding what kind of thing is asked for
 
 
@@ -104,6 +108,7 @@ class Chosen:
             *(f"No quote was found that is likely to answer: {part.question}" for part in silent),
             *(f"No passage quoted speaks of {name}." for name in self._unspoken(needed)),
             *self._others_words(),
+            *self._argued(),
             *([self.unread] if self.unread else []),
         )
 
@@ -115,6 +120,13 @@ class Chosen:
         whom = " or ".join(speakers_in(question))
         own = not whom or len(others) < len(passages)
         return [] if own else [f"No passage quoted is by {whom}: others speak."]
+
+    def _argued(self) -> list[str]:
+        """If all that is quoted is what somebody argued, and that is not asked for."""
+        quotes = self.whole.quotes
+        if asks_what_is_argued(self.whole.question) or not all(is_argued(q.text) for q in quotes):
+            return []
+        return ["What is quoted is what somebody argued; no quote says what was found."]
 
     def _unspoken(self, needed: float) -> list[str]:
         """The names of the whole question that no quote for a part of it speaks of either."""
@@ -176,6 +188,9 @@ def _part(
 ) -> Part:
     scored = sorted(_score(prompt, found, vectors), key=lambda quote: quote.order)
     best = [q for q in scored if q.score >= SHARE_OF_BEST * scored[0].score]
+    best = _holding_first(prompt, best)
+    if not asks_what_is_argued(prompt.question):
+        best.sort(key=lambda quote: is_argued(quote.text))
     best = _denying_first(prompt.question, best)
     quotes = on_the_named(prompt.question, unlike((), best))
     given = [item.passage for item in passages_to_quote(prompt)]
@@ -184,6 +199,14 @@ def _part(
         tuple(quotes),
         grounds(prompt.question, quotes, given, weights_of(prompt)),
     )
+
+
+def _holding_first(prompt: Extract, quotes: Sequence[Quote]) -> list[Quote]:
+    """The same, best first; where a date or a number is asked for, those that hold one lead."""
+    asked, evidence = asked_for(prompt.question), _evidence(prompt)
+    if asked.name not in MEASURES:
+        return list(quotes)
+    return sorted(quotes, key=lambda q: not asked.held(q.text, evidence, prompt.question))
 
 
 def _denying_first(question: str, quotes: Sequence[Quote]) -> list[Quote]:
@@ -239,13 +262,18 @@ def _most_covering(prompt: Extract) -> list[Quote]:
         weights = _weights(prompt, passage.language)
         total = sum(weights.values()) or 1.0
         about = f"{passage.title}\n{passage.section}\n{passage.speaker}\n{passage.date}"
-        context = all_terms(about, passage.language)
+        context = all_terms("\n".join([about, *people_of(passage)]), passage.language)
+        titled = all_terms(passage.title, passage.language)
+        rest = {term: weight for term, weight in weights.items() if term not in titled}
         before = frozenset[str]()
         for quote in quotes_of(passage, rank):
             alone = _covered(quote.terms | context, weights) / total
             read_on = _covered(quote.terms | context | before, weights) / total
-            before = quote.terms
             coverage = (alone + read_on) / 2
+            if rest:  # what is asked of a case is more than its name
+                share = _covered(quote.terms | before, rest) / sum(rest.values())
+                coverage = min(coverage, share + BEYOND_TITLE)
+            before = quote.terms
             reach = coverage + PASSAGE * _strength(prompt.passages, quote)
             found.setdefault(quote.text, (reach, replace(quote, score=coverage)))
     best = sorted(found.values(), key=lambda each: (-each[0], each[1].rank, each[1].start))

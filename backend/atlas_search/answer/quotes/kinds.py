@@ -123,11 +123,18 @@ def _kind(name: str, question: str, answer: str | Held) -> tuple[re.Pattern[str]
 
 _TIMES = r"(?:seconds?|minutes?|hours?|(?:working |business |sitting )?days?|weeks?|months?|years?|"
 _TIMES += r"decades?|centur(?:y|ies))"
+_SPAN = "[^.;]{0,20}"  # between a number and its unit: `two consecutive months`
+_DATES = (
+    rf"\b1\d{{3}}s?\b|\b20\d\ds?\b|\b[Ii]n \d{{3}}\b|\d (?:AD|BC)\b|\b(?:{_MONTH})\b|"
+    # a rule says when by what comes before it: `within 90 days of registration`
+    rf"\bcentur(?:y|ies)\b|(?i:(?:\d|\b(?:{_WORDS}))\b{_SPAN}\b{_TIMES}\b)|"
+    r"(?i:\b(?:immediately|as soon as|upon|once|until|after|before)\b)"
+)
 _KINDS = (
     _kind(
         "age",
         r"\bhow old\b|\b(?:what|which) age\b|\byoungest age\b",
-        r"(?i:\b(?:aged?|years?[- ]old|years of age)\b)",
+        r"(?i:\b(?:aged?|years?[- ]old|years of age|birthdays?)\b)",
     ),
     _kind(
         "money",
@@ -140,7 +147,7 @@ _KINDS = (
         "time",
         r"\bhow many (?:(?:calendar|business|sitting|working|clear) )?(?:minutes|hours|days|weeks|"
         r"months|years)\b",
-        rf"(?i:(?:\d|\b(?:{_WORDS}|an?))\b[^.;]{{0,12}}\b{_TIMES}\b)",
+        rf"(?i:(?:\d|\b(?:{_WORDS}|an?))\b{_SPAN}\b{_TIMES}\b)",
     ),
     _kind(
         "time",
@@ -148,7 +155,7 @@ _KINDS = (
         r"before)\b|"
         r"\b(?:deadline|time limit|notice period|waiting period|retention period)\b|"
         r"\b(?:what|how long a|which) (?:time|period|term)\b|\bhow (?:soon|quickly)\b",
-        rf"(?i:(?:\d|\b(?:{_WORDS}|an?|next|same))\b[^.;]{{0,12}}\b{_TIMES}\b)|"
+        rf"(?i:(?:\d|\b(?:{_WORDS}|an?|next|same))\b{_SPAN}\b{_TIMES}\b)|"
         rf"\b(?:{_MONTH}) \d|\d (?:{_MONTH})\b|(?i:immediately|forthwith|without delay|until|"
         r"\bfrom\b.*\b(?:to|until)\b|\bsince\b)",
     ),
@@ -162,14 +169,17 @@ _KINDS = (
         r"\bhow (?:many|long|far|often)\b|\b(?:what|which) (?:percentage|proportion|number)\b",
         _holds_count,
     ),
+    _kind(  # a rule says what must be so, not on which day
+        "date",
+        r"^when (?:do|does|is|are|may|must|shall|can|will|should)\b"
+        r"(?!.*,.*\b(?:what|which|who|how)\b)",
+        rf"{_DATES}|(?i:\b(?:when|whenever|if|where)\b)",
+    ),
     _kind(
         "date",
         r"^when\b(?!.*,.*\b(?:what|which|who|how)\b)|"
         r"\b(?:what|which) (?:year|date|day|month|century)\b",
-        rf"\b1\d{{3}}s?\b|\b20\d\ds?\b|\b[Ii]n \d{{3}}\b|\d (?:AD|BC)\b|\b(?:{_MONTH})\b|"
-        # a rule says when by what comes before it: `within 90 days of registration`
-        rf"\bcentur(?:y|ies)\b|(?i:(?:\d|\b(?:{_WORDS}))\b[^.;]{{0,12}}\b{_TIMES}\b)|"
-        r"(?i:\b(?:immediately|as soon as|upon|once|until|after|before)\b)",
+        _DATES,
     ),
     _kind(
         "name",
@@ -187,6 +197,9 @@ _KINDS = (
         r"to (?:avoid|protect|prevent|ensure|give))\b)",
     ),
 )
+MEASURES = frozenset({"age", "money", "time", "share", "number", "date"})
+"""Kinds that can be seen of a sentence: one without cannot be all of the answer."""
+
 KINDS = {
     "age": "an age",
     "money": "a sum of money",

@@ -8,7 +8,12 @@ from typing import Literal
 
 from atlas_search.answer.quotes.kinds import holds_new_name, kinds_asked_for
 from atlas_search.answer.quotes.mismatch import figures_missing, mismatch
-from atlas_search.answer.quotes.names import absent_names, passages_beside, speaks_of_any
+from atlas_search.answer.quotes.names import (
+    absent_names,
+    bodies_elsewhere,
+    passages_beside,
+    speaks_of_any,
+)
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.answer.quotes.roles import is_of_others
 from atlas_search.core.domain import Passage
@@ -113,6 +118,14 @@ def grounds(
     own = passages_beside(best, quotes[:QUOTED])
     named = quoted if speaks_of_any(own, question) else own
     absent, share = absent_names(question, named, weights)
+    document = best.passage.document_id
+    elsewhere = bodies_elsewhere(
+        question,
+        [passage for passage in passages if passage.document_id == document],
+        [passage for passage in passages if passage.document_id != document],
+    )
+    if elsewhere:
+        absent, share = (*absent, *elsewhere), 1.0
     signs = Signs(
         score=best.score,
         terms=_terms(weights, best.score),

@@ -22,7 +22,13 @@ _CALLED = re.compile(rf"(?:\b(?:{'|'.join(sorted(_BORNE_BY_MANY))})\b\.? ?)+", r
 _CALLED_BEFORE = re.compile(
     rf"(?:\b(?:{'|'.join(sorted(map(str.title, _BORNE_BY_MANY)))})\b\.? )+$"
 )
+_WORDS_OF_BODY = 3  # names of fewer words are shortened: `the Court`
+_BODIES = frozenset(
+    "act agency authority bank charter code commission committee constitution convention council "
+    "court department ministry parliament protocol treaty tribunal".split()
+)
 _LONGEST_CODE = 3  # `USA`; there is no shorter name of a country
+_PEOPLE = frozenset("author authors creator sender recipient recipients addressee".split())
 _POSSESSIVE = re.compile("['’]s?$")
 _OF_A_NATION = re.compile("(?:ian|ean|ese|ish|can)s?$")
 _SAYING = (
@@ -63,6 +69,21 @@ def absent_names(
         _written(question, name) for name, lacking in zip(named, absent, strict=True) if lacking
     ]
     return tuple(dict.fromkeys(written)), share
+
+
+def bodies_elsewhere(
+    question: str, own: Iterable[Passage], others: Iterable[Passage]
+) -> tuple[str, ...]:
+    """Courts, laws and the like, of three words or more, that `others` name as the question does,
+    and no passage of `own`: the words of `Federal Constitutional Court` stand in what is said of
+    any federal state. People are not looked for: a name is written in many ways."""
+    here, there = _all_text(own), _all_text(others)
+    named = [
+        _written(question, name)
+        for name in _capitalised(question)
+        if len(name) >= _WORDS_OF_BODY and name[-1].folded in _BODIES
+    ]
+    return tuple(name for name in named if name in there and fold(name) not in fold(here))
 
 
 def names_in(question: str) -> tuple[str, ...]:
@@ -182,6 +203,22 @@ def _written(question: str, name: Sequence[Word]) -> str:
     called = _CALLED_BEFORE.search(question[: name[0].start])
     start = called.start() if called else name[0].start
     return _POSSESSIVE.sub("", question[start : name[-1].end])
+
+
+def _all_text(passages: Iterable[Passage]) -> str:
+    parts = (
+        (p.title, p.section, p.speaker, p.text, *map(str, p.metadata.values())) for p in passages
+    )
+    return "\n".join(text for of_one in parts for text in of_one)
+
+
+def people_of(passage: Passage) -> list[str]:
+    """Who wrote its document and to whom, as its metadata say: `recipient`, `author.name`."""
+    return [
+        ", ".join(value) if isinstance(value, tuple) else str(value)
+        for field, value in passage.metadata.items()
+        if field.split(".")[0] in _PEOPLE and field.split(".")[-1] in (*_PEOPLE, "name")
+    ]
 
 
 def _terms_of(passage: Passage) -> frozenset[str]:

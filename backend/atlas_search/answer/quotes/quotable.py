@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from atlas_search.core.domain import MARKER_LIKE, Passage
@@ -15,8 +15,10 @@ MOST_WORDS = 90  # of a sentence with the items of its list
 _ENDED = re.compile(r"[.?!…。؟।][\"'”’»)\]]*$")
 _UNFINISHED = re.compile(r"(?:[:,;—–-]|\b(?:and|or|if|that|the|a|an|of|to|by|who|which))$")
 _ITEM = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2}|[A-Z])(?:\.\d+)?\)\s")
+_BULLET = re.compile(r"[-*•‣▪–]\s+")
 # `(b) if access is given`; a sub-section begins with a capital and stands alone
-_LEANING_ITEM = re.compile(rf"{_ITEM.pattern}(?=[a-z])")
+_LEANING_ITEM = re.compile(rf"(?:{_ITEM.pattern}|{_BULLET.pattern})(?=[a-z])")
+_BULLETED = re.compile(r"(?:^|\n)[ \t>]{0,8}[-–—]+\s*\Z")  # a dash is no part of a quote
 _ROW = re.compile(r"[^|:]+: [^|]+(?: \| [^|:]+: [^|]+)+")
 """A row of a table as readers write it: `Step: decision | Limit: 20 working days`."""
 _REFERENCE = re.compile(r"sources?:", re.IGNORECASE)
@@ -44,7 +46,8 @@ _BACKWARDS = re.compile(
     r"(?:he|she|it|they|his|her|its|their|this|that|these|those|such|both|the (?:former|latter|"
     r"same)|(?:also|but|however|moreover|nevertheless|therefore|thus|hence|then|so|instead)\b,?"
     r"(?: (?:he|she|it|they|this|these))?)\b"
-    r"(?! (?:is|was|shall be)(?: not)? (?:an offence|lawful|unlawful|necessary|possible|clear)\b)",
+    r"(?! (?:is|was|shall be)(?: not)? (?:an offence|lawful|unlawful|necessary|possible|clear|"
+    r"\w+ed that)\b)",
     re.IGNORECASE,
 )
 
@@ -98,7 +101,9 @@ def quotes_of(passage: Passage, rank: int) -> list[Quote]:
         quote = quote_at(passage, span, rank)
         if not MARKER_LIKE.search(quote.text):  # the source's own reference would pass for ours
             found.append(quote)
-    return _with_what_is_before(found)
+    leaning = _with_what_is_before(found)
+    # what introduces a list says nothing without it
+    return [quote for quote in leaning if not quote.text.endswith(":")] or leaning
 
 
 def quote_at(passage: Passage, span: TextSpan, rank: int) -> Quote:
@@ -134,6 +139,8 @@ def _goes_on(text: str, last: TextSpan, span: TextSpan) -> bool:
     said, following = text[last.start : last.end], text[span.start : span.end]
     if _ENDED.search(said) or len(said.split()) < MIN_WORDS:
         return False
+    if bullet := _BULLET.match(following):
+        following = following[bullet.end() :]
     return bool(_ITEM.match(following)) or (
         bool(_UNFINISHED.search(said)) and following[:1].islower()
     )
@@ -171,15 +178,30 @@ def _is_whole(text: str, span: TextSpan) -> bool:
     """Whether it ends as sentences do, or is an item of a list or a row of a table."""
     said = text[span.start : span.end]
     ended = bool(_ENDED.search(said)) or said.endswith((";", ":"))
-    return ended or bool(_ITEM.match(said)) or bool(_ROW.fullmatch(said))
+    is_item = _ITEM.match(said) or _is_leaning_item(text, span)
+    return ended or bool(is_item) or bool(_ROW.fullmatch(said))
+
+
+def _is_leaning_item(text: str, span: TextSpan) -> bool:
+    """Whether it is an item that goes on with what introduces its list."""
+    dashed = _BULLETED.search(text, max(span.start - 16, 0), span.start)
+    return bool(_LEANING_ITEM.match(text, span.start, span.end)) or (
+        dashed is not None and text[span.start].islower()
+    )
 
 
 def _with_what_is_before(found: Sequence[Quote]) -> list[Quote]:
-    """The same quotes, those with `before` that lean on the one before them."""
-    leaning = [
-        Quote(q.text, q.start, q.end, q.terms, q.passage, q.rank, before)
-        if _BACKWARDS.match(q.text) or _LEANING_ITEM.match(q.text)
-        else q
-        for before, q in pairwise(found)
-    ]
-    return [*found[:1], *leaning]
+    """The same quotes, those with `before` that lean on one before them.
+
+    A pronoun leans on the last one, an item on what introduces its list.
+    """
+    said, opening = list(found[:1]), found[0] if found else None
+    for last, quote in pairwise(found):
+        start = quote.passage.start
+        span = TextSpan(quote.start - start, quote.end - start)
+        is_item = _is_leaning_item(quote.passage.text, span)
+        leans_on = opening if is_item else last if _BACKWARDS.match(quote.text) else None
+        said.append(replace(quote, before=leans_on))
+        if not is_item:
+            opening = quote
+    return said
