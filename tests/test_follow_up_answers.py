@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from io import StringIO
 
 import pytest
 from flask.testing import FlaskClient
+from rich.console import Console
 
 from atlas_search.atlas import Atlas
+from atlas_search.cli.client import print_answer
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
@@ -129,3 +132,11 @@ def test_the_description_of_the_api_names_the_request_and_the_answer(client: Fla
     schemas = client.get("/api/openapi.json").get_json()["components"]["schemas"]
     assert "read_as" in schemas["AskBody"]["properties"]["read_follow_ups"]["description"]
     assert "read_as" in schemas["AnswerOut"]["properties"]
+
+
+def test_the_terminal_says_what_a_question_leaves_open(client: FlaskClient) -> None:
+    answer = ask(client, question="When did he file the claim?", chat_history=[])
+    assert "“he”" in answer["standalone_note"]
+    console = Console(file=StringIO(), record=True, width=200)
+    print_answer(console, answer)
+    assert f"Note: {answer['standalone_note']}" in console.export_text()

@@ -114,6 +114,7 @@ def print_answer(console: Console, answer: Document) -> None:
         console.print(f"  {line}", markup=False, soft_wrap=True)
     notes = [
         *_about_wording(answer["retrieval"]),
+        *filter(None, [answer["standalone_note"]]),
         *_about_writer(answer),
         *(f"The sources disagree: {conflict['detail']}" for conflict in answer["conflicts"]),
         *_about_struck(answer["validation"]["struck"]),
