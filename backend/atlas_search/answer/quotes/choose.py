@@ -270,8 +270,8 @@ def _most_covering(prompt: Extract) -> list[Quote]:
             alone = _covered(quote.terms | context, weights) / total
             read_on = _covered(quote.terms | context | before, weights) / total
             coverage = (alone + read_on) / 2
-            if rest:  # what is asked of a case is more than its name
-                share = _covered(quote.terms | before, rest) / sum(rest.values())
+            if len(rest) > 1:  # `what does the Act say?` asks for no more than its title
+                share = _covered(quote.terms | before, rest) / (sum(rest.values()) or 1.0)
                 coverage = min(coverage, share + BEYOND_TITLE)
             before = quote.terms
             reach = coverage + PASSAGE * _strength(prompt.passages, quote)
