@@ -21,6 +21,7 @@ from atlas_search.stores.links import Linked, link_or_copy
 from atlas_search.stores.order import keys_after
 from atlas_search.stores.ragged import IntArray
 
+MOST_TIES = 10_000  # rows of a table are of one length: a million may be equally good
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
 ROW_KEYS, DOCUMENT_KEYS, NEXT_KEYS = _KEY_FILES = ("rows.npy", "documents.npy", "next.npy")
 _MANAGED = ".managed.json"
@@ -190,7 +191,8 @@ class Keywords:
         self, corpus: str, terms: Sequence[str], depth: int, within: Sequence[int] | None = None
     ) -> KeywordHits:
         """The passages of `corpus` with any of `terms`, "" is every corpus: at least `depth`, with
-        all that are as good as the last of these, for tantivy gives ties in any order.
+        all that are as good as the last of these, for tantivy gives ties in any order. Of more
+        than MOST_TIES some are left out.
 
         `within`, if given, are the indices of the only documents allowed.
         """
@@ -211,7 +213,8 @@ class Keywords:
         limit = depth + OVERFETCH
         while True:
             found = self._search(query, limit)
-            if len(found.rows) < limit or found.scores[-1] < found.scores[depth - 1]:
+            is_whole = len(found.rows) < limit or found.scores[-1] < found.scores[depth - 1]
+            if is_whole or limit > MOST_TIES:
                 return found
             limit *= 8
 
