@@ -61,7 +61,8 @@ def choose(
     once: dict[str, _Cap] = {"groups": lambda _: 1}
     varied = once | {"types": lambda kind: type_caps.get(str(kind), inf)}
     over = _over_cap(pool, max_per_document)
-    order = _cap_order(pool.scores, over)
+    # scores do not rise: without a cap the positions are in order as they are
+    order = range(len(pool.scores)) if max_per_document is None else _cap_order(pool.scores, over)
     kept: list[int] = []
     _take(pool, range(pool.ahead), kept, limit, once)
     for best in pool.parts[: limit // 2]:
