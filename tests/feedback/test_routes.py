@@ -126,7 +126,10 @@ def test_of_an_answer_that_is_not_to_be_traced_no_text_is_kept(
 
 
 def test_an_answer_is_rated_after_a_restart(parish: Atlas, state: Path) -> None:
-    server_of(parish, state).post("/api/ask/stream", json=ASKED, buffered=True)
+    first = server_of(parish, state)
+    first.post("/api/ask/stream", json=ASKED, buffered=True)
+    # no answer waits for the disk, but whoever asks for its rating waits for it
+    assert first.get("/api/feedback/q1").status_code == 404
     later = server_of(parish, state)
     assert later.get("/api/ask/q1").status_code == 404
     assert rate(later, thumb="up")["thumb"] == "up"
