@@ -58,6 +58,17 @@ def test_other_empty_lines_end_a_sentence(text: str) -> None:
     assert len(split(text)) == 2
 
 
+def test_any_number_of_empty_lines_takes_little_time() -> None:
+    assert (
+        len(
+            split(
+                "The harbour board met on Tuesday to hear the pilots" + "\n" * 200_000 + "and rose."
+            )
+        )
+        == 2
+    )
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", " \n", "  \n"])
 def test_any_kind_of_line_end_can_break_a_line(end: str) -> None:
     assert split(textwrap.fill(" ".join(PROSE), 64).replace("\n", end)) == PROSE

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
+from atlas_search.answer.quotes.choose import Chosen, Part
 from atlas_search.answer.quotes.kinds import KINDS
-from atlas_search.answer.quotes.likelihood import LIKELY
+from atlas_search.answer.quotes.likelihood import LIKELY, Grounds, Signs
 from atlas_search.answer.quotes.mismatch import denies_what_is_asked
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, said, warnings
@@ -248,3 +249,8 @@ def test_a_court_named_in_full_is_not_the_court_of_another_country(
     with collection(tmp_path, embedder, files) as atlas:
         answer = atlas.ask("At what age must a Justice of the Federal Constitutional Court retire?")
     assert answer.outcome.decision == "ABSTAIN"
+
+
+def test_of_nothing_that_is_quoted_nobody_is_said_to_have_argued_it() -> None:
+    nothing = Part("Is the contract of the agent void?", (), Grounds(Signs(), 0.0))
+    assert Chosen(nothing).notes(LIKELY) == ()

@@ -99,4 +99,4 @@ def test_a_damaged_version_does_not_become_live(folder: Path, two: list[str], at
     code, _, error = atlas("rollback")
     assert (code, Manifest.read(folder).version) == (1, two[1])
     assert f"{two[0]} is damaged: records.sqlite has " in error
-    assert error.endswith("It is not live.\n")
+    assert error.endswith(f"{two[1]} stays live.\n")

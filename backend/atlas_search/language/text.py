@@ -219,8 +219,7 @@ def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[TextSpan]
 
     A line's end ends a sentence too, for headings and list items stand on lines of their own, but
     not where it only breaks the line (`language.wraps`) or a word, with a blank line or none.
-    `unwrap` shows such a sentence
-    on one line, and the sentences of that line are itself.
+    `unwrap` shows such a sentence on one line, and the sentences of that line are itself.
     """
     return (_sentences_once if len(text) <= LONGEST_REMEMBERED else _whole)(text, language)
 

@@ -43,7 +43,8 @@ _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+$")
 _BROKEN = re.compile(BREAK)
 _HYPHENATED = re.compile("\\w[-\u2010]\\s")  # before a capital or a digit: the hyphen is its own
 _GAP = re.compile(r"[ \t\r]*\n[ \t\n>]*")
-_TORN = re.compile(r"\n[ \t]*\n\s*(?=[a-z]{2})")
+# bounded, or thousands of empty lines would take quadratic time
+_TORN = re.compile(r"\n[ \t]{0,80}+\n\s{0,80}+(?=[a-z]{2})")
 _UNENDED = re.compile(r"[\w,’'”)\]]")
 
 

@@ -102,12 +102,7 @@ def touched(version: Path, names: Iterable[str]) -> list[str]:
 def check_touched(version: Path, manifest: Manifest) -> None:
     """Raise DamagedStore if files of a version were written to later than its manifest, and
     are not as they were written. It reads only those."""
-    problems = damaged_files(version, manifest, touched(version, manifest.files))
-    if problems:
-        raise DamagedStore(
-            f"{version} is damaged: {'; '.join(problems.values())}. Run `atlas store repair "
-            f"{version.parent.name}`."
-        )
+    _require_none(version, _touched_problem(version, manifest))
 
 
 def check_sizes(version: Path, manifest: Manifest) -> None:
@@ -115,18 +110,34 @@ def check_sizes(version: Path, manifest: Manifest) -> None:
 
     It reads none of them: a mapped file that was cut short would end the process.
     """
+    _require_none(version, _size_problem(version, manifest))
+
+
+def visible_problem(version: Path, manifest: Manifest) -> str:
+    """What `check_sizes` or `check_touched` would find, without a stop; empty for nothing."""
+    return _size_problem(version, manifest) or _touched_problem(version, manifest)
+
+
+def _require_none(version: Path, problem: str) -> None:
+    if problem:
+        raise DamagedStore(
+            f"{version} is damaged: {problem}. Run `atlas store repair {version.parent.name}`."
+        )
+
+
+def _touched_problem(version: Path, manifest: Manifest) -> str:
+    names = touched(version, manifest.files)
+    return "; ".join(damaged_files(version, manifest, names).values())
+
+
+def _size_problem(version: Path, manifest: Manifest) -> str:
     for part, expected in manifest.sizes.items():
         names = files_of(manifest, part)
         try:
             found = sum((version / name).stat().st_size for name in names)
         except OSError as error:
-            raise DamagedStore(
-                f"{version} is damaged: {error.filename} cannot be read ({error.strerror}). "
-                f"Run `atlas store repair {version.parent.name}`."
-            ) from error
+            return f"{error.filename} cannot be read ({error.strerror})"
         is_complete = part != "chroma" or not without_digest(manifest)
         if is_complete and found != expected:
-            raise DamagedStore(
-                f"{version} is damaged: {part} has {found} bytes, not {expected} as it was "
-                f"written. Run `atlas store repair {version.parent.name}`."
-            )
+            return f"{part} has {found} bytes, not {expected} as it was written"
+    return ""

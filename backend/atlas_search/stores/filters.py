@@ -71,7 +71,7 @@ def where(filters: Filter) -> tuple[str, list[str | float]]:
 
 _LISTED = "(SELECT value FROM json_each(?))"
 _HELD = {"speaker": "is_one(speaker, ?)", "section": "says_one(section, ?)"}
-# or digit; not Chinese and the like, which have no blanks between words
+# a letter or digit, but not of Chinese and the like, which have no blanks between words
 _LETTER = "[^\\W_\u2e80-\U0010ffff]"
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 
 from atlas_search.core.disk import writing
 from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
-from atlas_search.stores.digests import check_sizes, check_touched
+from atlas_search.stores.digests import visible_problem
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import RECENT
 
@@ -145,11 +145,8 @@ def rollback(folder: Path, version: str = "") -> Manifest:
                 f"{live.collection} has no {'version ' + version if version else 'earlier version'}"
                 f" to go back to. Live is {live.version}; other versions on disk: {known}."
             )
-        try:
-            check_sizes(folder / chosen, others[chosen])
-            check_touched(folder / chosen, others[chosen])
-        except DamagedStore as error:
-            raise SourceError(f"{error.args[0].rpartition('. Run')[0]}. It is not live.") from error
+        if problem := visible_problem(folder / chosen, others[chosen]):
+            raise SourceError(f"{chosen} is damaged: {problem}. {live.version} stays live.")
         go_live(folder, others[chosen])
         return others[chosen]
 

@@ -124,7 +124,9 @@ class Chosen:
     def _argued(self) -> list[str]:
         """If all that is quoted is what somebody argued, and that is not asked for."""
         quotes = self.whole.quotes
-        if asks_what_is_argued(self.whole.question) or not all(is_argued(q.text) for q in quotes):
+        if asks_what_is_argued(self.whole.question):
+            return []
+        if not quotes or not all(is_argued(quote.text) for quote in quotes):
             return []
         return ["What is quoted is what somebody argued; no quote says what was found."]
 
@@ -203,9 +205,10 @@ def _part(
 
 def _holding_first(prompt: Extract, quotes: Sequence[Quote]) -> list[Quote]:
     """The same, best first; where a date or a number is asked for, those that hold one lead."""
-    asked, evidence = asked_for(prompt.question), _evidence(prompt)
+    asked = asked_for(prompt.question)
     if asked.name not in MEASURES:
         return list(quotes)
+    evidence = _evidence(prompt)
     return sorted(quotes, key=lambda q: not asked.held(q.text, evidence, prompt.question))
 
 

@@ -77,12 +77,14 @@ def bodies_elsewhere(
     """Courts, laws and the like, of three words or more, that `others` name as the question does,
     and no passage of `own`: the words of `Federal Constitutional Court` stand in what is said of
     any federal state. People are not looked for: a name is written in many ways."""
-    here, there = _all_text(own), _all_text(others)
     named = [
         _written(question, name)
         for name in _capitalised(question)
         if len(name) >= _WORDS_OF_BODY and name[-1].folded in _BODIES
     ]
+    if not named:  # as in most questions
+        return ()
+    here, there = _all_text(own), _all_text(others)
     return tuple(name for name in named if name in there and fold(name) not in fold(here))
 
 
