@@ -36,8 +36,9 @@ run: install store ## Install, build the demo if missing, start the server, and 
 	@exec $(BIN)/atlas run --phoenix-executable $(PHOENIX_VENV)/bin/phoenix \
 	    --phoenix-install '$(INSTALL_PHOENIX)'
 
+# A test that fails is run once more: its report says RERUN, and a fault that stays fails twice.
 test: install-test phoenix-venv judges-venv browser check ## Run every check and test
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --reruns 1 $(PYTEST_ARGS)
 
 test-hostile: install-test ## Attack a server with thousands of requests, and kill 100 builds
 	HOSTILE=1 $(BIN)/python -m pytest tests/hostile tests/test_kill.py $(PYTEST_ARGS)

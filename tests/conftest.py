@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from flask.testing import FlaskClient
+from hypothesis import HealthCheck, settings
 
 from atlas_search.atlas import Atlas
 from atlas_search.build.build import BuildOptions, BuildReport, build
@@ -40,6 +41,10 @@ SAMPLES = ROOT / "create" / "samples"
 MAPPING = SAMPLES / "corpora.toml"
 TODAY = date(2026, 1, 1)
 
+
+# How long an example takes says what else the machine does.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 IN_MEMORY = Path("/dev/shm")
 ROOM = 10_000_000_000  # bytes; all files of a run take half of that, an installed clone included

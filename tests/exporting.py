@@ -9,7 +9,6 @@ from typing import Any
 import bibtexparser
 import rispy
 from bibtexparser.middlewares import LatexDecodingMiddleware
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from atlas_search.output.formats import Format, export
@@ -18,7 +17,6 @@ BASE = "http://atlas.test:8000"
 LINK = f"{BASE}/?passage=legal_uk.r-v-r-1991%3A10-42"
 NASTY = "50% {of} \\emph{it} & $5 #1 a_b <b>x</b> ~^ \"q\" `` '' -- |c| 'naïve' שלום 漢字"
 TEXTS = st.text(max_size=40)
-unhurried = settings(deadline=None)
 
 
 def citation(**changes: object) -> dict[str, Any]:

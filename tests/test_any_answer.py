@@ -11,7 +11,7 @@ from tests.citing import ANSWERS, MARKER, TEXT, check, passage
 TEXTS = st.text(max_size=80) | st.just(TEXT)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @cases(ANSWERS, TEXTS, st.integers(0, 3))
 def test_any_quote_is_the_documents_text_and_only_markers_of_given_passages_are_valid(
     answer: str, text: str, start: int

@@ -85,7 +85,7 @@ EXAMPLES: list[Case] = [
 def with_examples(test):
     for case in EXAMPLES:
         test = example(case)(test)
-    return settings(deadline=None, max_examples=100)(given(CASES)(test))
+    return settings(max_examples=100)(given(CASES)(test))
 
 
 def spans_of(case: Case) -> list[TextSpan]:
@@ -171,7 +171,7 @@ def test_positions_are_what_counting_gives(case: Case) -> None:
         assert position.speaker == "; ".join(dict.fromkeys(heard))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(CHARACTERS), max_size=120), chunkings())
 def test_no_character_is_cut_from_its_marks(characters: list[str], chosen: Chunking) -> None:
     text = "".join(characters)

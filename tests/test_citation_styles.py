@@ -15,7 +15,7 @@ from hypothesis import given
 from atlas_search.output.answer_document import CitationOut
 from atlas_search.output.references import one_line
 from atlas_search.output.styles.cite import STYLES, Styled, StyleName, cite
-from tests.exporting import NASTY, TEXTS, citation, unhurried
+from tests.exporting import NASTY, TEXTS, citation
 
 TODAY = date(2026, 7, 3)
 WORKS = {
@@ -205,7 +205,6 @@ def test_a_title_alone_makes_a_whole_citation(style: StyleName) -> None:
     assert "()" not in found
 
 
-@unhurried
 @given(TEXTS, TEXTS)
 def test_any_text_stays_text(title: str, name: str) -> None:
     for given_title in (title, NASTY):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.domain import Passage
@@ -84,7 +84,6 @@ def test_another_spelling_of_a_term_counts_as_the_term_and_once() -> None:
     assert _best(text, weights, parse_query("silk king")) == (0, 34)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([BEFORE, MIDDLE, AFTER, "\n", " ", "x-\ny"])).map("".join),
     st.dictionaries(st.sampled_from("ship wool king tax silk port x".split()), st.floats(0, 9)),
@@ -124,7 +123,6 @@ def stored(*texts: str) -> tuple[TokenTable, list[Passage]]:
     return writer.table(), passages
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=1, max_size=3),
     st.lists(st.sampled_from([*WORDS, "worm", "rate", "unheard"]), max_size=4).map(" ".join),

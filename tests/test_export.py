@@ -26,7 +26,6 @@ from tests.exporting import (
     refused,
     rows,
     text,
-    unhurried,
 )
 
 
@@ -100,7 +99,6 @@ def test_a_session_is_in_order_of_creation() -> None:
     assert [each["qa_id"] for each in as_json["answers"]] == ["q1", "q2"]
 
 
-@unhurried
 @given(TEXTS)
 @example(NASTY)
 @example("- a")
@@ -117,7 +115,6 @@ def test_no_text_becomes_markup_in_markdown(content: str) -> None:
     assert "".join(child.content for child in children) == one_line(content)
 
 
-@unhurried
 @given(TEXTS)
 def test_no_address_ends_its_link_in_markdown(content: str) -> None:
     url = f"https://x.test/{content}"
@@ -160,7 +157,6 @@ def test_csv_has_a_row_for_each_sentence_and_citation_and_one_for_a_refusal() ->
     assert (found[3]["decision"], found[3]["reason"]) == ("ABSTAIN", "no_evidence")
 
 
-@unhurried
 @given(TEXTS)
 @example("=1+1")
 @example("'=1+1")
@@ -173,7 +169,6 @@ def test_every_text_survives_in_csv_and_none_is_a_formula(content: str) -> None:
     assert row["title"].lstrip()[:1] not in {*"=+-@"}
 
 
-@unhurried
 @given(TEXTS, TEXTS)
 def test_two_texts_are_never_one_in_csv(one: str, other: str) -> None:
     assert (inert(one) == inert(other)) == (one == other)

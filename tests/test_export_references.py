@@ -19,7 +19,6 @@ from tests.exporting import (
     csl_items,
     ris_entries,
     text,
-    unhurried,
 )
 
 
@@ -42,7 +41,6 @@ def test_bibtex_has_one_entry_for_each_document() -> None:
     )
 
 
-@unhurried
 @given(TEXTS, TEXTS)
 @example(NASTY, NASTY)
 @example("a{", "}b\\")
@@ -78,7 +76,6 @@ def test_ris_has_the_type_the_date_and_a_note_for_each_quote() -> None:
     )
 
 
-@unhurried
 @given(TEXTS, TEXTS)
 @example(NASTY, NASTY)
 @example("a\nER  - \nTY  - BOOK", "x\r\nTI  - y")
@@ -104,7 +101,6 @@ def test_csl_json_has_the_fields_that_citation_processors_read() -> None:
     ]
 
 
-@unhurried
 @given(TEXTS, TEXTS)
 def test_every_text_survives_in_csl_json(title: str, quote: str) -> None:
     cited = citation(title=title, quote=quote, section=None, metadata={})
@@ -113,7 +109,6 @@ def test_every_text_survives_in_csl_json(title: str, quote: str) -> None:
     assert item["note"] == one_line(f"p. 1: “{quote}” {LINK}")
 
 
-@unhurried
 @given(st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=6))
 @example(["é", "e", "E", "漢", "字", "a/b", "a-b"])
 def test_keys_are_ascii_and_differ_in_more_than_capitals(ids: list[str]) -> None:

@@ -102,7 +102,7 @@ def holds(document: Made, phrase: tuple[str, ...]) -> bool:
     return f" {' '.join(phrase)} " in f" {document.text} "
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(filters(), st.lists(phrases, max_size=2), st.lists(phrases, max_size=2), st.data())
 def test_both_legs_find_what_the_filter_allows_and_nothing_else(
     store: EmbeddedStore,

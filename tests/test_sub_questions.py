@@ -1,7 +1,7 @@
 """Taking apart questions that ask for several things, and leaving the others whole."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from atlas_search.language.text import FUNCTION_WORDS, content_terms, words
@@ -106,7 +106,6 @@ def test_what_asks_for_one_thing_or_is_in_doubt_stays_whole(question: str) -> No
     assert sub_questions(question) == ()
 
 
-@settings(deadline=None)
 @given(QUESTIONS)
 @example("Compare and ")
 @example("Compare , and x")

@@ -4,7 +4,7 @@ import unicodedata
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from atlas_search.core.domain import Document
@@ -57,14 +57,12 @@ def surfaces(question: str) -> list[list[str]]:
     return [[question[word.start : word.end] for word in name] for name in names(question)]
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_word_offsets_are_exact_for_any_text(text: str) -> None:
     for word in words(text):
         assert fold(text[word.start : word.end]) == word.folded
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_every_letter_and_digit_is_in_exactly_one_word(text: str) -> None:
     found = words(text)
@@ -250,7 +248,6 @@ def test_a_wide_blank_before_a_full_stop_is_read(blank: str) -> None:
     assert [text[start:end] for start, end in sentences(text)][-1].endswith("held so.")
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_sentences_are_trimmed_in_order_and_disjoint(text: str) -> None:
     spans = sentences(text)
@@ -260,7 +257,6 @@ def test_sentences_are_trimmed_in_order_and_disjoint(text: str) -> None:
         assert text[start:end] == text[start:end].strip()
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_every_character_but_blanks_is_in_a_sentence(text: str) -> None:
     covered = {position for span in sentences(text) for position in range(*span)}

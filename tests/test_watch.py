@@ -99,7 +99,7 @@ def test_one_character_after_the_other_gives_the_same() -> None:
     assert watched(list(answer)) == expected(answer)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @cases(ANSWERS, st.lists(st.integers(0, 200), max_size=12), st.integers(0, 3))
 def test_any_split_of_any_text_gives_what_the_whole_gives(
     answer: str, cuts: list[int], citation_limit: int

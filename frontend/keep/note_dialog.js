@@ -9,8 +9,10 @@ import { download, linkButton } from "./parts.js";
 
 const LONGEST = 20_000;
 
-/** Opens a note, or a new one on `citation`; resolves once it is closed, to whether it was kept. */
-export function writeNote({ text = "", tags = [], ...note }) {
+/** Opens a note, or a new one on `citation`; resolves once it is closed, to whether it was kept.
+ * While a dialog is open no second one opens: a button may be pressed twice while this loads. */
+export async function writeNote({ text = "", tags = [], ...note }) {
+  if (document.querySelector("dialog[open]")) return false;
   const area = element("textarea", { id: "note-text", rows: 5, maxlength: LONGEST });
   const field = element("input", { id: "note-tags", type: "text", autocomplete: "off" });
   field.setAttribute("aria-describedby", "note-tags-hint");

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atlas_search.build.backup.load import import_collection
@@ -87,7 +87,7 @@ class Given:
 
 
 @given(st.lists(drafts(), min_size=1, max_size=4), st.sampled_from([".zip", ""]))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8)
 def test_any_documents_come_back(found: list[Draft], suffix: str) -> None:
     with TemporaryDirectory() as root:
         folder = Path(root) / "before" / "c"

@@ -92,7 +92,7 @@ def test_where_nothing_differs_p_is_1(changes: list[float]) -> None:
     assert p_value(changes) == 1
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from([-1, -0.5, -1 / 3, 0, 1 / 3, 0.5, 1]), max_size=10))
 def test_p_is_that_of_going_through_all_signs(changes: list[float]) -> None:
     assert p_value(changes) == pytest.approx(by_enumeration(changes))

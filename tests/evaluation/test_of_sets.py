@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.answer.decide import evidence_of
@@ -124,7 +124,6 @@ def made(known: Sequence[tuple[bool, bool, float]]) -> Outcomes:
     return Outcomes(columns[0], columns[0] * columns[1], columns[2])
 
 
-@settings(deadline=None)
 @given(OUTCOMES, st.data())
 def test_a_weight_is_so_many_questions(
     known: list[tuple[bool, bool, float]], data: st.DataObject

@@ -54,7 +54,7 @@ PLAIN = st.lists(
 ).map(" ".join)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(PLAIN, PLAIN)
 def test_exact_match_and_f1_are_squads(answer: str, reference: str) -> None:
     assume(squad_normalised(answer) and squad_normalised(reference))  # texts of articles: below
@@ -62,7 +62,6 @@ def test_exact_match_and_f1_are_squads(answer: str, reference: str) -> None:
     assert token_f1(answer, [reference]) == pytest.approx(squad_f1(answer, reference))
 
 
-@settings(deadline=None)
 @given(PLAIN, st.lists(PLAIN, min_size=1, max_size=3))
 def test_of_several_references_the_best_counts_as_in_squad(answer: str, known: list[str]) -> None:
     assume(all(map(squad_normalised, (answer, *known))))

@@ -4,7 +4,7 @@ from math import log2
 
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.evaluation.labels.label import Label
@@ -122,7 +122,6 @@ OF_TREC_EVAL = {
 }
 
 
-@settings(deadline=None)
 @given(IDS, GRADES)
 def test_the_figures_are_those_of_trec_eval(found: list[str], gold: dict[str, int]) -> None:
     cuts = ",".join(map(str, DEPTHS))

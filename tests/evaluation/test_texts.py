@@ -1,7 +1,7 @@
 """How near an answer comes to a reference."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.evaluation.metrics.texts import (
@@ -66,7 +66,6 @@ def test_f1_is_zero_where_nothing_is_shared(answer: str, references: list[str]) 
     assert token_f1(answer, references) == 0.0
 
 
-@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_f1_is_a_share_that_does_not_depend_on_the_side(answer: str, reference: str) -> None:
     assert 0 <= token_f1(answer, [reference]) <= 1

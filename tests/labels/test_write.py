@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.evaluation.labels.label import Label, Span
@@ -57,7 +57,6 @@ def labels(draw: st.DrawFn, id_: str) -> Label:
 SETS = st.integers(1, 4).flatmap(lambda n: st.tuples(*(labels(f"q{i}") for i in range(n))))
 
 
-@settings(deadline=None)
 @given(SETS)
 def test_labels_are_read_back_as_they_were_written(
     tmp_path_factory, found: tuple[Label, ...]
@@ -97,7 +96,6 @@ def rating(question: str, answer: str) -> Rating:
     return Rating(said, "anna", Vote(thumb="up"))
 
 
-@settings(deadline=None)
 @given(TEXTS.map(str.strip), TEXTS)
 def test_both_exports_of_feedback_say_the_same(
     tmp_path_factory, question: str, answer: str

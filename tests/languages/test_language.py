@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 import Stemmer
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from atlas_search.language.languages import LANGUAGES, language_of
@@ -25,7 +25,6 @@ def test_every_stemmer_of_snowball_has_a_language() -> None:
     assert set(LANGUAGES.values()) <= set(Stemmer.algorithms())
 
 
-@settings(deadline=None)
 @given(TEXTS, CODES)
 @example("क्‍या है", "hi")
 @example("ﷺ", "ar")
@@ -42,7 +41,6 @@ def test_spans_are_exact_and_ascending_in_every_language(text: str, language: st
     assert {at for at, character in enumerate(text) if character.isalnum()} <= covered
 
 
-@settings(deadline=None)
 @given(TEXTS, CODES)
 def test_sentences_are_exact_and_ascending_in_every_language(text: str, language: str) -> None:
     spans = sentences(text, language)

@@ -144,16 +144,25 @@ def test_menus_the_dialog_and_what_is_kept_are_for_everyone(asked: Page, scheme:
     check_access(asked)
     menu.get_by_role("button", name="Add to reading list").click()
     menu.get_by_role("button", name="Add a note").click()
+    expect(asked.get_by_role("dialog", name="New note")).to_be_visible()
     check_access(asked)
     asked.keyboard.press("Escape")
     expect(menu.get_by_role("button", name="Add a note")).to_be_focused()
     note_button = menu.get_by_role("button", name="Add a note")
     note_button.press("Enter")
+    expect(asked.get_by_label("Note", exact=True)).to_be_focused()
     asked.keyboard.type("By keyboard")
     asked.get_by_role("button", name="Save").press("Enter")
     view = kept(asked)
     expect(view.locator(".kept-list > li")).to_have_count(2)
     check_access(asked)
+
+
+def test_a_button_pressed_twice_opens_one_note(asked: Page) -> None:
+    button = kept_menu(asked).get_by_role("button", name="Add a note")
+    button.evaluate("node => { node.click(); node.click(); }")
+    expect(asked.get_by_label("Note", exact=True)).to_be_focused()
+    assert asked.locator("dialog[open]").count() == 1
 
 
 def test_notes_are_exported_and_brought_back(asked: Page, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import sys
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.answer.quotes.beside import Opposed
@@ -85,7 +85,6 @@ def is_its_own(quote: Quote) -> bool:
     return quote.text == unwrap(of.text[quote.start - of.start : quote.end - of.start])
 
 
-@settings(deadline=None)
 @given(TEXTS, SPEAKERS)
 def test_what_can_be_quoted_is_in_order_and_apart(text: str, speaker: str) -> None:
     quotes = quotes_of(passage(text, start=9, speaker=speaker), 0)
@@ -95,7 +94,6 @@ def test_what_can_be_quoted_is_in_order_and_apart(text: str, speaker: str) -> No
     assert all(quote.before is None or quote.before.end <= quote.start for quote in quotes)
 
 
-@settings(deadline=None)
 @given(prompts(), st.sampled_from([0.0, 0.3, 1.0]))
 def test_what_is_chosen_is_verbatim_apart_and_not_too_much(prompt: Extract, needed: float) -> None:
     chosen = QuoteChooser(EMBEDDER).choose(prompt)
@@ -111,7 +109,6 @@ def test_what_is_chosen_is_verbatim_apart_and_not_too_much(prompt: Extract, need
     assert all(isinstance(note, str) for note in chosen.notes(needed))
 
 
-@settings(deadline=None)
 @given(prompts())
 def test_the_order_is_total_and_the_same_again(prompt: Extract) -> None:
     first, again = (QuoteChooser(EMBEDDER).choose(prompt) for _ in range(2))

@@ -145,7 +145,7 @@ def test_the_filters_of_a_cell_find_its_documents(atlas: Atlas) -> None:
             )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.sampled_from(ASKED),
     st.sampled_from(["mill", "port", "all"]),

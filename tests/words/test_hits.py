@@ -53,7 +53,7 @@ def found_in(table: WordTable, query: str, **how: object) -> list[list[tuple[int
     return found
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(TEXTS, max_size=4), QUERIES, st.booleans(), st.sampled_from([0, 3, 20]))
 def test_hits_equal_a_plain_scan(
     texts: list[str], query: object, exactly: bool, steps: int
@@ -63,7 +63,7 @@ def test_hits_equal_a_plain_scan(
     assert found == [scan(query, text, exactly=exactly) for text in texts]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(TEXTS, max_size=4), QUERIES, st.integers(0, 4), st.integers(1, 4))
 def test_places_near_hits_are_those_that_near_finds(
     texts: list[str], query: object, left: int, right: int

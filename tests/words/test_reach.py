@@ -34,7 +34,7 @@ def cases(draw: st.DrawFn) -> Case:
     return of, set(rows) if whole else draw(st.sets(st.sampled_from(rows))), whole
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(cases())
 def test_what_counts_equals_a_plain_look(case: Case) -> None:
     of, rows, whole = case
@@ -85,7 +85,7 @@ def test_what_counts_equals_a_plain_look(case: Case) -> None:
 VALUES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=60)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(VALUES, st.integers(0, 70), st.integers(0, 70), st.integers(0, 10))
 def test_a_page_is_that_of_the_sorted_list(
     values: list[tuple[int, int]], offset: int, limit: int, small: int

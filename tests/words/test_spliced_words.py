@@ -9,7 +9,7 @@ from atlas_search.stores.words import WordTable
 from tests.words.test_word_table import documents, table_of
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(documents(), st.randoms(use_true_random=False), documents())
 def test_two_tables_tell_what_one_does(of, chance, others) -> None:
     """Each document is in the base or came later; others of the base are gone."""

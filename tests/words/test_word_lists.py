@@ -46,7 +46,7 @@ def counted(
                 yield document, at, compared(document.text[start:end])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.sampled_from(FORMS),
     st.sampled_from([(5, 5), (0, 2), (3, 1), (10, 0)]),
@@ -94,7 +94,7 @@ def test_collocates_are_the_words_near_hits(
     assert scores == sorted(scores)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     WHERE,
     st.sampled_from(["mill", "port", "all"]),

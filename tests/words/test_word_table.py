@@ -44,7 +44,7 @@ def table_of(of: list[tuple[str, str, list[TextSpan]]]) -> WordTable:
     return writer.table()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(documents())
 def test_every_word_of_every_document_stands_once(
     of: list[tuple[str, str, list[TextSpan]]],
@@ -79,7 +79,7 @@ def test_every_word_of_every_document_stands_once(
         assert (np.diff(places) > 0).all()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(documents(), documents())
 def test_documents_that_are_kept_give_the_table_that_reading_them_gives(
     before: list[tuple[str, str, list[TextSpan]]], new: list[tuple[str, str, list[TextSpan]]]
