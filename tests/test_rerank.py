@@ -11,6 +11,7 @@ from atlas_search.search.rerank import SCORERS, rerank
 from atlas_search.search.rerankers.fused import fuse
 from atlas_search.search.rerankers.lexical import lexical
 from atlas_search.search.signals.measure import SignalTable, measure
+from atlas_search.stores.cosines import Cosines
 from tests.three_passages import candidates_of, hits, signals_of, table_of
 
 
@@ -76,7 +77,8 @@ def test_equal_scores_are_ordered_by_row() -> None:
     table = table_of(("same words", "same words"), ("", ""), ((0, "a", "b"),))
     rows = np.array([0, 1])
     vectors = np.ones((2, 3), dtype=np.float32)
-    found = measure(parse_query("same"), vectors[0], rows, lambda _: vectors, table, [0], 2.0)
+    cosines = Cosines(vectors[0], lambda _: vectors)
+    found = measure(parse_query("same"), cosines, rows, table, [0], 2.0)
     assert rerank(candidates_of(found), Target()).rows.tolist() == [0, 1]
 
 

@@ -13,6 +13,7 @@ from atlas_search.search.flow import search
 from atlas_search.search.retrieve import retrieve
 from atlas_search.search.run import SearchRun
 from atlas_search.services import Services
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.filters import Range
 from tests.conftest import request_for
 
@@ -25,7 +26,11 @@ def hits_of(services: Services, depth: int, corpora: tuple[str, ...], filters=No
         services, QUESTION, corpora=corpora, every_corpus=False, filters=filters or {}
     )
     run = SearchRun(services.searcher, request, target)
-    return retrieve(run, run.query, services.searcher.embedder.embed_query(QUESTION))
+    return retrieve(
+        run,
+        run.query,
+        Cosines(services.searcher.embedder.embed_query(QUESTION), services.store.vectors),
+    )
 
 
 def test_all_takes_the_same_number_of_candidates_from_each_corpus_in_each_leg(
@@ -115,7 +120,7 @@ def test_exact_search_compares_every_vector(services: Services) -> None:
     request = request_for(services, QUESTION, exact=True)
     found = find_candidates(SearchRun(services.searcher, request, target))
     everything = np.arange(services.store.manifest.passages)
-    similarity = services.store.vectors(everything) @ found.vector
+    similarity = services.store.vectors(everything) @ found.cosines.vector
     for number, hits in enumerate(found.hits):
         own = everything[services.store.corpus_of(everything) == number]
         best = own[np.argsort(-similarity[own], kind="stable")][:20]

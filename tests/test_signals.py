@@ -8,6 +8,7 @@ import pytest
 from atlas_search.search.query import parse_query
 from atlas_search.search.signals.measure import measure
 from atlas_search.search.signals.occurrences import weigh
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.token_writer import TokenWriter
 from tests.three_passages import idf, signals_of, table_of
 
@@ -21,7 +22,7 @@ def test_a_negative_cosine_counts_as_no_similarity() -> None:
     vectors = np.eye(3, dtype=np.float32)
     question = np.array([-1.0, 0.0, 0.0], dtype=np.float32)
     found = measure(
-        parse_query("police"), question, np.arange(3), lambda _: vectors, table, [0], 9.0
+        parse_query("police"), Cosines(question, lambda _: vectors), np.arange(3), table, [0], 9.0
     )
     assert found.signals["semantic"][0] == 0.0
 

@@ -12,6 +12,7 @@ from atlas_search.language.text import identifier_parts, words
 from atlas_search.search.candidates import Candidates, CorpusHits
 from atlas_search.search.query import Query, parse_query
 from atlas_search.search.signals.measure import SignalTable, measure
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.store import Hits
 from atlas_search.stores.tokens import IntArray, Ragged, TokenTable
 
@@ -77,9 +78,8 @@ def signals_of(
     question_vector = np.array([0.8, 0.6, 0.0], dtype=np.float32)
     return measure(
         parse_query(question) if isinstance(question, str) else question,
-        question_vector,
+        Cosines(question_vector, lambda rows: vectors[rows]),
         rows,
-        lambda rows: vectors[rows],
         table,
         [0],
         table.mean_length(),
@@ -98,4 +98,5 @@ def hits(*found: tuple[int, float]) -> Hits:
 def candidates_of(table: SignalTable, *corpora: tuple[Hits, Hits]) -> Candidates:
     """Candidates with these signals, found by the dense and the lexical leg of each corpus."""
     found = [CorpusHits(f"c{number}", *legs) for number, legs in enumerate(corpora)]
-    return Candidates(parse_query("any"), np.ones(3, dtype=np.float32), found, table)
+    cosines = Cosines(np.ones(3, dtype=np.float32), lambda rows: np.eye(3, dtype=np.float32)[rows])
+    return Candidates(parse_query("any"), cosines, found, table)

@@ -29,6 +29,7 @@ from atlas_search.search.retrieve import retrieve
 from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.measure import measure
+from atlas_search.stores.cosines import Cosines
 
 QUESTIONS = 40
 WORDS = 9  # of a made question
@@ -65,10 +66,9 @@ def print_ranking(searcher: Searcher, questions: list[str], count: int) -> None:
         vector = searcher.embedder.embed_query(question)
 
         def ranked(query=query, vector=vector) -> None:
-            table = measure(
-                query, vector, rows, store.vectors, store.tokens, every, searcher.mean_length
-            )
-            rerank(Candidates(query, vector, [], table), Target())
+            cosines = Cosines(vector, store.vectors)
+            table = measure(query, cosines, rows, store.tokens, every, searcher.mean_length)
+            rerank(Candidates(query, cosines, [], table), Target())
 
         times.append(best(ranked))
     print(f"{len(rows)} candidates measured and ranked: {median(times):.1f} ms (median question)")
@@ -87,7 +87,8 @@ def print_whole(atlas: Atlas, questions: list[str]) -> None:
 
         def bare(request=request) -> None:
             run = SearchRun(quiet, request, target)
-            retrieve(run, run.query, searcher.embedder.embed_query(run.query.text))
+            vector = searcher.embedder.embed_query(run.query.text)
+            retrieve(run, run.query, Cosines(vector, searcher.store.vectors))
 
         whole.append(best(lambda request=request: atlas.find(request)))
         legs.append(best(bare))

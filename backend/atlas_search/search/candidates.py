@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Leg
 from atlas_search.search.query import Query
 from atlas_search.search.signals.measure import SignalTable
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.store import Hits
 from atlas_search.stores.tokens import FloatArray, IntArray, sorted_unique
 
@@ -48,12 +49,12 @@ class Part:
 class Candidates:
     """The candidates of all corpora: who found them, and every signal of each.
 
-    `vector` is the question's, of unit length. `parts` are empty for a question that asks for one
+    `cosines` are those of the question's vector. `parts` are empty for a question that asks for one
     thing; their passages are among the candidates.
     """
 
     query: Query
-    vector: NDArray[np.float32]
+    cosines: Cosines
     hits: Sequence[CorpusHits]
     table: SignalTable
     parts: tuple[Part, ...] = ()

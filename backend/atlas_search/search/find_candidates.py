@@ -1,5 +1,7 @@
 """Finding candidates for a question, and for each of its parts, and measuring them."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ from atlas_search.search.retrieve import pool, retrieve
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable, measure, merge
 from atlas_search.search.sub_questions import sub_questions
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.tokens import IntArray
 
 BEST_OF_PART = 20  # a part keeps one place; more are needed only where caps forbid the best
@@ -28,9 +31,9 @@ def find_candidates(run: SearchRun) -> Candidates:
     if not parts:
         return whole
     rows = np.unique(np.concatenate([whole.table.rows, *(found.table.rows for found, _ in parts)]))
-    table = _measure_all(run, run.query, whole.vector, rows)
+    table = _measure_all(run, run.query, whole.cosines, rows)
     run.clock.lap("measure")
-    return Candidates(run.query, whole.vector, whole.hits, table, tuple(part for _, part in parts))
+    return replace(whole, table=table, parts=tuple(part for _, part in parts))
 
 
 def _parts(run: SearchRun) -> tuple[str, ...]:
@@ -45,24 +48,22 @@ def _part(run: SearchRun, text: str) -> tuple[Candidates, Part]:
         found = _find(run, run.read(text))
         best = rerank(found, run.target).rows[:BEST_OF_PART]
         span.output(run.store.passage_ids(best.tolist()))
-        return found, Part(text, found.vector, best)
+        return found, Part(text, found.cosines.vector, best)
 
 
 def _find(run: SearchRun, query: Query) -> Candidates:
     run.stop.check()
-    vector = _embed(run, query)
+    cosines = Cosines(_embed(run, query), run.store.vectors)
     run.clock.lap("embed")
     run.stop.check()
-    hits = retrieve(run, query, vector)
+    hits = retrieve(run, query, cosines)
     run.clock.lap("retrieve")
-    table = _measure_all(run, query, vector, pool(hits))
+    table = _measure_all(run, query, cosines, pool(hits))
     run.clock.lap("measure")
-    return Candidates(query, vector, hits, table)
+    return Candidates(query, cosines, hits, table)
 
 
-def _measure_all(
-    run: SearchRun, query: Query, vector: NDArray[np.float32], rows: IntArray
-) -> SignalTable:
+def _measure_all(run: SearchRun, query: Query, cosines: Cosines, rows: IntArray) -> SignalTable:
     run.stop.check()
     store = run.store
     owner = store.corpus_of(rows)
@@ -70,9 +71,8 @@ def _measure_all(
         [
             measure(
                 query.in_language(language),
-                vector,
+                cosines,
                 rows[np.isin(owner, numbers)],
-                store.vectors,
                 store.tokens,
                 run.corpus_numbers,
                 run.searcher.mean_length,

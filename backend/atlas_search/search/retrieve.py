@@ -4,24 +4,24 @@ from collections.abc import Sequence
 from contextvars import copy_context
 
 import numpy as np
-from numpy.typing import NDArray
 
 from atlas_search.core.domain import Leg
 from atlas_search.search.candidates import CorpusHits
 from atlas_search.search.query import Query
 from atlas_search.search.run import SearchRun
 from atlas_search.search.traced import describe_corpus, describe_leg
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.store import Hits
 from atlas_search.stores.tokens import IntArray
 
 
-def retrieve(run: SearchRun, query: Query, vector: NDArray[np.float32]) -> list[CorpusHits]:
+def retrieve(run: SearchRun, query: Query, cosines: Cosines) -> list[CorpusHits]:
     """Up to `run.depth` passages per corpus and leg, all under the same scope, corpora in order.
 
     Passages that hold a quoted phrase have places in the lexical leg before others, and those that
     hold what is required, if they are too few, in the dense leg.
     """
-    store = run.store
+    store, vector = run.store, cosines.vector
     language = {corpus.id: corpus.language for corpus in store.corpora}
     scope, preferred = run.scope, run.preferred if query.preferred else None
     required = run.scope_of(run.required) if run.too_few else None
@@ -40,7 +40,7 @@ def retrieve(run: SearchRun, query: Query, vector: NDArray[np.float32]) -> list[
             return hits
 
     def dense(corpus: str) -> Hits:
-        hits = store.nearest(corpus, vector, run.depth, scope, run.stop)
+        hits = store.nearest(corpus, vector, run.depth, scope, run.stop, cosines)
         if required is None:
             return hits
         held = store.nearest(corpus, vector, run.depth, required, run.stop)

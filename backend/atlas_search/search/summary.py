@@ -32,7 +32,7 @@ def summary(
     return WholeResult(
         question=run.request.question,
         query=run.query,
-        vector=candidates.vector,
+        vector=candidates.cosines.vector,
         passages=tuple(checked),
         per_corpus=_counts(run, candidates, checked),
         confidence=confidence(checked, support),

@@ -13,6 +13,7 @@ from atlas_search.core.domain import Corpus, Document, Metadata, Passage
 from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.digests import check_sizes, files_of
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.embeddings import read_embeddings
@@ -178,13 +179,18 @@ class EmbeddedStore:
         depth: int,
         scope: Scope | None,
         stop: Stop | None = None,
+        known: Cosines | None = None,
     ) -> Hits:
         """See Store."""
-        own = self._rows_of[corpus]
         if scope is not None:
-            return self._compare(self._own(corpus, scope.rows), vector, depth, stop or Stop())
+            allowed = self._own(corpus, scope.rows)
+            return _nearest(allowed, self._compared(allowed, vector, stop or Stop()), depth)
+        own = self._rows_of[corpus]
         if self._index is None or self.compares_all(corpus):
-            return self._compare(own, vector, depth, stop or Stop())
+            compared = self._compared(own, vector, stop or Stop())
+            if known is not None and len(own):
+                known.keep(int(own[0]), compared)
+            return _nearest(own, compared, depth)
         return self._given_by(self._index, corpus, vector, depth)
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
@@ -250,18 +256,14 @@ class EmbeddedStore:
         own: IntArray = rows[self._corpus_of[rows] == number]
         return own
 
-    def _compare(self, rows: IntArray, vector: NDArray[np.float32], depth: int, stop: Stop) -> Hits:
-        """The nearest of `rows`, found by comparing every one."""
+    def _compared(self, rows: IntArray, vector: NDArray[np.float32], stop: Stop) -> FloatArray:
+        """The cosines of all `rows`."""
         similarities = np.empty(len(rows))
         for start in range(0, len(rows), COMPARED_AT_ONCE):
             stop.check()
             block = slice(start, start + COMPARED_AT_ONCE)
             similarities[block] = self._embeddings.similarities(rows[block], vector)
-        if len(rows) > depth:
-            # ties with the last are kept, for the row decides between them
-            enough = similarities >= np.partition(similarities, -depth)[-depth]
-            rows, similarities = rows[enough], similarities[enough]
-        return _best(rows, similarities, depth)
+        return similarities
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
         """See Store."""
@@ -414,6 +416,15 @@ def _release(
     if vectors:
         vectors.close()
     using.close()
+
+
+def _nearest(rows: IntArray, similarities: FloatArray, depth: int) -> Hits:
+    """The best of many, of which few are sorted."""
+    if len(rows) > depth:
+        # ties with the last are kept, for the row decides between them
+        enough = similarities >= np.partition(similarities, -depth)[-depth]
+        rows, similarities = rows[enough], similarities[enough]
+    return _best(rows, similarities, depth)
 
 
 def _best(rows: IntArray, scores: FloatArray, depth: int) -> Hits:

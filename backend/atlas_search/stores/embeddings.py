@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import map_array
+from atlas_search.stores.cosines import cosines
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.spliced import Splice, Spliced
@@ -158,11 +159,9 @@ def _similarities(
     vectors: NDArray[np.float32], rows: IntArray, vector: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     first, end = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
-    # `einsum` is faster than `@`, which leaves threads of BLAS waiting in circles
     if end - first > SPREAD * len(rows):
-        some: NDArray[np.float32] = np.einsum("ij,j->i", vectors[rows], vector)
-        return some
-    every: NDArray[np.float32] = np.einsum("ij,j->i", vectors[first:end], vector)
+        return cosines(vectors[rows], vector)
+    every = cosines(vectors[first:end], vector)
     return every if len(every) == len(rows) else every[rows - first]
 
 

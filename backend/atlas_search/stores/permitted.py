@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Corpus, Document, Metadata, Passage
 from atlas_search.core.errors import NotFound
 from atlas_search.core.stop import Stop
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.filters import Filter
 from atlas_search.stores.manifest import Field, Manifest
@@ -77,10 +78,11 @@ class PermittedStore:
         depth: int,
         scope: Scope | None,
         stop: Stop | None = None,
+        known: Cosines | None = None,
     ) -> Hits:
         """See Store."""
         self._check(corpus)
-        return self._whole.nearest(corpus, vector, depth, scope, stop)
+        return self._whole.nearest(corpus, vector, depth, scope, stop, known)
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
         """See Store."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from atlas_search.core.domain import Corpus, Document, Metadata, Passage
 from atlas_search.core.stop import Stop
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.document_days import DocumentDays
 from atlas_search.stores.filters import Filter
 from atlas_search.stores.manifest import Manifest
@@ -71,11 +72,13 @@ class Store(Protocol):
         depth: int,
         scope: Scope | None,
         stop: Stop | None = None,
+        known: Cosines | None = None,
     ) -> Hits:
         """The `depth` passages of `corpus` closest to the unit vector, by cosine.
 
         In a scope, and in a corpus that `compares_all`, every passage is compared, and Cancelled
-        raised soon after the `stop`; else the index is asked, which may miss a few.
+        raised soon after the `stop`; else the index is asked, which may miss a few. `known` keeps
+        the cosines where those of a whole corpus were worked out.
         """
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:

@@ -1,10 +1,9 @@
 """All signals of all candidates, in one table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from atlas_search.search.query import Query
 from atlas_search.search.signals.bm25 import bm25
@@ -17,11 +16,8 @@ from atlas_search.search.signals.occurrences import locate, weigh
 from atlas_search.search.signals.phrase import phrase, quoted
 from atlas_search.search.signals.proximity import proximity
 from atlas_search.search.signals.title import title
+from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
-
-AT_ONCE = 512  # vectors: what is gathered stays in the cache of the processor
-VectorsOf = Callable[[IntArray], NDArray[np.float32]]
-"""Gives the unit vectors (n, d) of passages."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +53,15 @@ def merge(tables: Sequence[SignalTable]) -> SignalTable:
 
 def measure(
     query: Query,
-    vector: NDArray[np.float32],
+    cosines: Cosines,
     rows: IntArray,
-    vectors_of: VectorsOf,
     table: TokenTable,
     corpora: Sequence[int],
     mean_length: float,
 ) -> SignalTable:
-    """Measure the candidates `rows`, ascending, against the question and its unit `vector`.
+    """Measure the candidates `rows`, ascending, against the question.
 
-    `corpora` are the indices of those that are searched.
+    `cosines` are those of its vector, `corpora` are the indices of those that are searched.
     """
     documents = table.document_of[rows]
     terms = weigh(query, table, corpora)
@@ -75,7 +70,7 @@ def measure(
     at = np.searchsorted(around, rows)
     hits = hits_around.only(at)
     matches = metadata_matches(terms, documents, table)
-    semantic = np.clip(_similarities(vectors_of, around, vector), 0.0, 1.0)
+    semantic = np.clip(cosines.of(around), 0.0, 1.0)
     keyword = bm25(hits_around, terms, mean_length)
     held = quoted(query, rows, table)
     return SignalTable(
@@ -95,14 +90,3 @@ def measure(
         },
         matches=matches,
     )
-
-
-def _similarities(
-    vectors_of: VectorsOf, rows: IntArray, vector: NDArray[np.float32]
-) -> NDArray[np.float64]:
-    """The cosine of each passage, from -1 to 1."""
-    found = np.empty(len(rows))
-    for start in range(0, len(rows), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
-        np.vecdot(vectors_of(rows[part]), vector, dtype=np.float64, out=found[part])
-    return found
