@@ -46,8 +46,7 @@ def field(name: str, value: object) -> object:
 
 def statistics(*documents: Metadata, **options: int) -> Mapping[str, FieldStatistics]:
     counter = FieldCounter(**options)
-    for metadata in documents:
-        counter.add(metadata)
+    counter.add(documents)
     return counter.statistics()
 
 
@@ -323,3 +322,19 @@ def test_long_values_are_counted_but_not_listed() -> None:
     long, other = "x" * 1000, "y" * 1000
     abstract = statistics({"a": long}, {"a": other}, {"a": long}, {"a": "none"}, max_values=3)["a"]
     assert (abstract.values, abstract.capped, abstract.counts) == (3, False, (("none", 1),))
+
+
+VALUES = st.one_of(
+    st.sampled_from(["1954-05-17", "1954", "soon", "a" * 201, "b" * 201]),
+    st.integers(1950, 1953),
+    st.lists(st.sampled_from(["a", "b", "c"]), max_size=3).map(tuple),
+)
+DOCUMENTS = st.lists(st.dictionaries(st.sampled_from(["year", "at", "who"]), VALUES), max_size=12)
+
+
+@given(DOCUMENTS, st.integers(1, 4))
+def test_documents_count_the_same_one_by_one(documents: list[Metadata], most: int) -> None:
+    single = FieldCounter(most)
+    for metadata in documents:
+        single.add([metadata])
+    assert single.statistics() == statistics(*documents, max_values=most)

@@ -58,7 +58,7 @@ class Counter:
         corpus.digest.update(found.provenance.digest)
         of_source = self._characters[found.provenance.origin, found.source]
         of_source[found.corpus] = of_source.get(found.corpus, 0) + counted.characters
-        self._fields.add(counted.metadata)
+        self._fields.add([counted.metadata])
         self.origins[found.provenance.origin][0] += 1
         self.origins[found.provenance.origin][1] += counted.passages
 
@@ -85,8 +85,7 @@ class Counter:
             of_origin = self.origins[origin]
             of_origin[0] += 1
             of_origin[1] += count
-        for each in metadata:
-            self._fields.add(each)
+        self._fields.add(metadata)
 
     def passages(self) -> dict[str, int]:
         """Passages by corpus, in order."""
@@ -126,7 +125,7 @@ class Counter:
         size: dict[str, float] = defaultdict(float)
         seconds: dict[str, float] = defaultdict(float)
         for source in sources:
-            characters = self._characters[source.origin, source.name]
+            characters = self._characters.get((source.origin, source.name), {})
             whole = sum(characters.values())
             for corpus, count in characters.items():
                 share = count / whole
@@ -138,8 +137,7 @@ class Counter:
 def field_statistics(metadata: Iterable[Metadata]) -> dict[str, Field]:
     """Every metadata field of some documents, as a collection of them alone has it."""
     counter = FieldCounter()
-    for of_document in metadata:
-        counter.add(of_document)
+    counter.add(metadata)
     return _fields_of(counter)
 
 

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -212,28 +212,34 @@ class FieldCounter:
         self._max_values = max_values
         self._counts: dict[str, _Count] = {}
 
-    def add(self, metadata: Metadata) -> None:
-        """Count the fields of one document."""
-        for name, value in metadata.items():
+    def add(self, documents: Iterable[Metadata]) -> None:
+        """Count the fields of some documents."""
+        columns: dict[str, list[MetadataValue]] = defaultdict(list)
+        for metadata in documents:
+            for name, value in metadata.items():
+                columns[name].append(value)
+        for name, values in columns.items():
             count = self._counts.get(name)
             if count is None:
                 count = self._counts[name] = _Count(bool(_DATE_FIELD.search(name)))
-            count.documents += 1
-            if isinstance(value, tuple):
-                count.lists += 1
-                for item in distinct(value):
-                    self._add_value(count, item)
-            else:
-                _add_type(count, value)
-                self._add_value(count, value)
+            count.documents += len(values)
+            # most documents share their values with others: each is looked at once
+            for value, times in Counter(values).items():
+                if isinstance(value, tuple):
+                    count.lists += times
+                    for item in distinct(value):
+                        self._add_value(count, item, times)
+                else:
+                    _add_type(count, value, times)
+                    self._add_value(count, value, times)
 
-    def _add_value(self, count: _Count, value: str | int | float) -> None:
+    def _add_value(self, count: _Count, value: str | int | float, times: int) -> None:
         is_long = isinstance(value, str) and len(value) > _LONGEST_COUNTED
         if value in count.by_value or len(count.by_value) + len(count.long) < self._max_values:
             if is_long:
                 count.long.add(hash(value))
             else:
-                count.by_value[value] += 1
+                count.by_value[value] += times
         elif hash(value) not in count.long:
             count.capped = True
 
@@ -242,13 +248,13 @@ class FieldCounter:
         return {name: _statistics(count) for name, count in sorted(self._counts.items())}
 
 
-def _add_type(count: _Count, value: str | int | float) -> None:
+def _add_type(count: _Count, value: str | int | float, times: int) -> None:
     if not isinstance(value, str):
-        count.numbers += 1
+        count.numbers += times
     if count.says_date:
-        count.dates += bounds(str(value)) is not None
+        count.dates += times * (bounds(str(value)) is not None)
     elif isinstance(value, str) and _DAY.match(value):
-        count.days += bounds(value) is not None
+        count.days += times * (bounds(value) is not None)
 
 
 def _statistics(count: _Count) -> FieldStatistics:
