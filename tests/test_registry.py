@@ -135,7 +135,7 @@ def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -
     columns |= {"metadata_columns": "", "rename": ""}
     assert files_reader().options == {
         "TxtReader": {"version": 3},
-        "PdfReader": {"version": 3},
+        "PdfReader": {"version": 4},
         "HtmlReader": {"version": 3, "whole_page": False},
         "XmlReader": {"version": 2, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 2, "delimiter": "", "quotes": True, **columns},
