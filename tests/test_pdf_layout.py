@@ -248,3 +248,35 @@ def test_each_part_of_a_paragraph_is_as_wide_as_its_column(tmp_path: Path) -> No
     assert draft(tmp_path, placed(*page)).text == " ".join([*left[:2], "and its quays\nin"]) + (
         " good order. Ships that come in by night wait for a pilot at the mole."
     )
+
+
+@pytest.mark.parametrize(("left", "counted"), [(40.0, True), (520.0, True), (76.0, False)])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_numbers_that_count_every_fifth_line_are_left_out(
+    tmp_path: Path, left: float, counted: bool, at_once: bool
+) -> None:
+    """Whether they are drawn with their lines or after them, they are no text outside of it."""
+    canvas = Canvas(stream := BytesIO())
+    numbers = []
+    for page in range(2):
+        for line in range(1, 18 if page == 0 else 7):
+            height = 700 - 16 * line
+            canvas.drawString(72, height, "The board may close the harbour, and open it by day.")
+            numbers.append((height, line) if line % 5 == 0 else (height, 0))
+            if at_once and line % 5 == 0:
+                canvas.drawString(left, height, str(line))
+        for height, line in numbers if not at_once else []:
+            if line:
+                canvas.drawString(left, height, str(line))
+        numbers.clear()
+        canvas.showPage()
+    canvas.save()
+    text = draft(tmp_path, stream.getvalue()).text
+    assert any(character.isdecimal() for character in text) is not counted
+
+
+def test_a_table_that_counts_by_fives_keeps_its_numbers(tmp_path: Path) -> None:
+    rows = [(at, 700 - 14 * row, word) for row in range(6) for at, word in
+            ((72, str(5 * row + 5)), (140, "metres of chain for a ship of this length"))]  # fmt: skip
+    text = draft(tmp_path, placed(*rows)).text
+    assert {"5", "15", "30"} <= set(text.split())

@@ -22,11 +22,15 @@ _MARGIN = 20
 """Numbers below each other from which on they count the lines of the page."""
 
 
+_NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A printed line: the height of its base, and how far it reaches from left to right.
 
-    One without text is a blank line.
+    One without text is a blank line. `words_left` and `words_right` are the ends of what stands
+    between a number at its beginning and one at its end.
     """
 
     text: str
@@ -34,6 +38,8 @@ class Line:
     left: float
     right: float
     broken: bool
+    words_left: float = 0.0
+    words_right: float = 0.0
 
 
 def printed_lines(page: PdfPage) -> list[Line]:
@@ -75,7 +81,17 @@ def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
         if _is_within(places[1], area):
             height = median(y for _, y in places)
             left, right = places[0][0], places[2][0]
-            yield Line(_text(match[1]), height, left, right, broken=match[2] == BROKEN)
+            words = [_origin(textpage, match.start() + at)[0] for at in _words(match[1])]
+            yield Line(_text(match[1]), height, left, right, match[2] == BROKEN, *words)
+
+
+def _words(characters: str) -> tuple[int, int]:
+    """Where the text begins behind a number at its beginning, and ends before one at its end."""
+    first = _NUMBER_FIRST.match(characters)
+    bare = characters.rstrip()
+    last = len(bare) - len(bare.rstrip("0123456789"))
+    before = bare[: len(bare) - last].rstrip() if last else bare
+    return first.end() if first else len(characters) - len(characters.lstrip()), len(before) - 1
 
 
 def _without_margin(lines: list[Line]) -> list[Line]:

@@ -97,6 +97,7 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
     """The text of each page, and the numbers of those that pdfium could not load."""
     from pypdfium2 import PdfiumError
 
+    from atlas_search.readers.pdf.margin import without_line_numbers
     from atlas_search.readers.pdf.page import Line, printed_lines, without_running_lines
     from atlas_search.readers.pdf.paragraphs import page_text
 
@@ -113,7 +114,8 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
             # a tree of pages that holds itself can name a million that are none
             if len(unreadable) >= _HOPELESS and unreadable[-_HOPELESS] == index + 2 - _HOPELESS:
                 break
-    return [page_text(lines) for lines in without_running_lines(pages)], unreadable
+    printed = without_running_lines(without_line_numbers(pages))
+    return [page_text(lines) for lines in printed], unreadable
 
 
 def _label(document: "PdfDocument", page: int) -> str:
