@@ -13,8 +13,8 @@ JUDGMENT = """<akomaNtoso xmlns="{ns}"><{tag} name="judgment"><meta><identificat
 showAs="The Court of Wells"/></references><proprietary><hash>c0ffee</hash></proprietary></meta>
 <header><p>Case No: <docketNumber>W5</docketNumber></p>
 <p>Citation: <neutralCitation>[2031] CW 5</neutralCitation></p>
-<p>Date: <docDate date="2031-02-03">3 February</docDate></p><p>Before: <judge>MR JUSTICE POND</judge>
-</p></header><{tag}Body><decision><p>The facts</p>
+<p>Date: <docDate date="2031-02-03">3 February</docDate></p>
+<p>Before: <judge>MR JUSTICE POND</judge></p></header><{tag}Body><decision><p>The facts</p>
 <paragraph eId="para_1"><num>1.</num><content><p>A well is deep.</p><p>It is.</p></content>
 </paragraph><level><heading>The law</heading><paragraph eId="para_2"><num>2.</num><intro><p>They
 said:</p></intro><subparagraph><num>(a)</num><content><p>one;</p></content></subparagraph>
