@@ -220,7 +220,8 @@ def _kind(element: etree._Element) -> str:
 
 def _is_own(paragraph: etree._Element, found: str) -> bool:
     """Whether a judgment counts the paragraph as its own: what it quotes has numbers, too."""
-    return paragraph.get("eid", "").rpartition("__")[2] == f"para_{found}"
+    own: str = paragraph.get("eid", "")
+    return own.rpartition("__")[2] == f"para_{found}"
 
 
 def _is_part(element: etree._Element) -> bool:
