@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
-from atlas_search.readers.docx.styles import Style, Styles, W
+from atlas_search.readers.docx.numbering import W
+from atlas_search.readers.docx.styles import Style, Styles
 from atlas_search.readers.markup import plain
 from atlas_search.readers.table_rows import header_of, write_row
 

@@ -11,8 +11,9 @@ from lxml import etree
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, is_damage, open_archive, xml_parser
 from atlas_search.readers.docx.body import Body, Paragraph
+from atlas_search.readers.docx.numbering import W
 from atlas_search.readers.docx.strict import is_strict, usual_kind
-from atlas_search.readers.docx.styles import W, styles_of
+from atlas_search.readers.docx.styles import styles_of
 from atlas_search.readers.docx.text import Text
 from atlas_search.readers.markup import Heading, sections, tag_of, words
 

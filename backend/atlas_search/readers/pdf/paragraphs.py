@@ -72,6 +72,7 @@ class _Columns:
 
     lines: Sequence[Line]
     widths: dict[int, float] = field(default_factory=dict)
+    edges: dict[int, bool] = field(default_factory=dict)
 
     def width(self, left: float) -> float:
         """How wide the lines are that begin near `left`, but for the widest quarter of them."""
@@ -87,8 +88,12 @@ class _Columns:
 
     def is_edge(self, left: float) -> bool:
         """Whether many of the lines near `left` begin there, as those of centred text do not."""
-        near = [abs(line.left - left) for line in self.lines if abs(line.left - left) <= NEAR]
-        return sum(distance <= _SAME for distance in near) >= _AT_EDGE * len(near)
+        point = round(left)
+        if point not in self.edges:
+            near = [abs(line.left - left) for line in self.lines if abs(line.left - left) <= NEAR]
+            at = sum(distance <= _SAME for distance in near)
+            self.edges[point] = at >= _AT_EDGE * len(near)
+        return self.edges[point]
 
 
 def _running(lines: Sequence[Line], opening: Collection[int], columns: _Columns) -> set[int]:
