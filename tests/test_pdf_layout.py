@@ -131,7 +131,7 @@ def test_prose_that_begins_with_the_bookmark_does_not_name_the_section(tmp_path:
     assert (found.text[segment.start :][:9], segment.section) == ("Harbours:", "Harbours")
 
 
-def test_a_heading_below_a_short_paragraph_is_a_line_of_its_own(tmp_path: Path) -> None:
+def test_a_heading_below_a_short_paragraph_is_a_paragraph_of_its_own(tmp_path: Path) -> None:
     lines = [
         "Article 5.",
         "The harbour belongs to the town of Northport.",
@@ -145,11 +145,139 @@ def test_a_heading_below_a_short_paragraph_is_a_line_of_its_own(tmp_path: Path) 
     ]
     text = draft(tmp_path, pdf([lines])).text
     assert text.startswith(
-        "Article 5.\nThe harbour belongs to the town of Northport.\nArticle 6.\n\nShips"
+        "Article 5.\n\nThe harbour belongs to the town of Northport.\n\nArticle 6.\n\nShips"
     )
-    assert text.count("\n") == 4
+    assert text.count("\n") == 6
 
 
 def test_a_section_whose_title_is_on_no_line_begins_with_its_page(tmp_path):
     found = draft(tmp_path, pdf([["Preface."], ["Of harbours."]], [("Harbours", 1, 0)]))
     assert [(s.start, s.section) for s in found.segments] == [(found.pages[1], "Harbours")]
+
+
+def placed(*lines: tuple[float, float, str]) -> bytes:
+    """One page of lines, each at its left end and height."""
+    canvas = Canvas(stream := BytesIO(), pageCompression=0)
+    for left, height, text in lines:
+        canvas.drawString(left, height, text)
+    canvas.save()
+    return stream.getvalue()
+
+
+def below(lines: list[tuple[float, str]], top: float = 700) -> list[tuple[float, float, str]]:
+    """Lines 14 points apart, each with its left end."""
+    return [(left, top - 14 * number, text) for number, (left, text) in enumerate(lines)]
+
+
+def test_a_line_that_stands_further_in_begins_a_paragraph(tmp_path: Path) -> None:
+    lines = [
+        (84, "The harbour of Northport belongs to the"),
+        (72, "town, which keeps its moles and its quays, as"),
+        (72, "the charter says, in good order for all ships."),
+        (84, "Ships that come by night wait for a pilot"),
+        (72, "at the mole."),
+        (84, "No ship sails unlit."),
+        (84, "The master of the harbour keeps the book"),
+        (72, "of lamps, and shows it to whoever asks."),
+    ]
+    assert draft(tmp_path, placed(*below(lines))).text.split("\n\n") == [
+        "The harbour of Northport belongs to the town, which keeps its moles and its quays, as the "
+        "charter says, in good order for all ships.",
+        "Ships that come by night wait for a pilot at the mole.",
+        "No ship sails unlit.",
+        "The master of the harbour keeps the book of lamps, and shows it to whoever asks.",
+    ]
+
+
+def test_a_line_that_stands_further_in_below_the_first_of_its_entry_goes_on(tmp_path: Path) -> None:
+    lines = [
+        (72, "Anders, B., The lamps of Northport and of the"),
+        (90, "Southern Moles, with plans and drawings, Hill"),
+        (72, "Brand, C., On tides and on the men who took to"),
+        (90, "Measuring them by hand, from 1790 to the days"),
+        (72, "Carver, D., Of buoys, bells and other signs for"),
+        (90, "Pilots, a report to the board, second edition"),
+    ]
+    assert "\n\n" not in draft(tmp_path, placed(*below(lines))).text
+
+
+def test_centred_lines_begin_no_paragraphs(tmp_path: Path) -> None:
+    widths = [30, 34, 38, 33, 29, 36, 31, 35, 28, 37]
+    lines = [(300 - 2.75 * width, "A" + "n" * (width - 1)) for width in widths]
+    assert "\n\n" not in draft(tmp_path, placed(*below(lines))).text
+
+
+@pytest.mark.parametrize(
+    "heading", ["1. Introduction", "2.1 Of lamps", "II. THE LAW", "Article 5", "Section 12 - Lamps"]
+)
+def test_a_numbered_heading_is_a_paragraph_of_its_own(tmp_path: Path, heading: str) -> None:
+    lines = ["The harbour belongs to the town, which keeps its moles and quays.", heading]
+    lines += ["Ships that come by night wait for a pilot at the mole, as the town says."]
+    assert draft(tmp_path, pdf([lines])).text == "\n\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [
+            "The master has three books, which he keeps in order:",
+            "1. Lamps",
+            "2. Tides",
+            "3. Buoys",
+        ],
+        [
+            "The board may close the harbour, as it is told to by the words of",
+            "Article 5.",
+            "It may",
+        ],
+        ["The master keeps his books in order, by day and by night:", "4. Admitted.", "5. Denied."],
+    ],
+)
+def test_a_list_and_the_end_of_a_sentence_are_no_headings(tmp_path: Path, lines: list[str]) -> None:
+    assert "\n\n" not in draft(tmp_path, pdf([lines])).text
+
+
+def test_each_part_of_a_paragraph_is_as_wide_as_its_column(tmp_path: Path) -> None:
+    left = [
+        "The harbour of Northport belongs",
+        "to the town, which keeps its moles",
+        "and its quays",
+    ]
+    right = ["in good order. Ships that come in", "by night wait for a pilot at the", "mole."]
+    page = below([(72, text) for text in left]) + below([(330, text) for text in right])
+    assert draft(tmp_path, placed(*page)).text == " ".join([*left[:2], "and its quays\nin"]) + (
+        " good order. Ships that come in by night wait for a pilot at the mole."
+    )
+
+
+@pytest.mark.parametrize(("left", "counted"), [(40.0, True), (520.0, True), (76.0, False)])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_numbers_that_count_every_fifth_line_are_left_out(
+    tmp_path: Path, left: float, counted: bool, at_once: bool
+) -> None:
+    """Whether they are drawn with their lines or after them, they are no text outside of it."""
+    canvas = Canvas(stream := BytesIO())
+    numbers = []
+    for page in range(2):
+        for line in range(1, 18 if page == 0 else 7):
+            height = 700 - 16 * line
+            canvas.drawString(72, height, "The board may close the harbour, and open it by day.")
+            numbers.append((height, line) if line % 5 == 0 else (height, 0))
+            if at_once and line % 5 == 0:
+                canvas.drawString(left, height, str(line))
+        for height, line in numbers if not at_once else []:
+            if line:
+                canvas.drawString(left, height, str(line))
+        numbers.clear()
+        canvas.showPage()
+    canvas.save()
+    text = draft(tmp_path, stream.getvalue()).text
+    assert any(character.isdecimal() for character in text) is not counted
+
+
+def test_a_table_that_counts_by_fives_keeps_its_numbers(tmp_path: Path) -> None:
+    words = "metres of chain for a ship of this length"
+    cells = [((72, str(5 * row)), (140, words)) for row in range(1, 7)]
+    rows = [(at, 700 - 14 * row, text) for row, pair in enumerate(cells) for at, text in pair]
+    text = draft(tmp_path, placed(*rows)).text
+    assert {"5", "15", "30"} <= set(text.split())

@@ -237,13 +237,15 @@ def test_a_missing_note_is_remarked(tmp_path):
     assert draft(tmp_path, source).remark == "left out: notes that the file lacks (1)"
 
 
-def test_automatic_numbers_are_counted_as_left_out_and_bullets_are_not(tmp_path):
+def test_automatic_numbers_are_read_and_bullets_are_not(tmp_path):
     def write(document):
         document.add_paragraph("First.", style="List Number")
         document.add_paragraph("Second.", style="List Number")
         document.add_paragraph("Point.", style="List Bullet")
 
-    assert draft(tmp_path, write).remark == "left out: automatic numbers (2)"
+    found = draft(tmp_path, write)
+    assert found.text == "1. First.\n\n2. Second.\n\nPoint."
+    assert not found.remark
 
 
 def test_symbols_of_special_fonts_are_remarked(tmp_path):

@@ -135,13 +135,13 @@ def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -
     columns |= {"metadata_columns": "", "rename": ""}
     assert files_reader().options == {
         "TxtReader": {"version": 3},
-        "PdfReader": {"version": 3},
+        "PdfReader": {"version": 4},
         "HtmlReader": {"version": 3, "whole_page": False},
-        "XmlReader": {"version": 2, "normalised": False, "documents_at": ""},
+        "XmlReader": {"version": 3, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 2, "delimiter": "", "quotes": True, **columns},
         "JsonlReader": {"version": 2, **columns},
-        "DocxReader": {"version": 3},
-        "EpubReader": {"version": 3},
+        "DocxReader": {"version": 4},
+        "EpubReader": {"version": 4},
     }
 
 

@@ -162,7 +162,7 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
 
 def test_the_settings_are_options() -> None:
     assert XmlReader(normalised=True).options == {
-        "version": 2,
+        "version": 3,
         "normalised": True,
         "documents_at": "",
     }

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
-from atlas_search.readers.docx.styles import Styles, W
+from atlas_search.readers.docx.numbering import W
+from atlas_search.readers.docx.styles import Style, Styles
 from atlas_search.readers.markup import plain
 from atlas_search.readers.table_rows import header_of, write_row
 
@@ -26,6 +27,7 @@ _AS_TEXT = {
     "noBreakHyphen": "-",
     "lastRenderedPageBreak": RENDERED,
 }
+_WORD = re.compile(rf"[^\s{EXPLICIT}{RENDERED}]")
 _NOTES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
 
 
@@ -47,12 +49,13 @@ class Body:
     """Reads paragraphs in document order, and keeps what it meets on the way.
 
     `notes` are kind and id of the notes referred to, in order: the first is marked `[1]`.
-    `left_out` counts what plain text has no place for.
+    `left_out` counts what plain text has no place for. With `counts` automatic numbers are written.
     """
 
     styles: Styles
     notes: list[tuple[str, str]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    counts: bool = True
 
     def paragraphs(self, container: etree._Element) -> Iterator[Paragraph]:
         """Every paragraph below `container`. Recursive: the parser refuses 256 levels."""
@@ -69,11 +72,24 @@ class Body:
         style = self.styles.of(element.find(f"{W}pPr"))
         boxes: list[etree._Element] = []
         text = "".join(self._inline(element, boxes))
+        if style.is_numbered:
+            text = self._numbered(text, style)
         paragraph = Paragraph(f"{EXPLICIT}{text}" if style.new_page else text, style.level)
-        self.left_out["automatic numbers"] += style.numbered and bool(paragraph.words)
         yield paragraph
         for box in boxes:
             yield from self.paragraphs(box)
+
+    def _numbered(self, text: str, style: Style) -> str:
+        """The text behind its number, which stands after the page breaks at its beginning."""
+        number = self.styles.numbering.number(style.list, style.depth) if self.counts else ""
+        first = _WORD.search(text)
+        if first is None:
+            self.styles.numbering.doubt(style.list)
+            return text
+        self.left_out["automatic numbers"] += not number
+        if not number:
+            return text
+        return f"{text[: first.start()]}{number} {text[first.start() :]}"
 
     def _inline(self, paragraph: etree._Element, boxes: list[etree._Element]) -> Iterator[str]:
         """The pieces of its text. What stands in text boxes is put into `boxes`."""

@@ -11,8 +11,9 @@ from lxml import etree
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, is_damage, open_archive, xml_parser
 from atlas_search.readers.docx.body import Body, Paragraph
+from atlas_search.readers.docx.numbering import W
 from atlas_search.readers.docx.strict import is_strict, usual_kind
-from atlas_search.readers.docx.styles import W, styles_of
+from atlas_search.readers.docx.styles import styles_of
 from atlas_search.readers.docx.text import Text
 from atlas_search.readers.markup import Heading, sections, tag_of, words
 
@@ -33,6 +34,7 @@ _FIELDS = {
     "created": "created",
     "modified": "modified",
 }
+_TAKEN_BACK = tuple(f".//{W}pPr/{W}rPr/{W}{mark}" for mark in ("del", "moveFrom"))
 _UNSET = {"Word Document", "python-docx"}
 _DAY = re.compile("[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")
 _PAGE = 10_000  # characters; no printed page holds more
@@ -45,11 +47,12 @@ class DocxReader:
     Pages are those of Word's last rendering, which it stores in the file; the author's own page
     breaks count too. Sections come from the styles `Title` and `Heading 1` to `9`. Footnotes and
     endnotes stand at the end, on the last page and in a section `Notes`; `[1]` marks their place
-    in the text. Headers, footers and comments are not read, automatic numbers not computed.
+    in the text. Headers, footers and comments are not read. Automatic numbers are
+    computed (decimal, letters, roman), unless tracked changes take paragraphs back.
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".docx"})
-    options: ClassVar[Mapping[str, object]] = {"version": 3}
+    options: ClassVar[Mapping[str, object]] = {"version": 4}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""
@@ -92,6 +95,7 @@ def _draft(document: "Document") -> Read:
     styles = _related_part(part, f"{_RELATED}styles"), _related_part(part, f"{_RELATED}numbering")
     body = Body(styles_of(*styles))
     text = Text()
+    body.counts = _is_countable(document.element)
     for container in document.element.iterchildren(f"{W}body"):
         text.write(body.paragraphs(container))
     if not text.length:
@@ -108,7 +112,16 @@ def _draft(document: "Document") -> Read:
     )
 
 
+def _is_countable(document: etree._Element) -> bool:
+    """Whether Word counts the paragraphs that are read: not if the end of one is taken back, or
+    fields of another kind count with them."""
+    fields = (field.text or "" for field in document.iter(f"{W}instrText"))
+    marks = (document.find(mark) for mark in _TAKEN_BACK)
+    return not any("LISTNUM" in field for field in fields) and all(m is None for m in marks)
+
+
 def _write_notes(text: Text, document: "Document", body: Body) -> None:
+    body.counts = False  # Word counts them apart
     start = text.length + len("\n\n")
     text.breaks = 0  # of a break at the very end
     text.write(_notes(document, body))

@@ -1,26 +1,29 @@
 """What the styles of a Word document say about a paragraph."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lxml import etree
 
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+from atlas_search.readers.docx.numbering import Numbering, W, numbering_of
+
 _LEVELS = {"title": 1} | {f"heading {level}": level for level in range(1, 10)}
 _OFF = frozenset({"0", "false", "off"})
-_UNNUMBERED = frozenset({"bullet", "none", ""})
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
     """What holds for a paragraph.
 
-    `level` is that of a heading, 0 for text; `numbered` that Word puts a number before it.
+    `level` is that of a heading, 0 for text; `list` and `depth` say by which list and on which of
+    its levels Word counts it, if it `is_numbered`.
     """
 
     level: int = 0
-    numbered: bool = False
+    list: str = ""
+    depth: int = 0
+    is_numbered: bool = False
     new_page: bool = False
 
 
@@ -32,31 +35,42 @@ class _Own:
     list: str | None
     depth: str | None
     new_page: bool | None
+    style: str = ""
 
 
 @dataclass(frozen=True)
 class Styles:
     """What each style says, followed by those it is based on, and how lists are numbered.
 
-    `default` is the id of the style that counts where none is named; `formats` has kinds of
-    numbers (`decimal`) by list and depth.
+    `default` is the id of the style that counts where none is named.
     """
 
     chains: Mapping[str, tuple[_Own, ...]]
     default: str
-    formats: Mapping[tuple[str, str], str]
+    numbering: Numbering
 
     def of(self, properties: etree._Element | None) -> Style:
         """The style of a paragraph with these properties (`w:pPr`)."""
         id_ = _value(properties, "pStyle") or self.default
         chain = (_own(properties), *self.chains.get(id_, ()))
         list_ = next((one.list for one in chain if one.list is not None), "")
-        depth = next((one.depth for one in chain if one.depth is not None), "0")
+        depth = self._depth(list_, chain)
         return Style(
             level=next((one.level for one in chain if one.level is not None), 0),
-            numbered=self.formats.get((list_, depth), "") not in _UNNUMBERED,
+            list=list_,
+            depth=depth,
+            is_numbered=self.numbering.level(list_, depth).is_numbered,
             new_page=next((one.new_page for one in chain if one.new_page is not None), False),
         )
+
+    def _depth(self, list_: str, chain: Sequence[_Own]) -> int:
+        """What the paragraph or its style says, else the level that names the style as its own."""
+        for one in chain:
+            if one.depth is not None and one.depth.isdecimal():
+                return min(int(one.depth[:2]), 8)
+            if (list_, one.style) in self.numbering.styled:
+                return self.numbering.styled[list_, one.style]
+        return 0
 
 
 def styles_of(styles: etree._Element, numbering: etree._Element) -> Styles:
@@ -67,31 +81,20 @@ def styles_of(styles: etree._Element, numbering: etree._Element) -> Styles:
         if style.get(f"{W}type") == "paragraph"
     }
     default = (id_ for id_, style in elements.items() if style.get(f"{W}default") in ("1", "true"))
-    return Styles(
-        {id_: _chain(elements, id_) for id_ in elements}, next(default, ""), _formats(numbering)
-    )
+    chains = {id_: _chain(elements, id_) for id_ in elements}
+    return Styles(chains, next(default, ""), numbering_of(numbering))
 
 
 def _chain(elements: Mapping[str, etree._Element], id_: str) -> tuple[_Own, ...]:
     found: dict[str, _Own] = {}
     while id_ in elements and id_ not in found:
         style = elements[id_]
-        found[id_] = _own(style.find(f"{W}pPr"), _value(style, "name") or "")
+        found[id_] = _own(style.find(f"{W}pPr"), _value(style, "name") or "", id_)
         id_ = _value(style, "basedOn") or ""
     return tuple(found.values())
 
 
-def _formats(numbering: etree._Element) -> dict[tuple[str, str], str]:
-    lists = {list_.get(f"{W}abstractNumId"): list_ for list_ in numbering.iter(f"{W}abstractNum")}
-    return {
-        (number.get(f"{W}numId", ""), level.get(f"{W}ilvl", "")): _value(level, "numFmt") or ""
-        for number in numbering.iter(f"{W}num")
-        if (list_ := lists.get(_value(number, "abstractNumId"))) is not None
-        for level in list_.iter(f"{W}lvl")
-    }
-
-
-def _own(properties: etree._Element | None, name: str = "") -> _Own:
+def _own(properties: etree._Element | None, name: str = "", id_: str = "") -> _Own:
     level = _LEVELS.get(name.lower())
     outline = _value(properties, "outlineLvl")
     if level is None and outline is not None and re.fullmatch("[0-9]", outline):
@@ -103,6 +106,7 @@ def _own(properties: etree._Element | None, name: str = "") -> _Own:
         _value(number, "numId"),
         _value(number, "ilvl"),
         None if break_ is None else break_.get(f"{W}val", "1") not in _OFF,
+        id_,
     )
 
 

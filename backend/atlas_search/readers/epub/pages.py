@@ -49,7 +49,7 @@ def chapter_of(root: etree._Element, listed: Labels) -> Chapter:
     breaks = list(_breaks(root, listed))
     for element, label in breaks:
         if _is_break(element) and page_label(words(element)) == label:
-            _empty(element)
+            empty(element)
     flat = flatten(root)
     start = [(0, listed[""])] if "" in listed else []
     return Chapter(flat, (*start, *_places(root, flat, breaks)))
@@ -61,7 +61,7 @@ def _listed(table: etree._Element) -> Iterator[tuple[str, str]]:
         named = next((words(label) for label in target.iter("{*}navLabel")), "")
         yield link, page_label(named) or target.get("value", "")
     for nav in table.iter("{*}nav"):
-        if _has_type(nav, {"page-list"}):
+        if has_type(nav, {"page-list"}):
             yield from ((a.get("href", ""), page_label(words(a))) for a in nav.iter("{*}a"))
 
 
@@ -74,10 +74,11 @@ def _breaks(root: etree._Element, listed: Labels) -> Iterator[tuple[etree._Eleme
 
 
 def _is_break(element: etree._Element) -> bool:
-    return _has_type(element, _BREAKS)
+    return has_type(element, _BREAKS)
 
 
-def _has_type(element: etree._Element, types: Iterable[str]) -> bool:
+def has_type(element: etree._Element, types: Iterable[str]) -> bool:
+    """Whether it says to be of one of these types, as `epub:type` or as `role`."""
     return any(set(types) & set(element.get(name, "").split()) for name in _TYPES)
 
 
@@ -90,7 +91,8 @@ def _own_label(element: etree._Element) -> str:
     return in_id[1] if in_id else ""
 
 
-def _empty(element: etree._Element) -> None:
+def empty(element: etree._Element) -> None:
+    """Removes all that is in the element; what follows it stays."""
     element.text = None
     for child in list(element):
         element.remove(child)

@@ -10,6 +10,7 @@ from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, open_archive, part
 from atlas_search.readers.epub.chapter import chapter_tree
 from atlas_search.readers.epub.metadata import epub_metadata
+from atlas_search.readers.epub.notes import drop_note_signs
 from atlas_search.readers.epub.package import Item, Package, package_of
 from atlas_search.readers.epub.pages import Chapter, Labels, chapter_of
 from atlas_search.readers.markup import Flat, Heading, sections
@@ -28,11 +29,12 @@ class EpubReader:
     else page 3 is the third file of its reading order.
 
     Most books have a file for each chapter. Sections come from the headings in the chapters, below
-    the titles that the table of contents has above them. A book protected by DRM is not read.
+    the titles that the table of contents has above them. Signs of notes behind words are left out,
+    the notes are not. A book protected by DRM is not read.
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".epub"})
-    options: ClassVar[Mapping[str, object]] = {"version": 3}
+    options: ClassVar[Mapping[str, object]] = {"version": 4}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""
@@ -104,6 +106,7 @@ def _chapter(archive: ZipFile, item: Item, listed: Labels, problems: _Problems) 
         return _NOTHING
     if not well_formed:
         problems.malformed.append(item.name)
+    drop_note_signs(root)
     return chapter_of(root, listed)
 
 

@@ -41,13 +41,14 @@ class PdfReader:
     """Reads PDFs. Page 1 is the first of the file; the number that is printed on it is kept beside
     that, if the file states it.
 
-    Line ends are those of the print; a word broken by one is joined before it. Heads and feet that
+    A gap, an indent or a numbered heading begins a paragraph; other line ends that mean something
+    are those of the print. A word broken by one is joined before it. Heads and feet that
     run on from page to page are read once. Sections come from the outline. What is filled into
     forms or attached is not read. pdfium is not thread-safe: read in one thread of a process only.
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".pdf"})
-    options: ClassVar[Mapping[str, object]] = {"version": 3}
+    options: ClassVar[Mapping[str, object]] = {"version": 4}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; a PDF states its own encoding."""
@@ -96,12 +97,9 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
     """The text of each page, and the numbers of those that pdfium could not load."""
     from pypdfium2 import PdfiumError
 
-    from atlas_search.readers.pdf.page import (
-        Line,
-        page_text,
-        printed_lines,
-        without_running_lines,
-    )
+    from atlas_search.readers.pdf.margin import without_line_numbers
+    from atlas_search.readers.pdf.page import Line, printed_lines, without_running_lines
+    from atlas_search.readers.pdf.paragraphs import page_text
 
     pages: list[list[Line]] = []
     unreadable = []
@@ -116,7 +114,8 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
             # a tree of pages that holds itself can name a million that are none
             if len(unreadable) >= _HOPELESS and unreadable[-_HOPELESS] == index + 2 - _HOPELESS:
                 break
-    return [page_text(lines) for lines in without_running_lines(pages)], unreadable
+    printed = without_running_lines(without_line_numbers(pages))
+    return [page_text(lines) for lines in printed], unreadable
 
 
 def _label(document: "PdfDocument", page: int) -> str:

@@ -1,10 +1,14 @@
-"""What a law in Akoma Ntoso says about itself, outside its text."""
+"""What a law or a judgment in Akoma Ntoso says about itself, outside its text."""
 
 from lxml import etree
 
-from atlas_search.readers.xml.draft import text_of
+from atlas_search.readers.xml.draft import distinct, text_of
 
-_UNKNOWN = "0001-01-01"
+_UNKNOWN = frozenset({"", "0001-01-01", "1000-01-01", "3000-01-01"})
+"""What programs write where nobody knows the day."""
+
+
+_TYPES = {"debatereport": "report"}
 
 
 def title_of(root: etree._Element) -> str:
@@ -24,10 +28,54 @@ def facts(root: etree._Element) -> dict[str, object]:
         "citation": text_of(root.find(".//preface//docnumber")),
         "instrument_number": _value(root, "frbrnumber"),
         "jurisdiction": _value(root, "frbrcountry"),
-        "document_type": _value(root, "frbrsubtype") or str(root[0].tag),
+        "document_type": _value(root, "frbrsubtype") or _TYPES.get(root[0].tag, root[0].tag),
         "language": "" if language is None else language.get("language", ""),
         "url": _url(root),
     }
+
+
+def judgment_title(root: etree._Element) -> str:
+    """The name of the case, or the title at its head."""
+    return _value(root, "frbrname") or text_of(root.find(".//header//doctitle"))
+
+
+def judgment_facts(root: etree._Element) -> dict[str, object]:
+    """Metadata. `date` is that of the work, unless it is that of a hearing, else the only one
+    that is printed at its head."""
+    dates = root.iterfind(".//frbrwork/frbrdate")
+    given = distinct(known_day(each) for each in dates if "hear" not in _name(each))
+    printed = distinct(map(known_day, root.iterfind(".//header//docdate")))
+    language = root.find(".//frbrexpression/frbrlanguage")
+    return {
+        "date": next(iter(given), "") or (printed[0] if len(printed) == 1 else ""),
+        "citation": text_of(root.find(".//neutralcitation")),
+        "court": _author(root),
+        "judges": distinct(map(text_of, root.iterfind(".//header//judge"))),
+        "case_number": distinct(map(text_of, root.iterfind(".//header//docketnumber"))),
+        "jurisdiction": _value(root, "frbrcountry"),
+        "document_type": "judgment",
+        "language": "" if language is None else language.get("language", ""),
+        "url": _url(root),
+    }
+
+
+def _name(element: etree._Element) -> str:
+    return str(element.get("name", "")).lower()
+
+
+def known_day(element: etree._Element) -> str:
+    """The day in `date`; empty for one that stands for an unknown day."""
+    day: str = element.get("date", "")[:10]
+    return "" if day in _UNKNOWN else day
+
+
+def _author(root: etree._Element) -> str:
+    """The court that gave the judgment, by its name among the references."""
+    author = root.find(".//frbrwork/frbrauthor")
+    id_ = "" if author is None else author.get("href", "").rpartition("#")[2]
+    courts = root.iterfind(".//references/tlcorganization")
+    named = (court.get("showas", "") for court in courts if court.get("eid") == id_ != "")
+    return next(filter(None, named), "")
 
 
 def _lines(element: etree._Element | None) -> str:
@@ -44,8 +92,7 @@ def _value(root: etree._Element, tag: str) -> str:
 
 def _date(root: etree._Element) -> str:
     stated = [*root.iterfind(".//frbrwork/frbrdate"), *root.iterfind(".//meta/publication")]
-    days = (each.get("date", "")[:10] for each in stated)
-    return next((day for day in days if day and day != _UNKNOWN), "")
+    return next(filter(None, map(known_day, stated)), "")
 
 
 def _last_amended(root: etree._Element) -> str:

@@ -1,4 +1,4 @@
-"""Acts, bills and other laws in Akoma Ntoso, https://docs.oasis-open.org/legaldocml."""
+"""Acts, bills, judgments and reports in Akoma Ntoso, https://docs.oasis-open.org/legaldocml."""
 
 from collections.abc import Iterator
 
@@ -6,13 +6,20 @@ from lxml import etree
 
 from atlas_search.readers import Read
 from atlas_search.readers.xml.draft import draft, text_of
-from atlas_search.readers.xml.statutes.akoma_facts import facts, title_of
+from atlas_search.readers.xml.statutes.akoma_facts import (
+    facts,
+    judgment_facts,
+    judgment_title,
+    title_of,
+)
 from atlas_search.readers.xml.statutes.labels import level, number, schedule_number
 from atlas_search.readers.xml.statutes.outline import Outline, line_of
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 
 _LAWS = names("act bill doc documentcollection portion amendment statement")
+_JUDGMENTS = names("judgment judgement")  # the second in version 2
+_IN_PARAGRAPHS = _JUDGMENTS | names("debatereport")
 _KINDS = {"section": "s", "article": "art", "rule": "r", "clause": "cl", "paragraph": "para"}
 _PARTS = {
     "section": "subsection",
@@ -46,29 +53,46 @@ _LAYOUT = Layout(
     breaks=names("br eol num heading content docketnumber"),
     left_out=names("meta toc"),
 )
+_PROSE = Layout(
+    blocks=_LAYOUT.blocks
+    | names(
+        "header judgmentbody judgementbody introduction background arguments remedies motivation "
+        "decision p paragraph subparagraph item listintroduction listwrapup wrapup intro subheading"
+    ),
+    lines=_LAYOUT.lines,
+    cells=_LAYOUT.cells,
+    breaks=_LAYOUT.breaks,
+    left_out=_LAYOUT.left_out,
+)
+"""Of judgments and reports, whose paragraphs are longer than those of laws."""
 
 
 def is_akoma_law(root: etree._Element) -> bool:
-    """Whether it is Akoma Ntoso with a law in it, by the element inside the root."""
-    return root.tag == "akomantoso" and any(child.tag in _LAWS for child in root)
+    """Whether it is Akoma Ntoso with a law, a judgment or a report in it, by the element inside
+    the root."""
+    known = _LAWS | _IN_PARAGRAPHS
+    return root.tag == "akomantoso" and any(child.tag in known for child in root)
 
 
 def akoma_laws(root: etree._Element) -> Iterator[Read]:
-    """One draft: a law with its schedules."""
+    """One draft: a law with its schedules, a judgment, a report."""
     writer = Writer()
     law = _Law(writer, root)
     walk(root, law)
     law.finish()
-    yield draft(writer.finish(), facts(root), title=title_of(root))
+    if root[0].tag in _JUDGMENTS:
+        yield draft(writer.finish(), judgment_facts(root), title=judgment_title(root))
+    else:
+        yield draft(writer.finish(), facts(root), title=title_of(root))
 
 
 class _Law:
     """Writes a law. What it quotes to amend another is text of the provision that quotes."""
 
-    layout = _LAYOUT
-
     def __init__(self, writer: Writer, root: etree._Element) -> None:
         self.writer = writer
+        self.layout = _PROSE if root[0].tag in _IN_PARAGRAPHS else _LAYOUT
+        self._is_judgment = root[0].tag in _JUDGMENTS
         self._outline = Outline(writer)
         self._quotations = 0
         self._schedules: list[str] = []
@@ -140,6 +164,8 @@ class _Law:
             self._outline.enter(self._schedule if self._schedule != "sch" else "")
         elif kind := _kind(element):
             found = number(text_of(element.find("num")))
+            if self._is_judgment and not _is_own(element, found):
+                found = ""
             place = " ".join(filter(None, [self._schedule, kind, found]))
             if found:
                 self._outline.enter(place, first=_first_level(element))
@@ -190,6 +216,12 @@ def _kind(element: etree._Element) -> str:
     if element.tag == "hcontainer":
         return "reg" if element.get("name") == "regulation" else ""
     return _KINDS.get(str(element.tag), "")
+
+
+def _is_own(paragraph: etree._Element, found: str) -> bool:
+    """Whether a judgment counts the paragraph as its own: what it quotes has numbers, too."""
+    own: str = paragraph.get("eid", "")
+    return own.rpartition("__")[2] == f"para_{found}"
 
 
 def _is_part(element: etree._Element) -> bool:
