@@ -216,6 +216,25 @@ def test_a_heading_may_lack_its_blank(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("## Contents\n\n- Boats\n\n# Of boats\n\nBoats float on the harbour.", "Of boats"),
+        ("---\ntitle: tmp8a2f.tmp\n---\n# Of boats\n\nThey float.", "Of boats"),
+        ("---\ntitle: Boats\n---\n# Of boats\n\nThey float.", "Boats"),
+        ("## Of boats\n\nThey float.", ""),
+        ("# Boats\n\nThey float.\n\n# Nets\n\nThey sink.", ""),
+        ("They float on the harbour.\n\n# Notes\n\nNone.", ""),
+        ("```\n# a comment\n```\n\nThey float.", ""),
+    ],
+)
+def test_a_title_is_the_only_heading_of_the_first_level(
+    tmp_path: Path, text: str, title: str
+) -> None:
+    assert read(tmp_path, text, "a.md").title == title
+    assert read(tmp_path, text).title == (title if title == "Boats" else "")
+
+
 def test_what_a_comment_hides_in_markdown_is_not_read(tmp_path: Path) -> None:
     text = (
         "# Boats\n\nOne <!-- two\n--> three, `<!-- four -->`.\n\n```\n<!-- five -->\n```\n\n"
