@@ -262,6 +262,13 @@ def test_a_line_of_twenty_megabytes_is_read(tmp_path: Path, name: str) -> None:
     assert len(read(tmp_path, "word " * 4_000_000, name).text) == 19_999_999
 
 
+def test_numbers_of_lines_are_no_text_but_markdown_keeps_its_own(tmp_path: Path) -> None:
+    rows = [f"{at if at % 5 == 0 else '':<3} and the boats were kept" for at in range(1, 17)]
+    text = "\n".join(["    It was so", *rows[1:]])
+    assert "5" not in read(tmp_path, text).text
+    assert "5" in read(tmp_path, text, "a.md").text
+
+
 def test_a_missing_file_is_left_to_the_build(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nowhere"):
         next(TxtReader().read(tmp_path / "nowhere.txt", ""))

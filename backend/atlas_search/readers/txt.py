@@ -11,6 +11,7 @@ from frontmatter.default_handlers import YAMLHandler
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.fields import flat, is_empty, text_of
+from atlas_search.readers.line_numbers import without_line_numbers
 from atlas_search.readers.markdown.headings import headings, title_of
 from atlas_search.readers.markdown.html import without_comments
 from atlas_search.readers.markup import sections
@@ -34,7 +35,7 @@ _NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErr
 class TxtReader:
     """Reads text files: a form feed starts a page, a `#` heading of Markdown a section.
 
-    Heads and feet that run on from page to page are read once.
+    Heads and feet that run on from page to page are read once, numbers of lines not at all.
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".txt"}) | MARKDOWN
@@ -66,13 +67,10 @@ def _read(content: str, markdown: bool) -> Read:
     except (yaml.YAMLError, *_NOT_PYTHON) as error:
         what = " ".join(str(error).split())
         return Skipped(f"its front matter is not valid YAML: {what}")
+    text = _without_running_lines(text)
+    text = without_comments(text) if markdown else clean(without_line_numbers(text))
     if not text.strip():
         return Skipped("it holds no text")
-    text = _without_running_lines(text)
-    if markdown:
-        text = without_comments(text)
-        if not text.strip():
-            return Skipped("it holds no text")
     found = headings(text) if markdown else ()
     return Draft(
         text=text,
