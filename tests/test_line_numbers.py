@@ -52,6 +52,11 @@ def test_every_line_is_numbered_page_by_page() -> None:
     assert without_line_numbers(f"{page}\n\f{page}") == f"{bare}\n\f{bare}"
 
 
+def test_lines_that_are_printed_apart_come_together() -> None:
+    page = "\n\n".join(f"{at:>2}   {line}" for at, line in enumerate(lines(12), 1))
+    assert without_line_numbers(page) == "\n".join(f"     {line}" for line in lines(12))
+
+
 def test_an_empty_line_that_is_numbered_is_empty() -> None:
     said = ["Q.  Was it there?", "", "A.  It was.", "", "MR. HAY:  Objection."] * 5
     page = "\n".join(f"{at:>2}  {line}".rstrip() for at, line in enumerate(said, 1))

@@ -39,14 +39,14 @@ class _Number(NamedTuple):
 def without_line_numbers(text: str) -> str:
     """`text` without a column of line numbers, whether each line has one or every fifth.
 
-    Blanks take their places, so that the words stand as they did; what has a line of its own goes
-    with it, unless each line is numbered: then that line is empty. Items of a list keep their
-    numbers.
+    Blanks take their places, so that the words stand as they did. One of every fifth that has a
+    line of its own goes with it; where each line is numbered, those without words are empty, and
+    those between are left out. Items of a list keep their numbers.
     """
     lines, ends = (pieces := _LINE_END.split(text))[::2], [*pieces[1::2], ""]
     numbers = list(_numbers(lines))
     whole, fifths = _of_every_line(lines, numbers), _of_every_fifth(numbers)
-    gone = {number.line for number in fifths if number.side == "alone"}
+    gone = {number.line for number in fifths if number.side == "alone"} | _between(whole)
     found = {number.line: number for number in [*fifths, *whole]}
     return "".join(
         f"{_blank(line, found[at]) if at in found else line}{end}"
@@ -88,6 +88,16 @@ def _of_every_line(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Nu
     pages = sum(run[0].value == 1 and len(run) >= _USUAL_PAGE for run in runs)
     is_prose = going_on > _GOING_ON * len(pairs) or pages > 1
     return [number for run in runs for number in run] if is_prose else []
+
+
+def _between(whole: Sequence[_Number]) -> set[int]:
+    """The empty lines between numbered ones, where all stand apart: they part nothing."""
+    return {
+        line
+        for before, after in pairwise(whole)
+        if after.value == before.value + 1
+        for line in range(before.line + 1, after.line)
+    }
 
 
 def _of_every_fifth(numbers: Sequence[_Number]) -> list[_Number]:
