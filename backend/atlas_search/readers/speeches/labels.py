@@ -26,6 +26,8 @@ _PARTICLES = frozenset(
     "of for the and de van von der den la le du da di bin binti al el y pro tempore in on at to & "
     "arap ole wa ap ter ten dos das ibn ó".split()
 )
+_JOINING = frozenset("the for and in on at to &".split())
+"""What an office may have in its words, and no name."""
 _MEMBERS = frozenset("several some an a hon honourable honorable the other many".split())
 # what lists, letters, reports and forms begin with; a sentence may follow it as it does a name
 _NOBODY = frozenset(
@@ -92,10 +94,11 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
         return "person" if is_titled(" ".join(found[1:])) else None
     if own[0] in _OFFICES and len(own) > 1 and own[1] in ("of", "for", "at"):
         return "office"
+    if set(own) & _JOINING:
+        return None
     if own[0] in _TITLES and len(own) > 1:
         return "person" if len(own) <= _MOST_OF_A_NAME + 3 else None
-    is_name = 1 < len(own) <= _MOST_OF_A_NAME and not set(own) & (_NOBODY | {"the", "for", "and"})
-    return "name" if is_name else None
+    return "name" if 1 < len(own) <= _MOST_OF_A_NAME and not set(own) & _NOBODY else None
 
 
 def _is_word(word: str) -> bool:

@@ -73,9 +73,9 @@ class _Names:
         """The opening as it is, or one without a label, at which a speech ends."""
         if each.form not in _SPOKEN or not _is_named(each):
             return each
-        often = self._often[_key(each)] > 1
-        is_rare = _is_rare(each, self._small)
-        if (often and self._is_named) or ((often or self._is_named) and is_rare):
+        often, is_rare = self._often[_key(each)] > 1, _is_rare(each, self._small)
+        in_capitals = each.label is not None and each.label.words.isupper()
+        if (often or is_rare) if self._is_named else (often and is_rare and in_capitals):
             return each
         return each._replace(form="end" if is_rare else "none", label=None)
 
