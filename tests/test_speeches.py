@@ -160,6 +160,14 @@ def test_bare_names_speak_where_they_recur_and_say_sentences() -> None:
     assert names("\n".join(lines)) == []
 
 
+def test_papers_of_a_department_are_no_words_of_it() -> None:
+    debate = "Mr Hay: I rise.\n\nMs Roe: I too.\n\nMr Hay: So.\n\nPAPERS\n\n"
+    papers = (
+        "Home Affairs: Report of the year.\n\nTrade and Ports: Another.\n\nHome Affairs: Third."
+    )
+    assert set(names(debate + papers)) == {"Mr Hay", "Ms Roe", ""}
+
+
 def test_nobody_speaks_between_a_heading_and_the_next_speech() -> None:
     text = (
         "# Debate\n\nMr Hay: I rise.\n\n## Harbours\n\nThe bill was read.\n\n"
@@ -191,6 +199,7 @@ def test_a_label_in_another_language_takes_nobody_s_words() -> None:
         "The Director: means the director of ports.\nThe Chair: means who presides.",
         "Full Name: Ann Hay\nPostal Address: 4 Quay Road\nPhone Number: 12 34\n\n" * 4,
         "Study Design: a trial of the main results.\nMain Results: the design of the study.\n" * 4,
+        "**If Far NTP:** use if the far net is open.\n\n**If Near DNS:** the near net is.\n\n" * 4,
         "Mr Hay\n4 Quay Road\nNorthport\n\nDear Mr Hay:\n\nMr Hay: I write of the quay.",
         "I met Mr. Hay. He said: no.\nMr. Roe. He was there. Mr. Hay. He was not.\n" * 4,
     ],

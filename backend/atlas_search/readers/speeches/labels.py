@@ -37,7 +37,8 @@ _NOBODY = frozenset(
     "background objective objectives method methods result results conclusion conclusions "
     "purpose introduction discussion facts issue issues held holding order orders warning caution "
     "tip important step section article chapter part schedule table figure act bill amendment "
-    "title name address phone email fax dear sir first second third".split()
+    "title name address phone email fax dear first second third if when where while before after "
+    "how what why who this that these those with without no not our your".split()
 )
 _WORD = re.compile(r"[^\W\d_](?:[\w'’‐-]*[^\W_])?[.,]?|&")
 _SHORT = 4  # letters of what a full stop shortens: `Prof.`

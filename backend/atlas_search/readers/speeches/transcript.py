@@ -134,9 +134,15 @@ def _are_words(
 
 
 def _is_rare(each: Opening, small: Set[str]) -> bool:
-    """Whether one of its words is never written small, as all of a heading's are somewhere."""
-    words = _LETTERS.findall(each.label.words.casefold()) if each.label else []
-    return any(len(word) > 2 and word not in small for word in words)
+    """Whether one of its words is never written small, as all of a heading's are somewhere.
+
+    An abbreviation among other words never is: `If Remote MCP`.
+    """
+    said = each.label.words if each.label else ""
+    words = _LETTERS.findall(said if not said.isupper() else said.casefold())
+    return any(
+        len(word) > 2 and not word.isupper() and word.casefold() not in small for word in words
+    )
 
 
 def _join(segments: Sequence[Segment], speeches: Sequence[Segment]) -> tuple[Segment, ...]:
