@@ -139,6 +139,8 @@ def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
         ("Senator WEI (Northport) (3.15 pm)—I move.", "Senator Wei"),
         ("Mr O’HAY, MP — No.", "Mr O'Hay"),
         ("Mr N B HAY (ANC): No.", "Mr N B Hay"),
+        ("HON. B.C. HAY.- No.", "Hon. B.C. Hay"),
+        ("HON. B. C. HAY.: No.", "Hon. B.C. Hay"),
         ("Hon BO HAY (Minister of Ports): No.", "Hon Bo Hay (Minister of Ports)"),
         ("**Mr Hay**: No.", "Mr Hay"),
         ("**Mr Hay:** No.", "Mr Hay"),

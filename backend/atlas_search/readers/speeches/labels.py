@@ -40,7 +40,7 @@ _NOBODY = frozenset(
     "title name address phone email fax dear first second third if when where while before after "
     "how what why who this that these those with without no not our your".split()
 )
-_WORD = re.compile(r"[^\W\d_](?:[\w'’‐-]*[^\W_])?[.,]?|&")
+_WORD = re.compile(r"[^\W\d_](?:[\w'’‐-]*[^\W_])?[.,]?|(?:[^\W\d_]\.){2,4}|&")
 _SHORT = 4  # letters of what a full stop shortens: `Prof.`
 _MOST_WORDS = 16
 _MOST_OF_A_NAME = 5
@@ -57,12 +57,12 @@ class Label:
 
 def label(words: str, inside: str = "") -> Label | None:
     """What `words` are, as they stand before a colon; None for what is no speaker."""
-    found = words.split()
+    found = words.strip().removesuffix(".").split()
     plain = [word.strip(".,").casefold() for word in found]
     if not found or len(found) > _MOST_WORDS or not all(map(_is_word, found)):
         return None
     kind = _kind(found, plain)
-    return Label(kind, words.strip(), inside) if kind else None
+    return Label(kind, " ".join(found), inside) if kind else None
 
 
 def plain_titles(words: str) -> str:

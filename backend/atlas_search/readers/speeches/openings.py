@@ -29,8 +29,9 @@ _STOP = re.compile(
     r"(?: (\([^()\n]{1,80}\)))?\.[^\S\n]+(?=[\"“'‘(\[]{0,2}[^\W\d_a-z])"
 )
 _DASH = re.compile(
-    rf"({_OUTSIDE}?)[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})[—–](?=[^\S\n]?[\"“‘(]?[^\W\d_])"
+    rf"({_OUTSIDE}?)[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})(?:\.[—–-]|[—–])(?=[^\S\n]?[\"“‘(]?[^\W\d_])"
 )
+_HAS_DASH = re.compile(r"[—–]|\.-")
 _CAPITALS = re.compile(r"\b(?:Ma?c)?[^\W\d_a-z]{2,}\b")
 _QUESTION = re.compile(r"([QA])(?:[.:](?=\s)|(?=[^\S\n]{3}))[^\S\n]*")
 _EXAMINER = re.compile(
@@ -93,7 +94,7 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
             return None
         said = label(stop[1], _bare(stop[2]))
         return Opening(start, start + stop.end(), "stop", said) if said else None
-    if "—" in first[:200] or "–" in first[:200]:
+    if _HAS_DASH.search(first):
         dash = _DASH.match(first, at)
         if dash and _CAPITALS.search(dash[1]) and (said := _labelled(dash)):
             return Opening(start, start + dash.end(), "dash", said) if said.kind != "name" else None

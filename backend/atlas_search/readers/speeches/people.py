@@ -15,6 +15,7 @@ _AFTER = re.compile(
     r"(?<=[a-zà-ÿ])(?: (?:MP|AM|MS|AS|MSP|MLA|MHR|MLC|MHA|MEP|TD|MK|QC|KC|SC|AC|AO))+\Z"
 )
 """Letters behind a name: an honour, or a seat in a parliament."""
+_INITIALS = re.compile(r"(?<=\b[^\W\d_a-z]\.) (?=[^\W\d_a-z]\.)")
 _SMALL = re.compile(r"(?<=\s)(?:Of|The|And|For|Pro|Tempore)(?=\s|$)")
 
 
@@ -63,7 +64,7 @@ def _parts(said: Label) -> tuple[str, str]:
 def _plain(words: str) -> str:
     bare = _NESTED.sub("", words)
     bare = (bare if is_office(bare) else _PARTY.sub("", bare)).strip(" .,;—-")
-    bare = plain_titles(_AFTER.sub("", bare))
+    bare = plain_titles(_INITIALS.sub("", _AFTER.sub("", bare)))
     return _SMALL.sub(lambda word: word[0].lower(), calm(bare))
 
 
