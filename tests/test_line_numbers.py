@@ -1,6 +1,6 @@
 """Numbers of lines beside law reports, bills and depositions are no text."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -82,6 +82,6 @@ def test_numbers_of_a_list_or_a_table_stay(text: str) -> None:
 @pytest.mark.parametrize("piece", ["1 a\n", "5\n", " ", " 1", "1", "5    x    5\n", "\f"])
 def test_repetition_takes_no_quadratic_time(piece: str) -> None:
     text = piece * (200_000 // len(piece))
-    started = perf_counter()
+    started = process_time()
     without_line_numbers(text)
-    assert perf_counter() - started < 5
+    assert process_time() - started < 3

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -236,6 +236,6 @@ def test_a_record_that_names_its_speaker_has_no_other(tmp_path: Path) -> None:
 )
 def test_repetition_takes_no_quadratic_time(piece: str) -> None:
     debate = "Mr Hay: I rise.\n\nMs Roe: I too.\n\n" * 4
-    started = perf_counter()
+    started = process_time()
     with_speeches(debate + piece * (200_000 // len(piece)), ())
-    assert perf_counter() - started < 8
+    assert process_time() - started < 3

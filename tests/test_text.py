@@ -2,7 +2,7 @@
 
 import unicodedata
 from itertools import pairwise
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import example, given, settings
@@ -301,9 +301,9 @@ def test_an_abbreviation_before_no_number_may_end_a_sentence() -> None:
 
 def test_a_line_of_abbreviations_takes_no_quadratic_time() -> None:
     line = "94 Stat. 5 Pub. L. No. 3 " * 8_000
-    started = perf_counter()
+    started = process_time()
     assert len(split(line)) == 1
-    assert perf_counter() - started < 5
+    assert process_time() - started < 3
 
 
 def test_a_sentence_in_brackets_ends_with_them() -> None:

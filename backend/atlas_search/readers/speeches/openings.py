@@ -1,10 +1,10 @@
 """How a speech begins on its line."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from atlas_search.readers.speeches.labels import Label, label
+from atlas_search.readers.speeches.labels import Kind, Label, label
 
 Form = Literal["colon", "stop", "dash", "question", "answer", "examiner", "witness", "end", "none"]
 
@@ -47,6 +47,12 @@ _WITNESS = re.compile(
 _STATEMENT = re.compile(
     r"(?:PREPARED |OPENING )?STATEMENT (?:OF|BY) (?:THE )?"
     rf"((?:HON(?:ORABLE)?\.? )?{_NAME})(?=,)"
+)
+# each behind a word without which the slower pattern need not be tried
+_TESTIMONY: Sequence[tuple[re.Pattern[str], Form, Kind, re.Pattern[str]]] = (
+    (re.compile(r"B[yY] [DM]"), "examiner", "person", _EXAMINER),
+    (re.compile("STATEMENT"), "witness", "name", _STATEMENT),
+    (re.compile("sworn|affirmed|called|a witness"), "witness", "name", _WITNESS),
 )
 _CLOSE = re.compile(r"[\[(]Whereupon\b|_{5,}[^\S\n]*$", re.MULTILINE)
 _HEADING_LETTERS = 4
@@ -115,15 +121,12 @@ def _begins_paragraph(text: str, start: int, indent: int, is_paragraph: bool) ->
 
 
 def _testimony(head: str, at: int, start: int) -> Opening | None:
-    if question := _QUESTION.match(head, at):
+    if head[at] in "QA" and (question := _QUESTION.match(head, at)):
         form: Form = "question" if question[1] == "Q" else "answer"
         return Opening(start, start + question.end(), form)
-    if examiner := _EXAMINER.match(head, at):
-        return Opening(start, start + examiner.end(), "examiner", Label("person", examiner[1]))
-    if statement := _STATEMENT.match(head, at):
-        return Opening(start, start + statement.end(), "witness", Label("name", statement[1]))
-    if witness := _WITNESS.match(head, at):
-        return Opening(start, start + witness.end(), "witness", Label("name", witness[1]))
+    for mark, form_, kind, pattern in _TESTIMONY:
+        if mark.search(head) and (found := pattern.match(head, at)):
+            return Opening(start, start + found.end(), form_, Label(kind, found[1]))
     return None
 
 
