@@ -216,6 +216,25 @@ def test_a_heading_may_lack_its_blank(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("## Contents\n\n- Boats\n\n# Of boats\n\nBoats float on the harbour.", "Of boats"),
+        ("---\ntitle: tmp8a2f.tmp\n---\n# Of boats\n\nThey float.", "Of boats"),
+        ("---\ntitle: Boats\n---\n# Of boats\n\nThey float.", "Boats"),
+        ("## Of boats\n\nThey float.", ""),
+        ("# Boats\n\nThey float.\n\n# Nets\n\nThey sink.", ""),
+        ("They float on the harbour.\n\n# Notes\n\nNone.", ""),
+        ("```\n# a comment\n```\n\nThey float.", ""),
+    ],
+)
+def test_a_title_is_the_only_heading_of_the_first_level(
+    tmp_path: Path, text: str, title: str
+) -> None:
+    assert read(tmp_path, text, "a.md").title == title
+    assert read(tmp_path, text).title == (title if title == "Boats" else "")
+
+
 def test_what_a_comment_hides_in_markdown_is_not_read(tmp_path: Path) -> None:
     text = (
         "# Boats\n\nOne <!-- two\n--> three, `<!-- four -->`.\n\n```\n<!-- five -->\n```\n\n"
@@ -241,6 +260,13 @@ def test_sections_are_found_after_the_front_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.txt", "a.md"])
 def test_a_line_of_twenty_megabytes_is_read(tmp_path: Path, name: str) -> None:
     assert len(read(tmp_path, "word " * 4_000_000, name).text) == 19_999_999
+
+
+def test_numbers_of_lines_are_no_text_but_markdown_keeps_its_own(tmp_path: Path) -> None:
+    rows = [f"{at if at % 5 == 0 else '':<3} and the boats were kept" for at in range(1, 17)]
+    text = "\n".join(["    It was so", *rows[1:]])
+    assert "5" not in read(tmp_path, text).text
+    assert "5" in read(tmp_path, text, "a.md").text
 
 
 def test_a_missing_file_is_left_to_the_build(tmp_path: Path) -> None:

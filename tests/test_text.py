@@ -2,6 +2,7 @@
 
 import unicodedata
 from itertools import pairwise
+from time import process_time
 
 import pytest
 from hypothesis import example, given
@@ -278,10 +279,27 @@ def test_every_character_but_blanks_is_in_a_sentence(text: str) -> None:
         "Brown v. Board of Education, 347 U.S. 483, was unanimous.",
         "The Crimes (Substituted Section 59) Amendment Act 2007 removed it.",
         "He was 15 (his brother was 17) at the time.",
+        "The sum is in 94 Stat. 3305 and was spent.",
+        "It is Cap. 123 of the Laws, Sched. 2, Div. 3.",
+        "Under Pub. L. No. 96-511 offices report, and Fed. R. Civ. P. 12 applies.",
+        "See 3 Cal. App. 4th 12, 12 F. Supp. 2d 34, vol. 3 and Ex. 12.",
+        "The owner keeps 1. boats, 2. nets and iv. sails in the shed.",
+        "The owner keeps • boats • nets and • sails in the shed.",
     ],
 )
 def test_abbreviations_and_brackets_do_not_end_a_sentence(sentence: str) -> None:
     assert split(f"{sentence} {sentence}") == [sentence, sentence]
+
+
+def test_an_abbreviation_before_no_number_may_end_a_sentence() -> None:
+    assert split("He sat in Div. They left.") == ["He sat in Div.", "They left."]
+
+
+def test_a_line_of_abbreviations_takes_no_quadratic_time() -> None:
+    line = "94 Stat. 5 Pub. L. No. 3 " * 8_000
+    started = process_time()
+    assert len(split(line)) == 1
+    assert process_time() - started < 3
 
 
 def test_a_sentence_in_brackets_ends_with_them() -> None:

@@ -24,6 +24,8 @@ from atlas_search.readers.titles import LONGEST, clean_title, title_from
         ("Microsoft Word - On sheep, draft", "On sheep, draft"),
         ("Microsoft Word - On sheep, v2.docx", "On sheep, v2"),
         ("COM%282020%29842%20final.pdf", ""),
+        ("tmp8a2f.tmp", ""),
+        ("harbours.md", ""),
         ("On sheep.txt and other files", "On sheep.txt and other files"),
     ],
 )

@@ -15,7 +15,7 @@ from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_
 from atlas_search.build.file_digests import sha256_of
 from atlas_search.build.source_file import Rule, SourceFile
 from atlas_search.core.corpus_id import check_id
-from atlas_search.core.domain import Document, Metadata, embedded_text
+from atlas_search.core.domain import Document, Metadata, Segment, embedded_text
 from atlas_search.core.errors import SourceError
 from atlas_search.core.web_address import Linked, with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
@@ -23,11 +23,12 @@ from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_par
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
 from atlas_search.readers.fields import is_empty, name_of
 from atlas_search.readers.metadata import typed_metadata
+from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage, text_digest
 
-VERSION = 7
+VERSION = 8
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _LONGEST = 120  # characters of one part of an id
@@ -237,7 +238,7 @@ def _stage(
         metadata=metadata,
         source=file.name,
         pages=draft.pages,
-        segments=draft.segments,
+        segments=_segments(draft),
         printed_pages=draft.printed_pages,
         is_titled=bool(given) or is_title(title, text),
     )
@@ -250,6 +251,12 @@ def _stage(
     language = preparation.language(file.rule, corpus)
     passages = _passages(preparation, document, draft, language)
     return StagedDocument(document, provenance, tuple(passages))
+
+
+def _segments(draft: Draft) -> tuple[Segment, ...]:
+    """Sections, and who speaks, if the source does not say it and the text does."""
+    is_known = draft.speeches_known or any(segment.speaker for segment in draft.segments)
+    return draft.segments if is_known else with_speeches(draft.text, draft.segments)
 
 
 def characters_of(document: Document) -> int:

@@ -14,7 +14,9 @@ class Draft:
 
     `key` tells the records of one file apart and is empty where the file is one document. `pages`
     are the offsets in `text` at which pages begin, `printed_pages` the numbers that stand on them
-    (one for each or none at all), `segments` its sections and speeches in order.
+    (one for each or none at all), `segments` its sections and speeches in order. With
+    `speeches_known` the source says itself who speaks, or that nobody does: else a text that reads
+    like a transcript is taken for one.
     `metadata` is as found: the build types it. `remark` is shown in the report. An empty `title`
     is filled with the first line of the text.
     """
@@ -27,6 +29,7 @@ class Draft:
     segments: tuple[Segment, ...] = ()
     remark: str = ""
     printed_pages: tuple[str, ...] = ()
+    speeches_known: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ _TAG = re.compile(
 )
 _PRINTED_FROM = re.compile(r"Microsoft (?:Word|Excel|PowerPoint) - (.*?)(?:\.\w{3,4})?")
 _FILE = re.compile(
-    r"\S+\.(?:docx?|rtf|odt|wpd|pages|xlsx?|pptx?|pdf|ps|dvi|tex|indd|qxd|pmd|txt|html?)",
+    r"\S+\.(?:docx?|rtf|odt|wpd|pages|xlsx?|pptx?|pdf|ps|dvi|tex|indd|qxd|pmd|txt|html?"
+    r"|md|markdown|tmp)",
     re.IGNORECASE,
 )
 _STATED = (

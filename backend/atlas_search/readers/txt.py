@@ -1,24 +1,23 @@
 """Reading plain text and Markdown, with metadata in YAML front matter."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
-from atlas_search.core.domain import Segment
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.fields import flat, is_empty, text_of
-from atlas_search.readers.markup import Heading, sections
+from atlas_search.readers.line_numbers import without_line_numbers
+from atlas_search.readers.markdown.headings import headings, title_of
+from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.markup import sections
 from atlas_search.readers.running_lines import running_lines
 from atlas_search.readers.text_files import Undecodable, clean, open_text, pages
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
+from atlas_search.readers.titles import clean_title
 
 MARKDOWN = frozenset({".md", ".markdown"})
 MOST_VALUES = 10_000
@@ -26,9 +25,6 @@ MOST_VALUES = 10_000
 
 _DEEPEST = 100  # levels; libyaml crashes at 50,000
 _NODES = 3 * MOST_VALUES  # values with their keys, and what aliases stand for
-_RUN_ON = re.compile(r"^(#{2,6})(?=[^\s#])", re.MULTILINE)
-"""A heading without the blank that CommonMark asks for, and older Markdown does not."""
-
 # a line of more than three dashes is a rule, as many a transcript has above and below its head
 _YAML = YAMLHandler(fm_boundary=re.compile(r"^---[ \t]*$", re.MULTILINE))
 # what PyYAML raises for values that YAML has and Python has not, such as 30 February
@@ -39,7 +35,7 @@ _NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErr
 class TxtReader:
     """Reads text files: a form feed starts a page, a `#` heading of Markdown a section.
 
-    Heads and feet that run on from page to page are read once.
+    Heads and feet that run on from page to page are read once, numbers of lines not at all.
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".txt"}) | MARKDOWN
@@ -47,7 +43,7 @@ class TxtReader:
     @property
     def options(self) -> Mapping[str, object]:
         """There is nothing to set."""
-        return {"version": 3}
+        return {"version": 4}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The text of a file without its front matter."""
@@ -71,19 +67,18 @@ def _read(content: str, markdown: bool) -> Read:
     except (yaml.YAMLError, *_NOT_PYTHON) as error:
         what = " ".join(str(error).split())
         return Skipped(f"its front matter is not valid YAML: {what}")
+    text = _without_running_lines(text)
+    text = without_comments(text) if markdown else clean(without_line_numbers(text))
     if not text.strip():
         return Skipped("it holds no text")
-    text = _without_running_lines(text)
-    if markdown:
-        text = _without_comments(text)
-        if not text.strip():
-            return Skipped("it holds no text")
+    found = headings(text) if markdown else ()
     return Draft(
         text=text,
-        title=" ".join(text_of(metadata.get("title")).split()),
+        title=clean_title(" ".join(text_of(metadata.get("title")).split()))
+        or title_of(found, text),
         metadata=metadata,
         pages=pages(text),
-        segments=_sections(text) if markdown else (),
+        segments=sections(found),
     )
 
 
@@ -120,31 +115,6 @@ def _without_running_lines(text: str) -> str:
         for place in places:
             page[numbers[place]] = ""
     return clean("\f".join("\n".join(page) for page in pages))
-
-
-def _without_comments(text: str) -> str:
-    """`text` without what HTML comments of Markdown hide, but with their lines.
-
-    In code they are shown.
-    """
-    if "<!--" not in text:
-        return text
-    starts = _line_starts(text)
-    code = [
-        range(starts[token.map[0]], starts[token.map[1]])
-        for token in _blocks(text)
-        if token.type in ("fence", "code_block") and token.map
-    ]
-
-    kept, at = list[str](), 0
-    # no pattern: of a thousand comments without an end each would be looked for to the end
-    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin) + 3) > 2:
-        is_shown = text[begin - 1 : begin] == "`" or any(begin in lines for lines in code)
-        comment = text[begin:end]
-        hidden = "".join(char for char in comment if char in "\n\f")
-        kept += [text[at:begin], comment if is_shown else hidden]
-        at = end
-    return clean("".join([*kept, text[at:]]))
 
 
 def _refuse_bombs(front: str) -> None:
@@ -186,31 +156,3 @@ def _is_small(value: object) -> bool:
             case list() as item:
                 waiting += item
     return False
-
-
-def _sections(text: str) -> tuple[Segment, ...]:
-    """A section for each heading `# ...` that is not inside code, a list or a quotation."""
-    starts = _line_starts(text)
-    return sections(
-        Heading(starts[opening.map[0]], int(opening.tag[1]), " ".join(title.content.split()))
-        for opening, title in pairwise(_blocks(_RUN_ON.sub(r"\1 ", text)))
-        if opening.type == "heading_open" and opening.level == 0 and opening.map
-    )
-
-
-def _blocks(text: str) -> "Sequence[Token]":
-    """The blocks of Markdown, with their lines."""
-    from markdown_it import MarkdownIt
-
-    blocks = MarkdownIt("commonmark").disable(["lheading", "reference"])
-    blocks.core.ruler.enableOnly(["normalize", "block"])
-    return blocks.parse(_as_lines(text))
-
-
-def _line_starts(text: str) -> Sequence[int]:
-    return list(accumulate((len(line) + 1 for line in _as_lines(text).split("\n")), initial=0))
-
-
-def _as_lines(text: str) -> str:
-    """A page break ends a line, but Markdown does not know."""
-    return text.replace("\f", "\n")

@@ -94,4 +94,5 @@ def _draft(group: Group) -> Draft:
         key=group.key,
         metadata={**group.metadata, "record_id": group.key},
         segments=tuple(map(_segment, starts, group.records)),
+        speeches_known=True,  # its passages are the records
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.persons import Persons, is_name
 from atlas_search.readers.xml.australia_people import (
     SPEECHES,
     label_of,
@@ -20,7 +21,6 @@ from atlas_search.readers.xml.australia_people import (
     talker_of,
 )
 from atlas_search.readers.xml.draft import PAGES, draft, starts_of, text_of
-from atlas_search.readers.xml.persons import Persons, is_name
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from atlas_search.readers.persons import Persons
 from atlas_search.readers.xml.draft import distinct, text_of
-from atlas_search.readers.xml.persons import Persons
 from atlas_search.readers.xml.walk import names
 
 SPEECHES = names("speech question answer interjection interject continue")

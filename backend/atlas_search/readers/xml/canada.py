@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.persons import printed, without_title
 from atlas_search.readers.xml.draft import draft, text_of
-from atlas_search.readers.xml.persons import printed, without_title
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 

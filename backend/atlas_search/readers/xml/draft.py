@@ -24,10 +24,12 @@ def draft(
     key: str = "",
     breaks: str = PAGES,
     remarks: Iterable[str] = (),
+    speeches_known: bool = True,
 ) -> Read:
     """The draft of a document whose breaks begin `breaks`; Skipped if it has no text.
 
     Empty metadata are left out; `speakers`, and `pages_are` if that is not pages, are added.
+    `speeches_known` is as in Draft.
     """
     if not composed.text:
         return Skipped(NO_TEXT, key)
@@ -44,6 +46,7 @@ def draft(
         composed.segments,
         "; ".join(filter(None, [*remarks, numbering.remark])),
         labels_of_pages(numbering.labels),
+        speeches_known=speeches_known,
     )
 
 

@@ -64,7 +64,13 @@ def _draft(part: etree._Element, name: str, key: str) -> Read:
     writer = Writer()
     walk(part, _PlainText(writer))
     language = part.get("lang", "") or part.getroottree().getroot().get("lang", "")
-    return draft(writer.finish(), {"language": language}, key=key, remarks=[_remark(name)])
+    return draft(
+        writer.finish(),
+        {"language": language},
+        key=key,
+        remarks=[_remark(name)],
+        speeches_known=False,
+    )
 
 
 def _remark(name: str) -> str:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.persons import printed
 from atlas_search.readers.xml.draft import COLUMNS, NO_TEXT, draft, text_of, unique_keys
-from atlas_search.readers.xml.persons import printed
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 

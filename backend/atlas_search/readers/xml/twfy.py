@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.persons import printed, without_title
 from atlas_search.readers.xml.draft import COLUMNS, draft, starts_of, text_of
-from atlas_search.readers.xml.persons import printed, without_title
 from atlas_search.readers.xml.walk import Layout, names, walk
 from atlas_search.readers.xml.writer import Writer
 

@@ -81,7 +81,7 @@ def filed(form: str) -> str:
     names = [word for word in given.replace(",", " ").split() if _is_given(word)]
     if not words or not names or any(_is_title(word) for word in words) or office(surname):
         return ""
-    return f"{_calm(' '.join(words))}, {_calm(' '.join(names))}"
+    return f"{calm(' '.join(words))}, {calm(' '.join(names))}"
 
 
 def office(form: str) -> str:
@@ -94,7 +94,7 @@ def office(form: str) -> str:
 def spoken(form: str) -> str:
     """`Mr HOWARD,MP:` as `Mr Howard`: no capitals throughout, no constituency."""
     said = re.sub(r",\s*MP\b", "", _INSIDE.sub("", form))
-    return _calm(re.sub(r"\s+interjecting\b.*$", "", said).strip(" :-—–,"))
+    return calm(re.sub(r"\s+interjecting\b.*$", "", said).strip(" :-—–,"))
 
 
 def is_name(name: str) -> bool:
@@ -120,7 +120,7 @@ def _surname(name: str) -> str:
 
 def _words(form: str) -> list[str]:
     words = re.findall(r"[^\W_][\w'.’-]*", spoken(form))
-    return [_calm(word).casefold() for word in words if not _is_title(word)]
+    return [calm(word).casefold() for word in words if not _is_title(word)]
 
 
 def _fits(words: list[str], name: str) -> bool:
@@ -140,7 +140,7 @@ def _is_title(word: str) -> bool:
     return word.casefold().strip(".,") in _TITLES
 
 
-def _calm(text: str) -> str:
+def calm(text: str) -> str:
     """Words in capitals as names are written: `MCDONALD` as `McDonald`, `O’BRIEN` as `O'Brien`."""
     text = text.replace("’", "'")
     return " ".join(_calm_word(word) for word in text.split())

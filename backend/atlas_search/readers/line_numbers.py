@@ -1,0 +1,137 @@
+"""The numbers of lines that law reports, bills and depositions print beside them."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+_LINE_END = re.compile(r"([\n\f])")
+_LEADING = re.compile(r"[ \t]{0,40}(\d{1,3})(?=[ \t]|$)")
+_TRAILING = re.compile(r"[ \t]{2}(\d{1,3})$")
+_ENDED = re.compile(r"[.:;!?…][\"'”’)\]]{0,3}$")
+_STEP = 5
+_NEAR = range(4, 8)
+"""Lines with words from one of every fifth to the next: a title's line is not always counted."""
+_FEWEST_STEPS = 3  # 5, 10, 15
+_FEWEST_LINES = 10  # of a page on which each has a number
+_USUAL_PAGE = 20  # lines of a page of a transcript
+_GOING_ON = 0.2
+"""Share of lines that go on with the one before: hardly any of a list does, most of prose do."""
+
+_Side = Literal["left", "right", "alone"]
+_SIDES: tuple[_Side, ...] = ("left", "right", "alone")
+
+
+class _Number(NamedTuple):
+    """A number at the edge of `line`, from its character `start` to `end`.
+
+    `row` counts the lines with words before it; one that is `alone` has a line of its own.
+    """
+
+    line: int
+    row: int
+    value: int
+    start: int
+    end: int
+    side: _Side
+
+
+def without_line_numbers(text: str) -> str:
+    """`text` without a column of line numbers, whether each line has one or every fifth.
+
+    Blanks take their places, so that the words stand as they did. One of every fifth that has a
+    line of its own goes with it; where each line is numbered, those without words are empty, and
+    those between are left out. Items of a list keep their numbers.
+    """
+    lines, ends = (pieces := _LINE_END.split(text))[::2], [*pieces[1::2], ""]
+    numbers = list(_numbers(lines))
+    whole, fifths = _of_every_line(lines, numbers), _of_every_fifth(numbers)
+    gone = {number.line for number in fifths if number.side == "alone"} | _between(whole)
+    found = {number.line: number for number in [*fifths, *whole]}
+    return "".join(
+        f"{_blank(line, found[at]) if at in found else line}{end}"
+        for at, (line, end) in enumerate(zip(lines, ends, strict=True))
+        if at not in gone or end != "\n"
+    )
+
+
+def _numbers(lines: Sequence[str]) -> Iterator[_Number]:
+    row = 0
+    for at, line in enumerate(map(str.rstrip, lines)):
+        left, right = _LEADING.match(line), _TRAILING.search(line)
+        is_alone = left is not None and left.end() == len(line)
+        if left:
+            yield _Number(at, row, int(left[1]), *left.span(1), "alone" if is_alone else "left")
+        elif right:
+            yield _Number(at, row, int(right[1]), *right.span(1), "right")
+        row += bool(line) and not is_alone
+
+
+def _blank(line: str, number: _Number) -> str:
+    blanks = " " * (number.end - number.start)
+    return f"{line[: number.start]}{blanks}{line[number.end :]}".rstrip(" \t")
+
+
+def _of_every_line(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Number]:
+    """Runs of lines that count up one by one, if what stands beside them is prose."""
+    left = [number for number in numbers if number.side != "right"]
+    blank = {at for at, line in enumerate(lines) if not line.strip()}
+
+    def follows(before: _Number, after: _Number) -> bool:
+        between = range(before.line + 1, after.line)
+        return after.value == before.value + 1 and all(at in blank for at in between)
+
+    runs = [run for run in _runs(left, follows) if len(run) >= _FEWEST_LINES]
+    beside = [[lines[number.line][number.end :].strip() for number in run] for run in runs]
+    pairs = [pair for run in beside for pair in pairwise(run) if all(pair)]
+    going_on = sum(after[0].islower() and not _ENDED.search(before) for before, after in pairs)
+    pages = sum(run[0].value == 1 and len(run) >= _USUAL_PAGE for run in runs)
+    is_prose = going_on > _GOING_ON * len(pairs) or pages > 1
+    return [number for run in runs for number in run] if is_prose else []
+
+
+def _between(whole: Sequence[_Number]) -> set[int]:
+    """The empty lines between numbered ones, where all stand apart: they part nothing."""
+    return {
+        line
+        for before, after in pairwise(whole)
+        if after.value == before.value + 1
+        for line in range(before.line + 1, after.line)
+    }
+
+
+def _of_every_fifth(numbers: Sequence[_Number]) -> list[_Number]:
+    """Runs 5, 10, 15 on one side that stand five lines apart; with two of them, shorter ones.
+
+    Lines between them begin with no numbers, as those of a list do; one may by chance.
+    """
+    place = {each.line: at for side in _SIDES for at, each in enumerate(_on(side, numbers))}
+
+    def follows(before: _Number, after: _Number) -> bool:
+        is_next = after.value == before.value + _STEP and after.row - before.row in _NEAR
+        return is_next and place[after.line] - place[before.line] <= 2
+
+    found: list[_Number] = []
+    for side in _SIDES:
+        fifths = [n for n in _on(side, numbers) if n.value and n.value % _STEP == 0]
+        runs = _runs(fifths, follows)
+        whole = [run for run in runs if len(run) >= _FEWEST_STEPS and run[0].value <= 2 * _STEP]
+        fewest = 1 if len(whole) > 1 else _FEWEST_STEPS
+        found += [n for run in runs for n in run if run[0].value == _STEP and len(run) >= fewest]
+    return found
+
+
+def _on(side: _Side, numbers: Sequence[_Number]) -> list[_Number]:
+    return [number for number in numbers if number.side == side]
+
+
+def _runs(
+    numbers: Sequence[_Number], follows: Callable[[_Number, _Number], bool]
+) -> list[list[_Number]]:
+    runs: list[list[_Number]] = []
+    for number in numbers:
+        if runs and follows(runs[-1][-1], number):
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs

@@ -1,0 +1,150 @@
+"""How a speech begins on its line."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from atlas_search.readers.speeches.labels import Kind, Label, label
+
+Form = Literal["colon", "stop", "dash", "question", "answer", "examiner", "witness", "end", "none"]
+
+_HEAD = 320
+"""Characters of a line, and of the next where a bracket goes on, in which a speech has begun."""
+
+_TIME = r"[\[(]?\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,3})?)?[\])]?"
+_BEFORE = re.compile(
+    rf"[^\S\n]{{0,60}}(?:{_TIME}[^\S\n]+)?(?:[*†•>-](?!\*)[^\S\n]?)?(?:\*\*|__)?[^\S\n]?"
+)
+_BRACKET = r"\((?:[^()\n]|\n(?!\n)|\([^()\n]{0,80}\)){1,200}\)"
+_OUTSIDE = r"[^\W\d_][^\n:()\[\]—–\"“”?!;*]{0,110}"
+_COLON = re.compile(
+    rf"({_OUTSIDE})(?:\*\*|__)?[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})"
+    r"(?::(?:\*\*|__)|(?:\*\*|__):|:)(?=\s|$|[\"“])"
+)
+_STOP = re.compile(
+    r"((?:The|An|Mrs?|Ms|Miss|Dr|Prof|Professor|Senator|Chair(?:man|woman|person)?|Judge|Justice"
+    r"|Representative|Secretary|Ambassador|Governor|General|Gen|Admiral|Colonel|Captain|Mayor"
+    r"|Commissioner|Director|Delegate|Rev)\b\.?"
+    r"(?: (?:[A-Z]\.|[^\W\d_][\w'’‐-]*)){0,6}? [^\W\d_][\w'’‐-]+)"
+    r"(?: (\([^()\n]{1,80}\)))?\.[^\S\n]+(?=[\"“'‘(\[]{0,2}[^\W\d_a-z])"
+)
+_DASH = re.compile(
+    rf"({_OUTSIDE}?)[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})(?:\.[—–-]|[—–])(?=[^\S\n]?[\"“‘(]?[^\W\d_])"
+)
+_HAS_DASH = re.compile(r"[—–]|\.-")
+_CAPITALS = re.compile(r"\b(?:Ma?c)?[^\W\d_a-z]{2,}\b")
+_QUESTION = re.compile(r"([QA])(?:[.:](?=\s)|(?=[^\S\n]{3}))[^\S\n]*")
+_EXAMINER = re.compile(
+    r"(?:[^\W\d_a-z]+[- ]?){0,3}\bB[yY] "
+    r"((?:MR|MS|MRS|MISS|DR|Mr|Ms|Mrs|Miss|Dr)\.? [^\n:()]{2,60}):"
+)
+_NAME = r"(?:[^\W\d_a-z][^\Wa-z_]*\.? ){1,4}[^\W\d_a-z](?:[^\Wa-z_]|['’-])+"
+_WITNESS = re.compile(
+    rf"((?:Mrs?\.? |Ms\.? |Dr\.? )?{_NAME})(?:, [^\n]{{1,60}}?)?,?\s{{1,40}}"
+    r"(?:(?:was |were )?(?:re)?called (?:in|as)|a witness|recalled"
+    r"|(?:having )?(?:been )?(?:first )?(?:duly )?(?:sworn|affirmed))\b"
+)
+_STATEMENT = re.compile(
+    r"(?:PREPARED |OPENING )?STATEMENT (?:OF|BY) (?:THE )?"
+    rf"((?:HON(?:ORABLE)?\.? )?{_NAME})(?=,)"
+)
+# each behind a word without which the slower pattern need not be tried
+_TESTIMONY: Sequence[tuple[re.Pattern[str], Form, Kind, re.Pattern[str]]] = (
+    (re.compile(r"B[yY] [DM]"), "examiner", "person", _EXAMINER),
+    (re.compile("STATEMENT"), "witness", "name", _STATEMENT),
+    (re.compile("sworn|affirmed|called|a witness"), "witness", "name", _WITNESS),
+)
+_CLOSE = re.compile(r"[\[(]Whereupon\b|_{5,}[^\S\n]*$", re.MULTILINE)
+_HEADING_LETTERS = 4
+_INDENTED = 2  # columns of a paragraph in which a name in small letters can open a speech
+_CENTRED = 8
+
+
+class Opening(NamedTuple):
+    """The beginning of a speech at `start`, or what ends one; its words begin at `said`."""
+
+    start: int
+    said: int
+    form: Form
+    label: Label | None = None
+
+
+def openings(text: str) -> Iterator[Opening]:
+    """Every line that begins as a speech may, in order; whether they are speeches is not said."""
+    start, is_paragraph = 0, True
+    while start < len(text):
+        end = text.find("\n", start)
+        end = end if end >= 0 else len(text)
+        if end > start and (found := _opening(text, start, end, is_paragraph)):
+            yield found
+        is_paragraph = not text[start:end].strip()
+        start = end + 1
+
+
+def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | None:
+    mark = _BEFORE.match(text, start, end)
+    at = mark.end() if mark else start
+    if at >= end or not (text[at].isalpha() and text[at].isupper()):
+        return Opening(start, end, "end") if _CLOSE.match(text, at, end) else None
+    head = text[start : min(start + _HEAD, len(text))]
+    at -= start
+    if found := _testimony(head, at, start):
+        return found
+    if colon := _COLON.match(head, at):
+        if said := _labelled(colon):
+            return Opening(start, start + colon.end(), "colon", said)
+        return None
+    first = head[: end - start]
+    if stop := _STOP.match(first, at):
+        if not (_CAPITALS.search(stop[1]) or _begins_paragraph(text, start, at, is_paragraph)):
+            return None
+        said = label(stop[1], _bare(stop[2]))
+        return Opening(start, start + stop.end(), "stop", said) if said else None
+    if _HAS_DASH.search(first):
+        dash = _DASH.match(first, at)
+        if dash and _CAPITALS.search(dash[1]) and (said := _labelled(dash)):
+            return Opening(start, start + dash.end(), "dash", said) if said.kind != "name" else None
+    return _end(first, at, start, is_paragraph)
+
+
+def _begins_paragraph(text: str, start: int, indent: int, is_paragraph: bool) -> bool:
+    """Whether a line is indented more than the one before it, or follows another speech.
+
+    `Mr. President. I yield.` may well be how a line within a speech begins.
+    """
+    if indent < _INDENTED or not text[start : start + indent].isspace():
+        return False
+    before = text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)]
+    margin = len(before) - len(before.lstrip())
+    is_speech = margin == indent and _STOP.match(before, margin) is not None
+    return is_paragraph or margin < indent or is_speech
+
+
+def _testimony(head: str, at: int, start: int) -> Opening | None:
+    if head[at] in "QA" and (question := _QUESTION.match(head, at)):
+        form: Form = "question" if question[1] == "Q" else "answer"
+        return Opening(start, start + question.end(), form)
+    for mark, form_, kind, pattern in _TESTIMONY:
+        if mark.search(head) and (found := pattern.match(head, at)):
+            return Opening(start, start + found.end(), form_, Label(kind, found[1]))
+    return None
+
+
+def _labelled(found: re.Match[str]) -> Label | None:
+    return label(found[1], _bare(found[2]))
+
+
+def _bare(bracket: str | None) -> str:
+    return " ".join((bracket or "")[1:-1].split())
+
+
+def _end(line: str, at: int, start: int, is_paragraph: bool) -> Opening | None:
+    """A heading in capitals: who spoke before it is not known to go on."""
+    said = line.strip()
+    letters = sum(map(str.isalpha, said))
+    is_heading = (
+        letters >= _HEADING_LETTERS and said.isupper() and not said.endswith((".", ",", "?"))
+    )
+    if is_heading and (is_paragraph or at >= _CENTRED):
+        return Opening(start, start + len(line), "end")
+    return None

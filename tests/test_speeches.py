@@ -1,0 +1,241 @@
+"""Who speaks in a transcript that says so in its text alone."""
+
+import json
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from atlas_search.core.domain import Segment
+from atlas_search.readers.speeches import with_speeches
+from tests.source_builds import build_from, sources_of, stored
+
+RECORD = """\
+                          HARBOURS
+
+  The PRESIDENT pro tempore. The Senator from Maine is recognized.
+  Mr. HAY. Mr. President, I rise to speak of harbours. They have
+been long neglected.
+  The need is great.
+  Mr. McLEOD. Mr. President, I yield.
+  Mr. HAY. I thank the Senator.
+  The PRESIDING OFFICER (Mr. Lee). Without objection, it is so ordered.
+  Mrs. ROE of Maine. Mr. President, I agree.
+                          ____________________
+  The Senate met at noon.
+"""
+DEPOSITION = """\
+JANE ROE,
+having been first duly sworn, testified as follows:
+
+            EXAMINATION
+BY MR. HAY:
+     Q.   State your name.
+     A.   Jane Roe.
+     Q.   Did you see the boat?
+     A.   I saw it
+on the quay.
+          MS. LEE:  Objection.
+          THE WITNESS:  I did see it.
+     Q.   When?
+     A.   At noon.
+          (Whereupon, the deposition ended.)
+"""
+HEARING = """\
+    The Chairman. The committee will come to order.
+We meet on harbours, and I thank
+Mr. Gray. He is our clerk.
+    Mr. Hay. Thank you.
+    Chairman Lee. I thank the gentleman.
+
+  PREPARED STATEMENT OF JANE ROE, DIRECTOR, HARBOUR OFFICE
+
+    The harbour silts up.
+
+    Ms. Roe. I am glad to be here.
+    Mr. Hay. When did it open?
+    Ms. Roe. In May.
+"""
+
+
+def speakers(text: str, *segments: Segment) -> list[tuple[str, str]]:
+    """Who speaks, and the first word of what begins there."""
+    return [(each.speaker, text[each.start :].split()[0]) for each in with_speeches(text, segments)]
+
+
+def names(text: str) -> list[str]:
+    return [name for name, _ in speakers(text)]
+
+
+def test_the_record_of_a_congress() -> None:
+    assert names(RECORD) == [
+        "",
+        "The President pro tempore",
+        "Mr. Hay",
+        "Mr. McLeod",
+        "Mr. Hay",
+        "Mr. Lee (The Presiding Officer)",
+        "Mrs. Roe of Maine",
+        "",
+    ]
+
+
+def test_question_and_answer_belong_together_and_the_witness_has_his_name() -> None:
+    assert list(dict.fromkeys(names(DEPOSITION))) == [
+        "Jane Roe",
+        "",
+        "Mr. Hay; Jane Roe",
+        "Ms. Lee",
+    ]
+    assert ("Jane Roe", "THE") in speakers(DEPOSITION)
+    assert names(DEPOSITION)[-1] == ""
+
+
+def test_nobody_who_is_not_named_is_given_a_name() -> None:
+    text = "\n".join(line for line in DEPOSITION.splitlines()[3:] if not line.startswith("BY"))
+    assert "Counsel; The Witness" in names(text)
+
+
+def test_a_hearing_names_its_witness_and_what_is_only_thanked_speaks_not() -> None:
+    assert names(HEARING) == [
+        "The Chairman",
+        "Mr. Hay",
+        "Chairman Lee",
+        "Jane Roe",
+        "Ms. Roe",
+        "Mr. Hay",
+        "Ms. Roe",
+    ]
+
+
+def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
+    text = (
+        "The Chair (Hon. Ann Hay (Northport, Lib.)): Order.\n"
+        "The Minister for Finance (Mr Bo Lee): I reply.\n"
+        "Mr Lee: It is so.\n"
+        "The Minister of State at the Department of Ports (Deputy\nCal Roe): I thank her.\n"
+        "The Chair: Order.\n"
+        "Hon. Ann Hay: As a member I object.\n"
+        "Deputy Cal Roe: And I.\n"
+    )
+    assert names(text) == [
+        "Hon. Ann Hay (The Chair)",
+        "Mr Bo Lee (The Minister for Finance)",
+        "Mr Bo Lee (The Minister for Finance)",
+        "Deputy Cal Roe (The Minister of State at the Department of Ports)",
+        "Hon. Ann Hay (The Chair)",
+        "Hon. Ann Hay",
+        "Deputy Cal Roe (The Minister of State at the Department of Ports)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("Mr. SPEAKER: Order.", "Mr. Speaker"),
+        ("†Mr. SPEAKER: Order.", "Mr. Speaker"),
+        ("MR. CHIEF JUSTICE HAY: Order.", "Mr. Chief Justice Hay"),
+        ("Senator Wei: Yes.", "Senator Wei"),
+        ("Senator WEI (Northport) (3.15 pm)—I move.", "Senator Wei"),
+        ("Mr O’HAY, MP — No.", "Mr O'Hay"),
+        ("Mr N B HAY (ANC): No.", "Mr N B Hay"),
+        ("HON. B.C. HAY.- No.", "Hon. B.C. Hay"),
+        ("HON. B. C. HAY.: No.", "Hon. B.C. Hay"),
+        ("Hon BO HAY (Minister of Ports): No.", "Hon Bo Hay (Minister of Ports)"),
+        ("**Mr Hay**: No.", "Mr Hay"),
+        ("**Mr Hay:** No.", "Mr Hay"),
+        ("**Mr Hay** (Northport): No.", "Mr Hay"),
+        ("[0:02:28.310] JUSTICE HAY: But how?", "Justice Hay"),
+        ("An Cathaoirleach: Order.", "An Cathaoirleach"),
+        ("Several hon. Members: Hear, hear.", "Several hon. Members"),
+        ("SPEAKER: Order!", "Speaker"),
+    ],
+)
+def test_a_speech_begins_in_many_ways(line: str, name: str) -> None:
+    debate = "Mr Lee: I rise.\n\nMs Roe: I too.\n\nMr Lee: And again.\n\n"
+    assert names(f"{debate}{line}")[-1] == name
+
+
+def test_bare_names_speak_where_they_recur_and_say_sentences() -> None:
+    lines = ["Ann Hay AM: I open the meeting.", "Bo Lee: I thank the chair.", "Cal Roe: I do not."]
+    assert list(dict.fromkeys(names("\n".join(lines * 3)))) == ["Ann Hay", "Bo Lee", "Cal Roe"]
+    assert names("\n".join(lines)) == []
+
+
+def test_papers_of_a_department_are_no_words_of_it() -> None:
+    debate = "Mr Hay: I rise.\n\nMs Roe: I too.\n\nMr Hay: So.\n\nPAPERS\n\n"
+    papers = (
+        "Home Affairs: Report of the year.\n\nTrade and Ports: Another.\n\nHome Affairs: Third."
+    )
+    assert set(names(debate + papers)) == {"Mr Hay", "Ms Roe", ""}
+
+
+def test_nobody_speaks_between_a_heading_and_the_next_speech() -> None:
+    text = (
+        "# Debate\n\nMr Hay: I rise.\n\n## Harbours\n\nThe bill was read.\n\n"
+        "Mr Hay: I rise again.\n\nMs Roe: I too."
+    )
+    sections = (Segment(0, "Debate"), Segment(text.index("## "), "Debate > Harbours"))
+    assert with_speeches(text, sections) == (
+        sections[0],
+        Segment(text.index("Mr Hay"), "Debate", "Mr Hay"),
+        sections[1],
+        Segment(text.index("Mr Hay: I rise again"), "Debate > Harbours", "Mr Hay"),
+        Segment(text.index("Ms Roe"), "Debate > Harbours", "Ms Roe"),
+    )
+
+
+def test_a_label_in_another_language_takes_nobody_s_words() -> None:
+    text = "Mr Hay: I rise.\n\nMs Roe: I too.\n\nUMPHATHI WAMACHWEBA: Kulungile.\n\nMr Hay: So."
+    assert names(text) == ["Mr Hay", "Ms Roe", "", "Mr Hay"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Present: Mr. Hay, Ms. Roe.\nApologies: Mr. Lee.\n" * 4,
+        "Note: it is closed.\nDate: 4 May.\nAuthor: Ann Hay.\nRe: the quay.\n" * 4,
+        "Question: How do I moor?\nAnswer: With a rope.\n\n" * 4,
+        "Q. How do I moor?\nA. With a rope.\n\n" * 4,
+        "The Minister: means the Minister for Ports.\nThe Court: means the Harbour Court.\n"
+        "The Director: means the director of ports.\nThe Chair: means who presides.",
+        "Full Name: Ann Hay\nPostal Address: 4 Quay Road\nPhone Number: 12 34\n\n" * 4,
+        "Study Design: a trial of the main results.\nMain Results: the design of the study.\n" * 4,
+        "**If Far NTP:** use if the far net is open.\n\n**If Near DNS:** the near net is.\n\n" * 4,
+        "Mr Hay\n4 Quay Road\nNorthport\n\nDear Mr Hay:\n\nMr Hay: I write of the quay.",
+        "I met Mr. Hay. He said: no.\nMr. Roe. He was there. Mr. Hay. He was not.\n" * 4,
+    ],
+)
+def test_what_only_looks_so_is_no_transcript(text: str) -> None:
+    assert names(text) == []
+
+
+def test_passages_of_a_transcript_are_each_of_who_speaks(tmp_path: Path) -> None:
+    (tmp_path / "sources" / "house").mkdir(parents=True)
+    (tmp_path / "sources" / "house" / "debate.txt").write_text(RECORD)
+    build_from("txt", tmp_path / "built", sources_of("txt", tmp_path / "sources"))
+    said = {passage.text.strip(): passage.speaker for passage in stored(tmp_path / "built")}
+    assert said["Mr. McLEOD. Mr. President, I yield."] == "Mr. McLeod"
+
+
+def test_a_record_that_names_its_speaker_has_no_other(tmp_path: Path) -> None:
+    (tmp_path / "sources" / "house").mkdir(parents=True)
+    record = {"id": "a", "speaker": "Cal Roe", "text": "Mr Hay: I.\n\nMs Lee: No.\n\n" * 3}
+    (tmp_path / "sources" / "house" / "debate.jsonl").write_text(json.dumps(record))
+    build_from("jsonl", tmp_path / "built", sources_of("jsonl", tmp_path / "sources"))
+    assert {passage.speaker for passage in stored(tmp_path / "built")} == {"Cal Roe"}
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("Mr. ", "Mr. A\n", "The ", "A: ", "A:\n", "(", "Mr Hay (", "Mr Hay (x\n", "**Mr A"),
+        *("STATEMENT OF A\n", "Q.\n", "BY MR. A\n", "ANN HAY\n", "Mr HAY —\n", "\n", " "),
+        *("Ann Hay: it is so.\n", "THE END\n\n", "  Mr. Hay. Yes.\n", "Mr X ((a)(b)(c)(d)(e)\n"),
+    ],
+)
+def test_repetition_takes_no_quadratic_time(piece: str) -> None:
+    debate = "Mr Hay: I rise.\n\nMs Roe: I too.\n\n" * 4
+    started = process_time()
+    with_speeches(debate + piece * (200_000 // len(piece)), ())
+    assert process_time() - started < 3
