@@ -54,7 +54,7 @@ def test_reload_restores_target_comparing_and_filters(page: Page) -> None:
     target.select_option("keyless")
     page.get_by_label("Compare the corpora").check()
     page.evaluate(
-        "() => import('/static/ask/scope.js').then(({changeScope}) => "
+        "() => part('ask/scope.js').then(({changeScope}) => "
         "changeScope({filters: {court: ['House of Lords']}, require: ['libel']}))"
     )
     page.fill("textarea#question", "What of Canada?")
@@ -142,7 +142,7 @@ def test_a_question_without_filters_is_asked_again_without_them(page: Page) -> N
     again = latest(page).get_by_role("button", name="Ask again")
     expect(again).to_be_visible()
     page.evaluate(
-        "() => import('/static/ask/scope.js').then(({changeScope}) => "
+        "() => part('ask/scope.js').then(({changeScope}) => "
         "changeScope({filters: {court: ['House of Lords']}, require: ['a'], exclude: ['b']}))"
     )
     page.get_by_role("spinbutton", name="Passages").fill("3")
