@@ -1,0 +1,69 @@
+"""The version of the page's files, which stands in their addresses.
+
+A file at an address with its version never changes there, so that browsers keep it and do not ask
+again. The HTML alone is asked for at each visit, and names the version to load.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+STATIC = "static/"
+_MARK = "v-"
+_DIGITS = 16  # of SHA-256, in hex
+_ADDRESS = re.compile(rf'((?:href|src)="{STATIC})')
+
+Stamp = tuple[int, int]
+"""When a file was written, in nanoseconds, and its bytes."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """The files of a folder as they were read: a digest of all, and by name what tells a change."""
+
+    digest: str
+    stamps: Mapping[str, Stamp]
+
+    @property
+    def folder(self) -> str:
+        """What stands before the names of its files: `v-0123456789abcdef/`."""
+        return f"{_MARK}{self.digest}/"
+
+
+def read_version(folder: Path) -> Version:
+    """The present version; equal files have the same on every server."""
+    stamps = read_stamps(folder)  # first: what is written while it is read is seen as a change
+    digest = hashlib.sha256()
+    for name in sorted(stamps):
+        content = (folder / name).read_bytes()
+        digest.update(f"{len(name)} {len(content)} {name}".encode() + content)
+    return Version(digest.hexdigest()[:_DIGITS], stamps)
+
+
+def read_stamps(folder: Path) -> dict[str, Stamp]:
+    """The stamp of each file below a folder, by its name with slashes."""
+    return {
+        path.relative_to(folder).as_posix(): stamp(path)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def stamp(path: Path) -> Stamp:
+    """What is another once a file is written anew. Raises OSError."""
+    found = os.stat(path)
+    return found.st_mtime_ns, found.st_size
+
+
+def split_version(name: str) -> tuple[str, str]:
+    """The version that a name begins with, as `Version.folder` writes it or empty, and the rest."""
+    first, slash, rest = name.partition("/")
+    return (first + slash, rest) if slash and first.startswith(_MARK) else ("", name)
+
+
+def addressed(html: str, version: Version) -> str:
+    """The HTML with the addresses of a version."""
+    return _ADDRESS.sub(rf"\1{version.folder}", html)
