@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from atlas_search.server.page_files import PageFiles, compress_document
-from atlas_search.server.page_version import read_version
+from atlas_search.server.page_version import addressed, imported, read_version
 
 SCRIPT = "const name = 'Derbyshire';\n" * 40
 PAGE = """<link rel="stylesheet" href="static/app.css" />
@@ -188,9 +188,9 @@ def test_a_file_that_changes_on_disk_makes_another_version(
     assert second != first
     with client.get(f"/{second}/app.js") as changed:
         assert changed.cache_control.immutable
-    (folder / "app.js").rename(folder / "main.js")
+    (folder / "app.css").rename(folder / "main.css")
     assert len({first, second, present(client)}) == 3
-    (folder / "main.js").rename(folder / "app.js")
+    (folder / "main.css").rename(folder / "app.css")
     assert present(client) == second
 
 
@@ -201,6 +201,33 @@ def test_equal_files_have_one_version_wherever_they_lie(
     for path in copied.rglob("*"):
         os.utime(path, (1, 1))
     assert read_version(copied).digest == read_version(folder).digest
+
+
+def test_the_page_names_what_its_module_imports_and_each_module_once(folder: Path) -> None:
+    modules = {
+        "app.js": (
+            'import { a } from "./part/a.js";\nimport {\n  b,\n  c,\n} from "./b.js";\n'
+            '// import { no } from "./no.js";\nconst no = await import("./late.js");\n'
+            'const said = say("import");\n'
+        ),
+        "part/a.js": 'import "../b.js";\nexport { d } from "./d.js";\nexport * from "./d.js";\n',
+        "part/d.js": 'import { app } from "../app.js";\n',
+        "b.js": "export function b() {}\n",
+        "late.js": 'import { e } from "./e.js";\n',
+    }
+    for name, text in modules.items():
+        (folder / name).write_text(text)
+    assert imported(folder, ["app.js"]) == ["part/a.js", "b.js", "part/d.js"]
+    version = read_version(folder)
+    before, after = PAGE.split("</script>")
+    links = "".join(
+        f'\n<link rel="modulepreload" href="static/{version.folder}{name}" />'
+        for name in ("part/a.js", "b.js", "part/d.js")
+    )
+    addresses = before.replace('href="static/', f'href="static/{version.folder}').replace(
+        'src="static/', f'src="static/{version.folder}'
+    )
+    assert addressed(PAGE, folder, version) == f"{addresses}</script>{links}{after}"
 
 
 def test_a_document_is_compressed_where_it_was_only_fetched(folder: Path) -> None:

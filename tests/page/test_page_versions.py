@@ -46,6 +46,23 @@ def address(tmp_path: Path, asked: list[str]) -> Iterator[str]:
             yield f"{found}{PREFIX}/"
 
 
+def test_the_page_names_all_modules_that_it_loads_and_no_others(
+    browser: Browser, address: str, asked: list[str]
+) -> None:
+    with opened(browser, address) as page:
+        page.wait_for_load_state("networkidle")
+        first = {path for path in asked if path.endswith(".js")}
+        linked = page.locator("link[rel=modulepreload], script[type=module]").evaluate_all(
+            "all => all.map((each) => new URL(each.href || each.src).pathname)"
+        )
+    named = [path.removeprefix(PREFIX) for path in linked]
+    assert len(named) == len(set(named)) > 50
+    # which language it speaks the browser alone knows
+    (strings,) = first - set(named)
+    assert strings.endswith("/strings/en.js")
+    assert set(named) <= first
+
+
 def test_a_reload_asks_for_the_page_and_for_what_the_server_knows(
     browser: Browser, address: str, asked: list[str]
 ) -> None:

@@ -53,7 +53,7 @@ class PageFiles:
             version = self._version = read_version(self._folder)
         if self._pages.get(name, ("", ""))[0] != version.digest:
             written = (self._folder / name).read_text(encoding="utf-8")
-            self._pages[name] = version.digest, addressed(written, version)
+            self._pages[name] = version.digest, addressed(written, self._folder, version)
         response = Response(self._pages[name][1], mimetype="text/html")
         response.vary.add("Accept-Encoding")
         if request.accept_encodings.quality("gzip"):

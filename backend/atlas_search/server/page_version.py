@@ -1,4 +1,4 @@
-"""The version of the page's files, which stands in their addresses.
+"""The version of the page's files, which stands in their addresses, and what its HTML names first.
 
 A file at an address with its version never changes there, so that browsers keep it and do not ask
 again. The HTML alone is asked for at each visit, and names the version to load.
@@ -6,15 +6,19 @@ again. The HTML alone is asked for at each visit, and names the version to load.
 
 import hashlib
 import os
+import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 STATIC = "static/"
 _MARK = "v-"
 _DIGITS = 16  # of SHA-256, in hex
+
 _ADDRESS = re.compile(rf'((?:href|src)="{STATIC})')
+_ENTRY = re.compile(rf'^( *)<script type="module" src="{STATIC}([^"]+)"></script>$', re.MULTILINE)
+_IMPORT = re.compile(r'^(?:import|export)\s(?:[^"\';()]*\sfrom\s)?"(\.[^"]+)"', re.MULTILINE)
 
 Stamp = tuple[int, int]
 """When a file was written, in nanoseconds, and its bytes."""
@@ -64,6 +68,29 @@ def split_version(name: str) -> tuple[str, str]:
     return (first + slash, rest) if slash and first.startswith(_MARK) else ("", name)
 
 
-def addressed(html: str, version: Version) -> str:
-    """The HTML with the addresses of a version."""
+def addressed(html: str, folder: Path, version: Version) -> str:
+    """The HTML with the addresses of a version, and all modules that it needs to begin.
+
+    A browser that learns of modules from imports asks for one generation after another.
+    """
+    entries = list(_ENTRY.finditer(html))
+    if entries:
+        indent, end = entries[-1][1], entries[-1].end()
+        links = (
+            f'\n{indent}<link rel="modulepreload" href="{STATIC}{module}" />'
+            for module in imported(folder, [entry[2] for entry in entries])
+        )
+        html = html[:end] + "".join(links) + html[end:]
     return _ADDRESS.sub(rf"\1{version.folder}", html)
+
+
+def imported(folder: Path, entries: Sequence[str]) -> list[str]:
+    """The names of all modules that these need before they run, nearest first, without these."""
+    names = list(entries)
+    for name in names:  # grows meanwhile
+        text = (folder / name).read_text(encoding="utf-8")
+        for address in _IMPORT.findall(text):
+            module = posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
+            if module not in names:
+                names.append(module)
+    return names[len(entries) :]
