@@ -7,10 +7,18 @@ import { keepReading } from "./kept.js";
 import { say } from "../language.js";
 import { linkButton, newOutcome } from "./parts.js";
 
+let writing = false;
+
 /** Resolves to what to say of a note once it is written, or of none. */
 async function noted(citation) {
-  const { writeNote } = await import("./note_dialog.js");
-  return (await writeNote({ citation })) ? say("keep.noted") : "";
+  if (writing) return ""; // pressed again before the dialog was there
+  writing = true;
+  try {
+    const { writeNote } = await import("./note_dialog.js");
+    return (await writeNote({ citation })) ? say("keep.noted") : "";
+  } finally {
+    writing = false;
+  }
 }
 
 /** Adds a menu to each citation, closest quote and passage that an answer's article shows. */
