@@ -162,3 +162,9 @@ def watched(browser: Browser, **options: object) -> Iterator[BrowserContext]:
 def expect_faults(page: Page, *patterns: str) -> None:
     """Have faults that one of the patterns is found in fail nothing; each has to come."""
     _FAULTS[page.context].expected.extend(patterns)
+
+
+def seen(page: Page) -> list[str]:
+    """What pages of this browser did wrong so far."""
+    page.evaluate("() => new Promise(requestAnimationFrame)")  # hears what has come meanwhile
+    return list(_FAULTS[page.context].found)
