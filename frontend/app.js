@@ -70,6 +70,7 @@ form.addEventListener("submit", submit);
 question.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
+at("ask").disabled = false; // before, a press would be lost
 page.loaded.finally(openLinked).catch((error) => {
   at("page-alert").hidden = false;
   at("page-alert").textContent = say("page.reload", { problem: error.message });

@@ -34,7 +34,8 @@ function sourceLink(address, title) {
 }
 
 /** Has the page use a style sheet of a part that is loaded late; resolves when it is there. */
-export function styled(address) {
+export function styled(name) {
+  const address = new URL(name, import.meta.url); // of the version of this file
   const link = element("link", { rel: "stylesheet", href: address });
   const there = new Promise((resolve) => {
     link.addEventListener("load", resolve);

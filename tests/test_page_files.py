@@ -2,6 +2,8 @@
 
 import gzip
 import os
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +12,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from atlas_search.server.page_files import PageFiles, compress_document
+from atlas_search.server.page_version import addressed, imported, read_version
 
 SCRIPT = "const name = 'Derbyshire';\n" * 40
+PAGE = """<link rel="stylesheet" href="static/app.css" />
+<script type="module" src="static/app.js"></script>
+<a href="#static/app.js" title="static/app.js">static/app.js</a>"""
 SCRIPT_ZIPPED = {"Accept-Encoding": "br;q=1, gzip;q=0.8"}
 
 
@@ -21,14 +27,24 @@ def folder(tmp_path: Path) -> Path:
     for name in ("app.js", "app.css", "page.html", "part/mark.svg", "names.json"):
         (tmp_path / name).write_text(SCRIPT)
     (tmp_path / "dot.png").write_bytes(b"\x89PNG" + bytes(99))
+    (tmp_path / "index.html").write_text(PAGE)
     return tmp_path
 
 
 @pytest.fixture
 def client(folder: Path) -> FlaskClient:
     app = Flask(__name__, static_folder=None)
-    app.add_url_rule("/<path:name>", view_func=PageFiles(folder).send)
+    files = PageFiles(folder)
+    app.add_url_rule("/", view_func=lambda: files.page("index.html"))
+    app.add_url_rule("/<path:name>", view_func=files.send)
     return app.test_client()
+
+
+def present(client: FlaskClient) -> str:
+    """The version that the page names: `v-0123456789abcdef`."""
+    with client.get("/") as page:
+        (name,) = set(re.findall(r'(?:href|src)="static/(v-[0-9a-f]{16})/', page.text))
+    return str(name)
 
 
 @pytest.mark.parametrize("name", ["app.js", "app.css", "page.html", "part/mark.svg", "names.json"])
@@ -113,6 +129,105 @@ def test_what_is_not_there_is_not_found(client: FlaskClient, folder: Path, name:
     (folder.parent / "secret.js").write_text("secret")
     for headers in ({}, SCRIPT_ZIPPED):
         assert client.get(f"/{name}", headers=headers).status_code == 404
+
+
+def test_the_page_names_the_version_of_its_parts_and_is_asked_for_again(
+    client: FlaskClient,
+) -> None:
+    version = present(client)
+    for headers in ({}, SCRIPT_ZIPPED):
+        with client.get("/", headers=headers) as page:
+            packed = page.headers.get("Content-Encoding") == "gzip"
+            assert packed == bool(headers)
+            text = (gzip.decompress(page.data) if packed else page.data).decode()
+            assert text == PAGE.replace(' href="static/', f' href="static/{version}/').replace(
+                'src="static/', f'src="static/{version}/'
+            )
+            assert page.headers["Cache-Control"] == "no-cache"
+            assert page.headers["Vary"] == "Accept-Encoding"
+            known = headers | {"If-None-Match": page.headers["ETag"]}
+        assert client.get("/", headers=known).status_code == 304
+
+
+@pytest.mark.parametrize("name", ["app.js", "app.css", "part/mark.svg", "dot.png"])
+@pytest.mark.parametrize("headers", [{}, SCRIPT_ZIPPED])
+def test_a_part_of_the_present_version_is_kept_for_a_year(
+    client: FlaskClient, name: str, headers: dict[str, str]
+) -> None:
+    with client.get(f"/{name}", headers=headers) as plain:
+        assert plain.headers["Cache-Control"] == "no-cache"
+        content, tag = plain.data, plain.headers["ETag"]
+    address = f"/{present(client)}/{name}"
+    with client.get(address, headers=headers) as kept:
+        assert kept.data == content
+        assert kept.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    with client.get(address, headers=headers | {"If-None-Match": tag}) as known:
+        assert known.status_code == 304
+        assert known.cache_control.immutable
+
+
+def test_a_part_of_an_old_version_is_the_present_one_and_not_kept(client: FlaskClient) -> None:
+    with client.get("/v-0000000000000000/app.js", headers=SCRIPT_ZIPPED) as old:
+        assert gzip.decompress(old.data).decode() == SCRIPT
+        assert old.headers["Cache-Control"] == "no-cache"
+    for version in ("v-0000000000000000", present(client)):
+        for name in ("none.js", "../app.js/..", ""):
+            missing = client.get(f"/{version}/{name}")
+            assert missing.status_code == 404
+            assert "Cache-Control" not in missing.headers
+
+
+def test_a_file_that_changes_on_disk_makes_another_version(
+    client: FlaskClient, folder: Path
+) -> None:
+    first = present(client)
+    (folder / "app.js").write_text("other")
+    with client.get(f"/{first}/app.js") as changed:
+        assert (changed.text, changed.headers["Cache-Control"]) == ("other", "no-cache")
+    second = present(client)
+    assert second != first
+    with client.get(f"/{second}/app.js") as changed:
+        assert changed.cache_control.immutable
+    (folder / "app.css").rename(folder / "main.css")
+    assert len({first, second, present(client)}) == 3
+    (folder / "main.css").rename(folder / "app.css")
+    assert present(client) == second
+
+
+def test_equal_files_have_one_version_wherever_they_lie(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    copied = shutil.copytree(folder, tmp_path_factory.mktemp("elsewhere") / "page")
+    for path in copied.rglob("*"):
+        os.utime(path, (1, 1))
+    assert read_version(copied).digest == read_version(folder).digest
+
+
+def test_the_page_names_what_its_module_imports_and_each_module_once(folder: Path) -> None:
+    modules = {
+        "app.js": (
+            'import { a } from "./part/a.js";\nimport {\n  b,\n  c,\n} from "./b.js";\n'
+            '// import { no } from "./no.js";\nconst no = await import("./late.js");\n'
+            'const said = say("import");\n'
+        ),
+        "part/a.js": 'import "../b.js";\nexport { d } from "./d.js";\nexport * from "./d.js";\n',
+        "part/d.js": 'import { app } from "../app.js";\n',
+        "b.js": "export function b() {}\n",
+        "late.js": 'import { e } from "./e.js";\n',
+    }
+    for name, text in modules.items():
+        (folder / name).write_text(text)
+    assert imported(folder, ["app.js"]) == ["part/a.js", "b.js", "part/d.js"]
+    version = read_version(folder)
+    before, after = PAGE.split("</script>")
+    links = "".join(
+        f'\n<link rel="modulepreload" href="static/{version.folder}{name}" />'
+        for name in ("part/a.js", "b.js", "part/d.js")
+    )
+    addresses = before.replace('href="static/', f'href="static/{version.folder}').replace(
+        'src="static/', f'src="static/{version.folder}'
+    )
+    assert addressed(PAGE, folder, version) == f"{addresses}</script>{links}{after}"
 
 
 def test_a_document_is_compressed_where_it_was_only_fetched(folder: Path) -> None:

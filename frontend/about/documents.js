@@ -19,6 +19,7 @@ export function documentList({ corpora }, page) {
   const previous = element("button", { type: "button" }, say("about.previous"));
   const next = element("button", { type: "button" }, say("about.next"));
   let offset = 0;
+  let last = 0; // offset of the last page, as far as it is known
   let within = null;
   let latest = 0;
   let timer = 0;
@@ -41,6 +42,7 @@ export function documentList({ corpora }, page) {
 
   function show({ total, documents, next_offset: following }) {
     const range = { from: offset + 1, to: offset + documents.length, all: total };
+    last = Math.max(0, PAGE * Math.floor((total - 1) / PAGE));
     found.textContent = documents.length > 0 ? say("about.range", range) : say("about.found", { count: total });
     list.start = offset + 1;
     list.replaceChildren(...documents.map((document) => item(document, page)));
@@ -56,7 +58,10 @@ export function documentList({ corpora }, page) {
 
   function turn(button, step) {
     if (button.hasAttribute("aria-disabled")) return;
-    offset = Math.max(offset + step, 0);
+    // pressed twice before the next page was there, it may be the last one already
+    const wanted = Math.min(Math.max(offset + step, 0), last);
+    if (wanted === offset) return;
+    offset = wanted;
     load();
   }
 

@@ -12,7 +12,7 @@ const SHEETS = ["words/words.css", "charts/charts.css", "about/about.css"];
 
 /** The view, {submit(question), shown()}; `page` is that of app.js. */
 export async function openAbout(page) {
-  await Promise.all([...SHEETS.map((name) => styled(`static/${name}`)), page.loaded.catch(() => {})]);
+  await Promise.all([...SHEETS.map(styled), page.loaded.catch(() => {})]);
   const place = document.getElementById("about");
   let version = null;
 

@@ -29,6 +29,7 @@ export function newConversation(page) {
   let edited = null; // the turn that is asked again in other words
   let keeping = null;
   let ownedBy = null; // until it is known, nothing is kept
+  let touched = false; // by the reader: nothing takes the place of what is in the form
   Object.assign(page, { ask: askInstead, askAsWritten });
 
   function answerQuestion(asked, { asWritten = false, narrowed = {}, after } = {}) {
@@ -209,7 +210,7 @@ export function newConversation(page) {
     const own = await keptDesk(ownedBy);
     const found = own && (await keptConversation(own.conversation));
     if (session.turns.length > 0) return; // the reader was faster
-    if (own && question.value === "") restoreForm(own.form);
+    if (own && !touched && question.value === "") restoreForm(own.form);
     if (found) show(found);
   }
 
@@ -228,7 +229,10 @@ export function newConversation(page) {
   at("new-conversation").addEventListener("click", startAnew);
   at("edit-end").addEventListener("click", endEdit);
   at("export-conversation").append(conversationExport(() => answersOf(session)));
-  form.addEventListener("input", rememberSoon);
+  form.addEventListener("input", () => {
+    touched = true;
+    rememberSoon();
+  });
   addEventListener("pagehide", remember);
   at("sign-out").addEventListener("click", () => {
     remember();

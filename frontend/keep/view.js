@@ -115,7 +115,7 @@ function noteItem(note, page, outcome) {
   async function takeOut() {
     await outcome.attempt(async () => {
       await removeNote(note.id);
-      const back = linkButton(say("keep.undo"), () => outcome.attempt(() => keepNote(note)));
+      const back = linkButton(say("keep.undo"), () => outcome.attempt(() => keepNote(note).then(() => "")));
       outcome.node.after(back);
       back.addEventListener("click", () => back.remove());
       back.focus();

@@ -23,6 +23,8 @@ let corpora = {};
 let labels = [];
 let label = empty(); // what is saved of it, and marks and spans as they are now
 let judged = []; // passages in the order in which they were found
+let saving = false;
+let again = null; // the label whose saving was asked for while it was saved
 
 const page = {
   get marks() {
@@ -141,16 +143,30 @@ async function getPassages(question) {
   return (await sendJson("POST", "api/search", { question, k: DEPTH })).passages;
 }
 
+/** Saves the label; pressed meanwhile, once more and after it, for it has another revision then. */
 async function save() {
-  await attempt(async () => {
-    try {
-      await put(label.revision);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== CONFLICT) throw error;
-      say("");
-      offerConflict(error.message);
+  again = label;
+  if (saving) return;
+  saving = true;
+  try {
+    while (again === label) {
+      again = null;
+      await attempt(saveOnce);
     }
-  });
+  } finally {
+    saving = false;
+  }
+}
+
+async function saveOnce() {
+  try {
+    await put(label.revision);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== CONFLICT) throw error;
+    again = null; // until somebody has decided between the two
+    say("");
+    offerConflict(error.message);
+  }
 }
 
 async function put(revision) {

@@ -115,8 +115,11 @@ function keepDraft() {
 async function save() {
   if (state === null || saving) return;
   saving = true;
-  await attempt(send);
-  saving = false;
+  try {
+    await attempt(send);
+  } finally {
+    saving = false;
+  }
 }
 
 /** Saves what is shown. Who went to another answer meanwhile, or wrote more, loses nothing. */

@@ -35,7 +35,11 @@ function labelItem(label, on) {
 /** Two presses: a label may be an hour's work. */
 function deleteButton(label, on) {
   const made = button("Delete", label.question, () => {
-    if (made.dataset.sure) return on.remove(label);
+    if (made.dataset.sure === "yes") {
+      made.dataset.sure = "pressed"; // once more would be of a label that is gone
+      return on.remove(label).finally(() => (made.dataset.sure = "yes"));
+    }
+    if (made.dataset.sure) return undefined;
     made.dataset.sure = "yes";
     made.textContent = "Delete for good";
     made.setAttribute("aria-label", `Delete for good: ${label.question}`);

@@ -110,8 +110,9 @@ export function createReader(pane, page) {
       head(document.title, place.passageId);
       shown = showDocument(parts, document, found, { ...page, actions: page.selectionActions, open });
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      if (latest === place) fail(error.message);
+      const known = error instanceof Problem;
+      if (latest === place) fail(known ? error.message : say("page.viewFailed"));
+      if (!known) throw error;
     }
   }
 

@@ -32,7 +32,7 @@ function ignoreProblem(error) {
  * `look` shows it with some of its state changed, such as {query, tab}.
  */
 export async function openWords(page) {
-  const sheets = ["words/words.css", "charts/charts.css"].map((name) => styled(`static/${name}`));
+  const sheets = ["words/words.css", "charts/charts.css"].map(styled);
   // what is amiss is said beside the box already, or with the first count
   const ready = page.loaded.catch(ignoreProblem);
   const corpora = getJson("api/corpora").catch(ignoreProblem);

@@ -1,6 +1,7 @@
 """The routes of the labelling page: who may use them, and what a label may say."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +70,17 @@ def span(passage: Passage, words: str, **changes: object) -> dict[str, Any]:
     start = passage.start + passage.text.index(words)
     place = {"document_id": passage.document_id, "start": start, "end": start + len(words)}
     return place | {"quote": words} | changes
+
+
+def test_what_tells_of_the_collection_is_kept_nowhere_and_the_parts_of_the_page_are(
+    client: httpx2.Client,
+) -> None:
+    page = client.get("/")
+    assert page.headers["Cache-Control"] == "no-store"
+    (script,) = re.findall(r'src="([^"]+)"', page.text)
+    assert "immutable" in client.get(f"/{script}").headers["Cache-Control"]
+    for path in ("/api/labels", "/none", "/static/none"):
+        assert client.get(path).headers["Cache-Control"] == "no-store", path
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer another"}])

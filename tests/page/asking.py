@@ -16,6 +16,21 @@ def begin(page: Page, question: str = QUESTION) -> None:
     page.click("button#ask")
 
 
+def settled(page: Page) -> None:
+    """Wait until the browser keeps the last answer, after which its question leaves the box."""
+    expect(page.locator("textarea#question")).to_have_value("")
+
+
+def unfold(page: Page) -> None:
+    """Open all that unfolds in the last answer, and wait for what is loaded then."""
+    answer = latest(page)
+    answer.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
+    expect(answer.get_by_text("Loading …")).to_have_count(0)
+    expect(answer.locator(".all-candidates .candidates li").first).to_be_visible()
+    why = answer.locator(".sources .why")
+    expect(why.locator("dl")).to_have_count(why.count())
+
+
 def latest(page: Page) -> Locator:
     return page.locator("article.answer").first
 

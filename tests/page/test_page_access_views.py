@@ -11,10 +11,10 @@ from atlas_search.evaluation.people.scales import Scale
 from tests.access.two_corpora import QUESTION as BRIDGE
 from tests.access.two_corpora import two_corpora
 from tests.hash_embedder import HashEmbedder
-from tests.page.asking import ask, begin, latest
+from tests.page.asking import ask, begin, latest, unfold
 from tests.page.axe import check_access
 from tests.page.labelling import label_server, open_page, rating_server, search
-from tests.page.rating import rating
+from tests.page.rating import expect_saved, rating
 from tests.page.test_page_keep import kept, note
 from tests.page.test_page_rating import begin as begin_rating
 from tests.page.test_page_rating import rated
@@ -38,11 +38,13 @@ def conversations(page: Page) -> None:
     page.get_by_text("Earlier conversations").click()
     expect(page.locator("details.conversations li")).to_have_count(1)
     page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_label("New name")).to_be_focused()
 
 
 def several(page: Page) -> None:
     page.get_by_label("Collection").select_option(label="Several …")
     page.get_by_role("checkbox", name="Legal UK").uncheck()
+    expect(page.get_by_role("checkbox", name="Legal US")).to_be_checked()
 
 
 def comparison(page: Page) -> None:
@@ -73,6 +75,7 @@ def follow_up(page: Page) -> None:
 def unfolded_rating(page: Page) -> None:
     ask(page)
     rating(page).get_by_role("radiogroup", name="Accuracy").get_by_label("4").check()
+    expect_saved(page)
 
 
 def alert(page: Page) -> None:
@@ -84,15 +87,13 @@ def alert(page: Page) -> None:
 
 
 def sign_in(page: Page) -> None:
-    page.evaluate("() => import('/static/key.js').then(({askForKey}) => askForKey('Who asks?'))")
+    page.evaluate("() => part('key.js').then(({askForKey}) => askForKey('Who asks?'))")
     expect(page.get_by_role("dialog", name="Your key")).to_be_visible()
 
 
 def why_here(page: Page) -> None:
     ask(page)
-    for summary in latest(page).locator("summary").all():
-        if summary.is_visible():
-            summary.click()
+    unfold(page)
     expect(latest(page).get_by_text("Signal", exact=True).first).to_be_visible()
 
 
@@ -139,6 +140,7 @@ def test_an_answer_its_filters_and_its_document_in_french(browser: Browser, serv
         expect(page.locator("#reader mark").first).to_be_in_viewport()
         check_access(page)
         page.keyboard.press("Escape")
+        expect(page.locator("#reader")).to_be_hidden()
         for name in ("words", "about", "kept"):
             page.goto(f"{server}/?view={name}")
             expect(page.locator(f"#{name} :is(section, [role=tablist])").first).to_be_visible()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.asking import QUESTION, ask, begin, latest
+from tests.page.asking import QUESTION, ask, begin, latest, settled
 from tests.page.watching import expect_faults
 
 pytestmark = pytest.mark.browser
@@ -30,13 +30,14 @@ def listed(page: Page) -> Locator:
 def test_reload_restores_the_conversation_and_the_draft(page: Page) -> None:
     ask(page)
     ask(page, FOLLOW_UP)
+    settled(page)
     said = page.locator("#answers").inner_text()
     page.fill("textarea#question", "What of Canada?")
     page.get_by_label("Collection").select_option("legal_uk")
     page.get_by_role("spinbutton", name="Passages").fill("3")
     reload(page)
     expect(page.locator("article.answer")).to_have_count(2)
-    assert page.locator("#answers").inner_text() == said
+    expect(page.locator("#answers")).to_have_text(said, use_inner_text=True)
     expect(page.locator("textarea#question")).to_have_value("What of Canada?")
     expect(page.get_by_label("Collection")).to_have_value("legal_uk")
     expect(page.get_by_role("spinbutton", name="Passages")).to_have_value("3")
@@ -54,7 +55,7 @@ def test_reload_restores_target_comparing_and_filters(page: Page) -> None:
     target.select_option("keyless")
     page.get_by_label("Compare the corpora").check()
     page.evaluate(
-        "() => import('/static/ask/scope.js').then(({changeScope}) => "
+        "() => part('ask/scope.js').then(({changeScope}) => "
         "changeScope({filters: {court: ['House of Lords']}, require: ['libel']}))"
     )
     page.fill("textarea#question", "What of Canada?")
@@ -116,6 +117,7 @@ def test_nothing_is_kept_where_the_reader_does_not_want_it(page: Page) -> None:
 
 def test_a_question_on_its_way_is_kept_and_asked_again_with_a_click(page: Page) -> None:
     ask(page)
+    settled(page)
     page.route("**/api/ask/stream", lambda route: None)  # never answered
     page.get_by_label("Collection").select_option("legal_uk")
     begin(page, FOLLOW_UP)
@@ -142,7 +144,7 @@ def test_a_question_without_filters_is_asked_again_without_them(page: Page) -> N
     again = latest(page).get_by_role("button", name="Ask again")
     expect(again).to_be_visible()
     page.evaluate(
-        "() => import('/static/ask/scope.js').then(({changeScope}) => "
+        "() => part('ask/scope.js').then(({changeScope}) => "
         "changeScope({filters: {court: ['House of Lords']}, require: ['a'], exclude: ['b']}))"
     )
     page.get_by_role("spinbutton", name="Passages").fill("3")
@@ -211,4 +213,4 @@ def test_without_room_one_notice_is_shown_and_all_else_works(
     expect(page.locator("textarea#question")).to_have_value(QUESTION)
     ask(page, FOLLOW_UP)
     expect(page.locator("article.answer")).to_have_count(2)
-    assert page.get_by_text(said).count() == 1
+    expect(page.get_by_text(said)).to_have_count(1)

@@ -75,7 +75,7 @@ def test_words_of_a_heading_and_phrases_of_other_views_are_chips(page: Page) -> 
     chips = page.get_by_role("list", name="What narrows the search")
     expect(chips).to_have_text("Heading: Later history×")
     page.evaluate(
-        "() => import('/static/ask/scope.js').then(({changeScope}) => "
+        "() => part('ask/scope.js').then(({changeScope}) => "
         "changeScope({require: ['<b>libel</b>'], exclude: ['jury']}))"
     )
     expect(chips).to_contain_text("Must hold “<b>libel</b>”")
@@ -169,9 +169,7 @@ def test_a_finger_drags_it_on_a_phone_that_stays_as_wide_as_it_is(
 
 
 def test_what_the_server_refuses_is_said_in_the_section(page: Page) -> None:
-    page.evaluate(
-        "() => import('/static/ask/scope.js').then(({setFilter}) => setFilter('nothing', 'x'))"
-    )
+    page.evaluate("() => part('ask/scope.js').then(({setFilter}) => setFilter('nothing', 'x'))")
     page.locator(".filters > summary").click()
     expect(page.locator(".filters").get_by_role("status")).to_contain_text("Unknown field")
     page.get_by_role("button", name="Remove Nothing: x").click()

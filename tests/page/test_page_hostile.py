@@ -3,6 +3,7 @@ for elsewhere; and the page of the API, under a policy of its own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -26,7 +27,7 @@ from tests.hostile_documents import (
     put_back_addresses,
 )
 from tests.ingest.handing import settings_for
-from tests.page.asking import ask, latest
+from tests.page.asking import ask, latest, unfold
 from tests.page.test_page_keep import kept
 from tests.page.words import count
 from tests.servers import served
@@ -99,7 +100,7 @@ def links_of(page: Page) -> list[str]:
 
 def check_page(page: Page) -> None:
     """Nothing of the sources has become markup or a link that is none."""
-    assert page.locator("img, b[onclick], main script, dialog script").count() == 0
+    expect(page.locator("img, b[onclick], main script, dialog script")).to_have_count(0)
     for link in links_of(page):
         is_own = link.startswith(("static/", "api/", "#", "blob:"))
         assert is_own or is_link(link), link
@@ -110,9 +111,7 @@ def test_hostile_sources_are_shown_as_text(watched: Watched, hostile: str) -> No
     page.goto(hostile)
     ask(page, QUESTION)
     expect(latest(page)).to_contain_text("<script>alert(2)</script>")
-    for summary in page.locator("article summary").all():
-        if summary.is_visible():
-            summary.click()
+    unfold(page)
     check_page(page)
     for link in page.locator("article a[target=_blank]").all():
         assert link.get_attribute("href") == GOOD
@@ -230,6 +229,7 @@ def test_hostile_conversations_are_shown_as_text(watched: Watched, hostile: str)
     page.get_by_text("Earlier conversations").click()
     expect(rows.last.locator("button").first).to_have_text(f"{MARKUP}{TURNED}")
     rows.last.get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(1)
     check_page(page)
 
 
@@ -245,6 +245,7 @@ def test_hostile_words_are_shown_as_text(watched: Watched, hostile: str, tab: st
     check_page(page)
     page.get_by_label("Words to count").fill(f'"{MARKUP} {TURNED}')
     page.get_by_label("Words to count").press("Enter")
+    expect(page.locator("#words-problem").get_by_role("alert")).to_be_visible()
     check_page(page)
 
 
@@ -253,7 +254,10 @@ def test_hostile_sources_are_listed_as_text(watched: Watched, hostile: str) -> N
     page.goto(f"{hostile}/?view=about")
     listed = page.locator(".about-documents li")
     expect(listed.first).to_contain_text("<script>alert(2)</script>")
+    asked = {"title": MARKUP, "limit": 50}
+    found = httpx2.get(f"{hostile}/api/documents", params=asked).json()["documents"]
     page.get_by_label("Words of the title").fill(MARKUP)
+    expect(listed).to_have_count(len(found))
     check_page(page)
 
 
@@ -274,6 +278,35 @@ def test_hostile_things_that_are_kept_are_shown_as_text(watched: Watched, hostil
     expect(first.locator(".note-text")).to_have_text(f"{MARKUP} {TURNED}")
     expect(first.locator(".tag")).to_have_text([MARKUP, TURNED])
     check_page(page)
+
+
+def test_markup_that_is_written_as_entities_stays_text(tmp_path: Path, watched: Watched) -> None:
+    written = escape(MARKUP)
+    said = f"The lantern of Ravenmoor shows red {written} by night."
+    files = {
+        "moor/lantern.md": f"---\ntitle: '{written}'\n---\n# {written}\n\n{said}\n",
+        "moor/lamp.html": f"<title>{written}</title><p>{said}</p><p>{escape(written)}</p>",
+    }
+    build_tiny(
+        write_sources(tmp_path / "source", files), tmp_path / "stores" / "farm", HashEmbedder()
+    )
+    collections = ServedCollections(settings_for(tmp_path, collections="farm"), HashEmbedder())
+    with served(create_app(collections)) as address:
+        page = watched.page
+        watched.sites.add(urlsplit(address).netloc)
+        page.goto(address)
+        ask(page, QUESTION)
+        expect(latest(page).locator(".sources")).to_contain_text("alert(2)")
+        check_page(page)
+        openers = latest(page).locator(".sources").get_by_role("button", name="Open in document")
+        expect(openers.first).to_be_visible()
+        for number in range(openers.count()):
+            openers.nth(number).click()
+            expect(page.locator("#reader .document-text")).to_contain_text("alert(2)")
+            check_page(page)
+            page.keyboard.press("Escape")
+            expect(page.locator("#reader")).to_be_hidden()
+    collections.close()
 
 
 def test_a_hostile_comparison_is_shown_as_text(tmp_path: Path, watched: Watched) -> None:

@@ -158,13 +158,6 @@ def test_menus_the_dialog_and_what_is_kept_are_for_everyone(asked: Page, scheme:
     check_access(asked)
 
 
-def test_a_button_pressed_twice_opens_one_note(asked: Page) -> None:
-    button = kept_menu(asked).get_by_role("button", name="Add a note")
-    button.evaluate("node => { node.click(); node.click(); }")
-    expect(asked.get_by_label("Note", exact=True)).to_be_focused()
-    assert asked.locator("dialog[open]").count() == 1
-
-
 def test_notes_are_exported_and_brought_back(asked: Page, tmp_path: Path) -> None:
     note(asked, "=1+1 <b>", "law")
     view = kept(asked)

@@ -138,9 +138,35 @@ def test_a_label_is_edited_after_a_reload_and_deleted(
 
     page.get_by_role("button", name=f"Delete: {QUESTION}").click()
     assert load_labels(file) == [after]
-    page.get_by_role("button", name=f"Delete for good: {QUESTION}").click()
+    page.get_by_role("button", name=f"Delete for good: {QUESTION}").dblclick()
     expect(page.get_by_role("status")).to_have_text("Deleted.")
+    expect(page.get_by_role("alert")).to_be_hidden()
     assert LabelFile(file).saved() == []
+
+
+def test_who_saves_twice_saves_what_is_newer_and_is_told_of_no_conflict(
+    context: BrowserContext, address: str, file: Path
+) -> None:
+    page = open_page(context, address)
+    search(page, QUESTION).first.get_by_label("3 answers").check()
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/api/label", hold_first)
+    with page.expect_request("**/api/label"):
+        page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_label("Category").fill("upkeep")
+    page.get_by_role("button", name="Save", exact=True).click()
+    with page.expect_response(lambda r: "upkeep" in (r.request.post_data or "")):
+        held[0].continue_()
+    expect(page.get_by_role("status")).to_contain_text("Saved")
+    expect(page.get_by_role("alert")).to_be_hidden()
+    assert [label.category for label in load_labels(file)] == ["upkeep"]
 
 
 def test_other_words_add_passages_to_judge(
@@ -246,7 +272,8 @@ def test_a_tab_that_saves_leaves_the_draft_of_another(
     with one.expect_request("**/api/label"):
         one.get_by_role("button", name="Save", exact=True).click()
     other.get_by_label("Category").fill("of the other")
-    held[0].continue_()
+    with one.expect_response("**/api/labels"):  # which it asks for once it has saved
+        held[0].continue_()
     expect(one.get_by_role("status")).to_contain_text("Saved")
     other.close()
     again = open_page(context, address)

@@ -15,7 +15,7 @@ from tests.servers import served
 
 pytestmark = pytest.mark.browser
 
-READABLE = "([text, all]) => import('/static/answer/markers.js').then(m => m.readable(text, all))"
+READABLE = "([text, all]) => part('answer/markers.js').then(m => m.readable(text, all))"
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +76,8 @@ def test_tokens_are_readable_while_they_come(page: Page, server: str) -> None:
 
 def test_a_group_of_tokens_is_left_out_whole(page: Page) -> None:
     group = "([acts.dues s10(1)], [acts.dues sch1para3(a)])"
-    without = "text => import('/static/answer/markers.js').then(m => m.withoutMarkers(text))"
+    without = "text => part('answer/markers.js').then(m => m.withoutMarkers(text))"
     assert page.evaluate(without, f"Dues are due {group}.") == "Dues are due."
-    markers = "import('/static/answer/markers.js')"
+    markers = "part('answer/markers.js')"
     end = f"text => {markers}.then(m => m.sentenceEnd(text, 'Dues are due.'))"
     assert page.evaluate(end, f"Dues are due. {group} More.") == len(f"Dues are due. {group}")

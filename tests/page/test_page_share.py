@@ -56,7 +56,7 @@ def test_a_link_to_a_question_fills_the_form_and_asks_on_a_click(asked: Page) ->
 
 
 FILTERED = (
-    "() => import('/static/ask/scope.js').then(({changeScope}) => changeScope("
+    "() => part('ask/scope.js').then(({changeScope}) => changeScope("
     "{filters: {court: ['House of Lords'], date: {from: '1900'}}, require: ['libel']}))"
 )
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.places import ROOT
 
-STRINGS = "name => import(`/static/strings/${name}.js`).then(module => module.default)"
+STRINGS = "name => part(`strings/${name}.js`).then(module => module.default)"
 SAID = re.compile(r"""\b(?:say|sayNodes)\(\s*["'](\w+\.\w+)["']""")
 NAMED = re.compile(r'data-say(?:-[a-z-]+)?="(\w+\.\w+)"')
 FORMS = {"one", "other", "many", "two", "few", "zero"}

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Browser
 
-from tests.page.watching import expect_faults, watched
+from tests.page.watching import expect_faults, seen, watched
+from tests.servers import wait_for
 
 pytestmark = pytest.mark.browser
 WRONG = {
@@ -24,7 +25,8 @@ def go_wrong(browser: Browser, server: str, script: str) -> None:
         page.route("**/api/live", lambda route: route.abort())
         page.route("**/api/health", lambda route: route.fulfill(status=500, json={}))
         page.evaluate(f"() => {{ {script}; }}")
-        page.evaluate("() => new Promise((done) => setTimeout(done, 300))")
+        # a busy machine tells of it late; what is not told at all fails the test
+        wait_for(lambda: seen(page) or None, 20, "a fault")
 
 
 @pytest.mark.parametrize("pattern", WRONG)

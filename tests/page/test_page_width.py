@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.asking import ask, latest
+from tests.page.asking import ask, latest, unfold
 from tests.page.test_page_access_views import filters, kept_things
 from tests.page.words import count
 
@@ -37,9 +37,7 @@ def test_the_first_view_and_the_filters(page: Page) -> None:
 
 def test_an_answer_with_all_that_unfolds_and_a_document(page: Page) -> None:
     ask(page)
-    for summary in latest(page).locator("summary").all():
-        if summary.is_visible():
-            summary.click()
+    unfold(page)
     check_width(page)
     latest(page).get_by_role("button", name="More", exact=True).first.click()
     check_width(page)

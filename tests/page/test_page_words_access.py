@@ -32,6 +32,7 @@ def test_every_way_to_look_at_words(page: Page, scheme: str) -> None:
         assert not page.evaluate(wide), tab
     page.get_by_label("Words to count").fill("court NEAR")
     page.get_by_label("Words to count").press("Enter")
+    expect(view.locator("#words-panel")).not_to_have_attribute("aria-busy", "true")
     check_access(page)
 
 

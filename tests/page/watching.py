@@ -26,6 +26,12 @@ VIOLATIONS = """addEventListener('securitypolicyviolation', (event) => {
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
 });"""
 
+PART = """globalThis.part = (name) => {
+  const { src } = document.querySelector('script[type=module]');
+  return import(/^.*?\\/static\\/(v-\\w+\\/)?/.exec(src)[0] + name);
+};"""
+"""`part('ask/scope.js')` is that module of the page, and not another copy of it."""
+
 
 class Faults:
     """What pages did wrong so far, and patterns of what a test expects of them."""
@@ -94,6 +100,7 @@ class Profile:
         self.context = browser.new_context(**options)
         self.context.set_default_timeout(ACTION_MILLISECONDS)
         self.context.add_init_script(VIOLATIONS)
+        self.context.add_init_script(PART)
         first = self.context.new_page()
         self._kept = [first]
         self._commands = self.context.new_cdp_session(first)
@@ -155,3 +162,9 @@ def watched(browser: Browser, **options: object) -> Iterator[BrowserContext]:
 def expect_faults(page: Page, *patterns: str) -> None:
     """Have faults that one of the patterns is found in fail nothing; each has to come."""
     _FAULTS[page.context].expected.extend(patterns)
+
+
+def seen(page: Page) -> list[str]:
+    """What pages of this browser did wrong so far."""
+    page.evaluate("() => new Promise(requestAnimationFrame)")  # hears what has come meanwhile
+    return list(_FAULTS[page.context].found)

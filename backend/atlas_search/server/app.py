@@ -188,7 +188,7 @@ def create_app(
 
     # not by the decorators of flask-openapi3, which pass no plain path arguments
     files = PageFiles(frontend)
-    app.add_url_rule("/", view_func=lambda: files.send("index.html"))
+    app.add_url_rule("/", view_func=lambda: files.page("index.html"))
     app.add_url_rule("/static/<path:name>", "page", files.send)
     trusted = networks(settings.trusted_proxies)
     # mypy has it that a method cannot be replaced; Flask says to do it so

@@ -57,7 +57,7 @@ def page_app(
     for blueprint in blueprints:
         app.register_api(blueprint)
     files = PageFiles(bundled_folder("frontend"))
-    app.add_url_rule("/", view_func=lambda: files.send(page))
+    app.add_url_rule("/", view_func=lambda: files.page(page))
     app.add_url_rule("/static/<path:name>", "page", files.send)
     return app
 
@@ -99,5 +99,6 @@ def _gate(access: Access, routes: frozenset[str]) -> Callable[[], None]:
 
 
 def _forbid(response: Response) -> Response:
-    response.headers["Cache-Control"] = "no-store"
+    if not response.cache_control.immutable:
+        response.headers["Cache-Control"] = "no-store"
     return forbid(response, request.path)
