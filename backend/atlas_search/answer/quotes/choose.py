@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from atlas_search.answer.quotes.argued import asks_what_is_argued, is_argued
 from atlas_search.answer.quotes.beside import Opposed, with_other_sides, with_what_is_before
 from atlas_search.answer.quotes.change import asks_for_change, ends_in_time
-from atlas_search.answer.quotes.kinds import MEASURES, asked_for, asks_for_current
+from atlas_search.answer.quotes.kinds import asked_for
 from atlas_search.answer.quotes.likelihood import Confidence, Grounds, grounds
-from atlas_search.answer.quotes.mismatch import denies_nothing, denies_what_is_asked
 from atlas_search.answer.quotes.names import (
     SUBJECT,
     is_said_by,
@@ -23,6 +22,7 @@ from atlas_search.answer.quotes.names import (
     speakers_in,
     speaks_of,
 )
+from atlas_search.answer.quotes.precedence import in_order, to_quote
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.answer.quotes.unlike import unlike
 from atlas_search.answer.quotes.vectors import SentenceVectors
@@ -190,10 +190,7 @@ def _part(
 ) -> Part:
     scored = sorted(_score(prompt, found, vectors), key=lambda quote: quote.order)
     best = [q for q in scored if q.score >= SHARE_OF_BEST * scored[0].score]
-    best = _holding_first(prompt, best)
-    if not asks_what_is_argued(prompt.question):
-        best.sort(key=lambda quote: is_argued(quote.text))
-    best = _denying_first(prompt.question, best)
+    best = in_order(prompt.question, best, asked_for(prompt.question), _evidence(prompt))
     quotes = on_the_named(prompt.question, unlike((), best))
     given = [item.passage for item in passages_to_quote(prompt)]
     return Part(
@@ -201,23 +198,6 @@ def _part(
         tuple(quotes),
         grounds(prompt.question, quotes, given, weights_of(prompt)),
     )
-
-
-def _holding_first(prompt: Extract, quotes: Sequence[Quote]) -> list[Quote]:
-    """The same, best first; where a date or a number is asked for, those that hold one lead."""
-    asked = asked_for(prompt.question)
-    if asked.name not in MEASURES:
-        return list(quotes)
-    evidence = _evidence(prompt)
-    return sorted(quotes, key=lambda q: not asked.held(q.text, evidence, prompt.question))
-
-
-def _denying_first(question: str, quotes: Sequence[Quote]) -> list[Quote]:
-    """The same, best first; where it is asked what is not so, those that deny it lead."""
-    if not quotes or not denies_nothing(question, quotes[0].text):
-        return list(quotes)
-    denying = [quote for quote in quotes if denies_what_is_asked(question, quote.text)]
-    return [*denying, *(q for q in quotes if q not in denying)]
 
 
 def weights_of(prompt: Extract) -> Mapping[str, float]:
@@ -294,15 +274,8 @@ def _weights(prompt: Extract, language: str) -> Mapping[str, float]:
 
 
 def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
-    """The passages quotes are taken from: not what was superseded, if asked how things stand now,
-    and of whom it is asked what he said, his own words."""
-    passages = prompt.passages
-    if asks_for_current(prompt.question):
-        # a rule that was overruled or repealed is not how things stand
-        passages = tuple(p for p in passages if "superseded_by" not in p.passage.metadata)
-    # of whom it is asked what he said, his own words go before what others say of him
-    spoken = tuple(p for p in passages if is_said_by(p.passage, prompt.question))
-    return spoken or passages or prompt.passages
+    """The passages its quotes are taken from."""
+    return to_quote(prompt.question, prompt.passages)
 
 
 def _evidence(prompt: Extract) -> str:
