@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.answer.quotes.names import absent_names, speaks_of
+from atlas_search.answer.quotes.names import absent_names, names_in, speaks_of
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, is_verbatim, said
 from tests.truth.passages import passage
@@ -108,6 +108,24 @@ def test_how_somebody_is_called_is_no_part_of_his_name(called: str) -> None:
     names, share = absent_names(asked.replace("Lochner", "Filburn"), [fined], {"filburn": 1.0})
     assert (names, share) == ((f"{called} Filburn",), 1.0)
     assert speaks_of(fined, f"{called} Lochner")
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        (
+            "Did Norport Harbour Board sue Sudhaven Ferry?",
+            ("Norport Harbour Board", "Sudhaven Ferry"),
+        ),
+        ("Who was John Amos Tyler Gray?", ("John Amos Tyler Gray",)),
+        ("Who Built the Pier of Norport in the Storm?", ()),
+        ("WHO BUILT THE PIER OF NORPORT?", ()),
+    ],
+)
+def test_only_what_is_written_as_titles_are_names_nobody(
+    question: str, names: tuple[str, ...]
+) -> None:
+    assert names_in(question) == names
 
 
 def test_an_office_is_no_name() -> None:

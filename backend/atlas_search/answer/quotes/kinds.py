@@ -112,6 +112,8 @@ KINDS = {
     "date": "a date",
     "name": "a name",
     "reason": "a reason",
+    "provision": "the words of this provision",
+    "words": "the words of the one asked for",
 }
 """What is asked for, in words, by the name of its kind."""
 

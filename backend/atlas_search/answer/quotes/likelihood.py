@@ -140,7 +140,7 @@ def grounds(
 
 
 def _as_text(passages: Sequence[Passage]) -> str:
-    return "\n".join(f"{p.title}\n{p.date}\n{p.text}" for p in passages)
+    return "\n".join(f"{p.title}\n{p.section}\n{p.date}\n{p.text}" for p in passages)
 
 
 def _terms(weights: Mapping[str, float], score: float) -> float:

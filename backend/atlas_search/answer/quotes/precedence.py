@@ -7,8 +7,8 @@ from atlas_search.answer.quotes.argued import asks_what_is_argued, is_argued
 from atlas_search.answer.quotes.kind import AnswerKind
 from atlas_search.answer.quotes.measured import MEASURED
 from atlas_search.answer.quotes.mismatch import denies_nothing, denies_what_is_asked
-from atlas_search.answer.quotes.names import is_said_by
 from atlas_search.answer.quotes.quotable import Quote
+from atlas_search.answer.quotes.speakers import is_said_by
 from atlas_search.core.domain import CheckedPassage
 
 _CURRENT = re.compile(
