@@ -128,6 +128,25 @@ def test_only_what_is_written_as_titles_are_names_nobody(
     assert names_in(question) == names
 
 
+@pytest.mark.parametrize(
+    ("text", "is_held"),
+    [
+        ("Byrd was fined $50, and Mr Byrd paid.", True),
+        ("Terrence Byrd was fined $50.", True),
+        ("T. Byrd was fined $50, and Terry Byrd paid.", True),
+        ("Harold Byrd was fined $50.", False),
+        ("Byrd was fined $50, as Harold Byrd had been.", False),
+        ("Reed was fined $50.", False),
+    ],
+)
+def test_a_surname_alone_is_that_of_a_full_name_unless_another_bears_it(
+    text: str, is_held: bool
+) -> None:
+    weights = {"terrenc": 1.0, "byrd": 1.0, "fine": 1.0}
+    names, _ = absent_names("How much was Terrence Byrd fined?", [passage(text)], weights)
+    assert names == (() if is_held else ("Terrence Byrd",))
+
+
 def test_an_office_is_no_name() -> None:
     opened = passage("Harold Wilson, the prime minister, opened the bridge.")
     assert absent_names("Who was the Prime Minister then?", [opened], {}) == ((), 0.0)

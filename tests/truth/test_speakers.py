@@ -1,13 +1,17 @@
 """What somebody said is quoted from his own words, and another's are not given as his."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.answer.quotes.speakers import is_said_by, speakers_in
+from atlas_search.answer.quotes.quotable import quote_at
+from atlas_search.answer.quotes.speakers import is_said_by, own_words, speakers_in
+from atlas_search.asking import MAX_QUESTION
+from atlas_search.language.text import TextSpan
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, said
 from tests.truth.passages import passage
@@ -157,6 +161,27 @@ def test_of_several_who_speak_in_a_passage_the_one_asked_for_is_quoted(
     with collection(tmp_path, embedder, {"town/debate.txt": DEBATE}, EAGER) as atlas:
         answer = atlas.ask(f"What did {who} say about the mace of the harbour?")
     assert said(answer) == [words]
+
+
+def test_what_he_says_of_another_subject_is_not_what_is_asked(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    with collection(tmp_path, embedder, {"town/debate.txt": DEBATE}, EAGER) as atlas:
+        answer = atlas.ask("What did Mr Harris say about lamps?")
+    assert answer.outcome.decision == "ABSTAIN"
+
+
+@pytest.mark.parametrize(
+    "again", ["Mr SMITH: ", "A", "According to ", "Mr said ", "\n", "[x] ", "A-A’", "did Gray say "]
+)
+def test_a_text_of_one_thing_takes_no_time(again: str) -> None:
+    text = again * (200_000 // len(again))
+    started = time.process_time()
+    of = passage(text)
+    end = TextSpan(0, len(text))
+    assert own_words("What did Mr Reid say about wool?", [quote_at(of, end, 0)]) == []
+    speakers_in(f"What did {text[:MAX_QUESTION]}")
+    assert time.process_time() - started < 4  # most of it are the words themselves
 
 
 def test_an_office_nobody_speaks_in_has_no_words(tmp_path: Path, embedder: Embedder) -> None:

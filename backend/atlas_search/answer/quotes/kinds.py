@@ -15,6 +15,7 @@ from atlas_search.language.text import fold, words
 
 _CALENDAR = frozenset(fold(month) for month in MONTHS)
 # at the start only: elsewhere "who" and "which" mostly introduce a clause
+_ARTICLE = r"(?:over|on|for|the|an?)"
 _BEGIN = r"^(?:(?:at|by|for|from|in|of|on|to) )?"
 _END = r"(?= (?:who|that|which|of|for|in|to|against)\b|\?|$)"
 _ROLE = re.compile(
@@ -25,6 +26,10 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 
+_DOES = leads(
+    rf"^who (?!(?:is|was|has|does|loses)\b)(?P<verb>[a-z]{{3,20}}s) (?:{_ARTICLE} )?(?P<whom>.*)"
+)
+_ENDING = re.compile(r"(?:ie|e)?s$")
 _PLACED = re.compile(
     r"\b(?:in|at|on|near|under|beside|between|over|behind|inside|outside|from|to)\s+"
     r"(?:(?:the|an?|its|his|her|their|this|that)\s+)?(?P<place>\w+(?:\s+\w+)?)"
@@ -81,8 +86,31 @@ def holds_new_name(sentence: str, question: str) -> bool:
     )
 
 
+def _holds_doer(sentence: str, evidence: str, question: str) -> bool:
+    """`Who appoints the clerk?`: somebody who does this, and no appointment of another kind."""
+    asked = _DOES.search(question)
+    verb = _ENDING.sub("", asked["verb"]) if asked else ""
+    done = re.search(rf"\b{re.escape(verb)}(?:e|y|i)?(?:s|d|es|ed|ing)?\b", sentence, re.IGNORECASE)
+    whom = next((w.term for w in words(asked["whom"]) if w.informative), "") if asked else ""
+    of_him = not whom or whom in {word.term for word in words(sentence)}
+    return bool(done) and of_him and _holds_new_name(sentence, evidence, question)
+
+
+_WHO = (
+    AnswerKind("name", _DOES, _holds_doer),
+    AnswerKind(
+        "question",
+        leads(r"\bwhat (?:is|was|are|were) the (?:legal |central |main )?(?:question|issue)s?\b"),
+        re.compile(
+            r"(?i:\b(?:question|issue)s?\b[^.;]{0,80}\b(?:is|are|was|were|whether)\b|\?$|"
+            r"\b(?:decide|ask|consider|determine)(?:s|d|ed)?\b[^.;]{0,40}\b(?:if|what|whether)\b)"
+        ),
+    ),
+)
+TELLING = (*MEASURED, *_WHO)
+"""Kinds of which a sentence that holds one leads."""
 _KINDS = (
-    *MEASURED,
+    *TELLING,
     AnswerKind(
         "name",
         leads(
@@ -107,6 +135,9 @@ KINDS = {
     "age": "an age",
     "money": "a sum of money",
     "time": "a time",
+    "amount": "an amount",
+    "votes": "the votes",
+    "question": "the question",
     "share": "a share",
     "number": "a number",
     "date": "a date",

@@ -36,6 +36,11 @@ _DATES = (
     rf"\bcentur(?:y|ies)\b|(?i:(?:\d|\b(?:{_WORDS}))\b{_SPAN}\b{_TIMES}\b)|"
     r"(?i:\b(?:immediately|as soon as|upon|once|until|after|before)\b)"
 )
+_MONEY = (
+    r"[$£€¥]|\b(?:Rs?\.?|EUR|USD|CHF|DM) ?\d|"
+    r"\b(?:dollars?|pounds?|cents?|pence|guineas?|shillings?|euros?|francs?|rupees?|rand)\b"
+)
+_VOTES = r"\d+ ?(?:-|–|to|against) ?\d+|(?i:unanimous\w*|\b(?:ayes|noes|yeas|nays|in favou?r)\b)"
 MEASURED = (
     AnswerKind(
         "age",
@@ -49,7 +54,25 @@ MEASURED = (
             r"fined?|damages|owe\w*|price|compensation|income|profits?|revenues?|earn\w*)\b|"
             r"\bwhat (?:sum|amount)\b|\btotal amount\b"
         ),
-        re.compile(r"[$£€¥]|\b(?:dollars?|pounds?|cents?|pence|guineas?|shillings?)\b"),
+        re.compile(_MONEY),
+    ),
+    AnswerKind(  # a penalty may be a sum or a time
+        "amount",
+        leads(
+            r"\b(?:what|how (?:much|high|large|heavy)) (?:is|was|are|were) (?:the|a|an) "
+            r"(?:(?:maximum|minimum|highest|lowest|usual) )?(?:fines?|penalt(?:y|ies)|fees?|salary|"
+            r"price|costs?|punishment|sentence|compensation)\b|"
+            r"\bhow much (?:is|are|may|must|can|shall|do|does)\b"
+        ),
+        re.compile(
+            rf"{_MONEY}|%|\bper ?cent|(?i:(?:\d|\b(?:{_WORDS}|an?))\b{_SPAN}\b{_TIMES}\b)|"
+            r"(?i:\b(?:for life|life imprisonment|death|free of charge|without compensation))"
+        ),
+    ),
+    AnswerKind(
+        "votes",
+        leads(r"\bwhat (?:is|was|were) the votes?\b|\bby what (?:vote|majority|margin)\b"),
+        re.compile(_VOTES),
     ),
     AnswerKind(
         "time",

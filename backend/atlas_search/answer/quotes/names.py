@@ -9,7 +9,7 @@ from atlas_search.core.domain import Passage
 from atlas_search.language.countries import country_of, is_country, words_for
 from atlas_search.language.english import FORMS_OF_ADDRESS, MONTHS, OFFICES
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import Word, all_terms, fold, words
+from atlas_search.language.text import Word, all_terms, fold, is_function_word, words
 
 SUBJECT = 0.2
 """Share of a question's weight from which a name is what it is about."""
@@ -54,6 +54,10 @@ def absent_names(
     absent = [
         [word for word in name if not held.intersection((word.term, *word.parts))] for name in named
     ]
+    absent = [
+        [] if lacking and _has_surname_alone(question, name, lacking, given) else lacking
+        for name, lacking in zip(named, absent, strict=True)
+    ]
     foreign = [name for name in countries if not _is_held(as_written(question, name), given, held)]
     named, absent = [*named, *foreign], [*absent, *foreign]
     total = sum(weights.values()) or 1.0
@@ -63,6 +67,22 @@ def absent_names(
         as_written(question, name) for name, lacking in zip(named, absent, strict=True) if lacking
     ]
     return tuple(dict.fromkeys(written)), share
+
+
+def _has_surname_alone(
+    question: str, name: Sequence[Word], lacking: Sequence[Word], passages: Sequence[Passage]
+) -> bool:
+    """Whether passages call somebody by his surname, and nobody else has it: `Byrd` for `Terrence
+    Byrd`. First names with the same initial may be of one, as Jim and James are."""
+    surname = question[name[-1].start : name[-1].end]
+    if name[-1] in lacking or name[-1].folded in _BODIES:
+        return False
+    own = {word.folded for word in name} | _BORNE_BY_MANY
+    before = re.compile(rf"\b([A-Z][\w'’-]{{1,30}})\.? {re.escape(_POSSESSIVE.sub('', surname))}\b")
+    called = {fold(found) for passage in passages for found in before.findall(passage.text)}
+    initials = {word.folded[0] for word in name}
+    others = {word for word in called - own if word[0] not in initials}
+    return all(is_function_word(word) for word in others)
 
 
 def bodies_elsewhere(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from atlas_search.answer.quotes.argued import asks_what_is_argued, is_argued
 from atlas_search.answer.quotes.kind import AnswerKind
-from atlas_search.answer.quotes.measured import MEASURED
+from atlas_search.answer.quotes.kinds import TELLING
 from atlas_search.answer.quotes.mismatch import denies_nothing, denies_what_is_asked
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.answer.quotes.speakers import is_said_by
@@ -40,11 +40,12 @@ def in_order(
 ) -> list[Quote]:
     """`quotes`, best first, as they are to be said.
 
-    Where a date or a number is asked for, those that hold one lead; what somebody argued comes
-    last, unless it is asked for; where it is asked what is not so, those that deny it lead.
+    Where a date, a number or who does something is asked for, those that hold one lead; what
+    somebody argued comes last, unless it is asked for; where it is asked what is not so, those that
+    deny it lead.
     """
     found = list(quotes)
-    if asked in MEASURED:
+    if asked in TELLING:
         found.sort(key=lambda quote: not asked.held(quote.text, evidence, question))
     if not asks_what_is_argued(question):
         found.sort(key=lambda quote: is_argued(quote.text))

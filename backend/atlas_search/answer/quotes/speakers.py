@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from atlas_search.answer.quotes.names import as_written, people_of, telling_names, terms_of_name
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import Passage
-from atlas_search.language.english import FORMS_OF_ADDRESS, OFFICES, any_of
+from atlas_search.language.english import FORMS_OF_ADDRESS, OFFICES, any_of, stems
 from atlas_search.language.text import all_terms, words
 
 _SAYING = (
@@ -20,6 +21,7 @@ _SAID = re.compile(
     rf"{any_of('view views opinion opinions position positions words')} of (?:the )?"
     r"(?P<holder>[A-Z][^,?]{0,120})"
 )
+_SAY = stems(_SAYING)
 _REPORTS = re.compile(
     any_of(
         "said says stated states called calls argued argues claimed claims told wrote writes held "
@@ -37,6 +39,7 @@ _HIGHER = frozenset("deputy vice acting shadow assistant former".split())
 """What makes another office of one: the Deputy Speaker is not the Speaker."""
 _HEADS = OFFICES | _HIGHER | frozenset("chair chairman chairperson chairwoman leader whip".split())
 _SMALL = frozenset("a an and de der di du for in la le of on the van von".split())
+_STAGED = re.compile(r"\s*\[[^\[\]]{1,40}\]\s*")
 _OPENING = re.compile(
     r"(?:^|(?<=[\n\]])[ \t]{0,12})\[?(?P<who>[A-Z][^:\n—–]{1,80}?)(?::|\.?\s?[—–])\s"
 )
@@ -95,12 +98,30 @@ def is_said_by(passage: Passage, question: str) -> bool:
 
 
 def own_words(question: str, quotes: Iterable[Quote]) -> list[Quote]:
-    """Those of `quotes` that he says of whom a question asks what he said, or that report it; all
-    if it asks for nobody's words."""
+    """Those of `quotes` that he says of whom a question asks what he said, or that report it, and
+    that are on what is asked; all if it asks for nobody's words."""
     sayers = sayers_in(question)
     if not sayers:
         return list(quotes)
-    return [q for q in quotes if any(_is_his(sayer, q) for sayer in sayers)]
+    subject = words_beside_names(question)
+    own = [q for q in quotes if any(_is_his(sayer, q) for sayer in sayers)]
+    return [q for q in own if not subject or subject & _said_about(q)]
+
+
+def words_beside_names(question: str) -> frozenset[str]:
+    """The stems of a question but those of who says something, of all names and of `say`."""
+    known = frozenset[str]().union(*(sayer.terms for sayer in sayers_in(question)))
+    known |= {word.term for name in telling_names(question) for word in name}
+    asked = {word.term for word in words(question) if word.informative}
+    return frozenset(asked - known - _SAY)
+
+
+def _said_about(quote: Quote) -> frozenset[str]:
+    """What a quote says, with the title and the headings that say what it is about."""
+    passage = quote.passage
+    about = f"{passage.title}\n{passage.section_at(quote.start)}"
+    before = quote.before.terms if quote.before else frozenset[str]()
+    return quote.terms | before | all_terms(about, passage.language)
 
 
 def _is_his(sayer: Sayer, quote: Quote) -> bool:
@@ -118,14 +139,17 @@ def speaker_of(quote: Quote) -> str:
     """Who speaks where a quote begins, empty if the source does not say."""
     passage = quote.passage
     at = quote.start - passage.start
+    begun = _STAGED.match(passage.text, at)  # `[Applause.] Mr SMITH: `
+    at = begun.end() if begun else at
     before = [who for start, who in _openings(passage.text) if start <= at]
     return before[-1] if before else passage.speaker.partition(";")[0].strip()
 
 
-def _openings(text: str) -> list[tuple[int, str]]:
+@lru_cache(32)  # each quote of a passage asks for the same
+def _openings(text: str) -> tuple[tuple[int, str], ...]:
     """Where somebody begins to speak, and who: `Mr SMITH: `."""
     found = ((match.start(), match["who"].strip()) for match in _OPENING.finditer(text))
-    return [(start, who) for start, who in found if _is_somebody(who)]
+    return tuple((start, who) for start, who in found if _is_somebody(who))
 
 
 def _is_somebody(who: str) -> bool:
