@@ -27,7 +27,7 @@ _ROLE = re.compile(
 )
 
 _DOES = leads(
-    rf"^who (?!(?:is|was|has|does|loses)\b)(?P<verb>[a-z]{{3,20}}s) (?:{_ARTICLE} )?(?P<whom>.*)"
+    rf"^who (?!(?:is|was|has|does)\b)(?P<verb>[a-z]{{3,20}}s) (?:{_ARTICLE} )?(?P<whom>.*)"
 )
 _ENDING = re.compile(r"(?:ie|e)?s$")
 _PLACED = re.compile(
