@@ -2,8 +2,10 @@
 
 import pytest
 
-from atlas_search.answer.quotes.kinds import ANYTHING, asked_for, asks_for_current
+from atlas_search.answer.quotes.kind import ANYTHING
+from atlas_search.answer.quotes.kinds import asked_for
 from atlas_search.answer.quotes.mismatch import Mismatch, mismatch
+from atlas_search.answer.quotes.precedence import asks_for_current
 
 
 def held(question: str, sentence: str, *others: str) -> bool:

@@ -33,7 +33,7 @@ from rich.progress import track
 from rich.table import Table
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.quotes.kinds import ANYTHING
+from atlas_search.answer.quotes.kind import ANYTHING
 from atlas_search.atlas import Atlas
 from atlas_search.core.places import bundled_folder
 from atlas_search.evaluation.labels.load import load_labels
@@ -58,13 +58,13 @@ WIDTH = 130
 GROUPS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     "answer kinds": {
         "atlas_search.answer.quotes.choose.asked_for": lambda _: ANYTHING,
-        "atlas_search.answer.quotes.likelihood.asked_for": lambda _: ANYTHING,
+        "atlas_search.answer.quotes.kinds.asked_for": lambda _: ANYTHING,
     },
     "mismatch": {
         "atlas_search.answer.quotes.likelihood.mismatch": lambda *_: "",
         "atlas_search.answer.quotes.likelihood.figures_missing": lambda *_: (),
     },
-    "superseded": {"atlas_search.answer.quotes.choose.asks_for_current": lambda _: False},
+    "superseded": {"atlas_search.answer.quotes.precedence.asks_for_current": lambda _: False},
     "unknown names": {
         "atlas_search.search.summary.unknown_names": lambda *_: (),
         "atlas_search.answer.quotes.likelihood.absent_names": lambda *_: ((), 0.0),

@@ -139,6 +139,36 @@ HELD = [
         "A pilot must be known to the harbour master.",
     ),
     (
+        "amount",
+        "What is the maximum penalty for fishing from the pier?",
+        "The maximum penalty for fishing from the pier is prison for two months.",
+        "The maximum penalty for fishing from the pier was much spoken of by the board.",
+    ),
+    (
+        "amount",
+        "How high is the fee for the use of the pier?",
+        "The fee for the use of the pier is R6,20 a day.",
+        "The fee for the use of the pier is set by the board.",
+    ),
+    (
+        "votes",
+        "What was the vote of the board on the pier?",
+        "The vote of the board on the pier was 7 to 2.",
+        "The vote of the board on the pier was taken in May.",
+    ),
+    (
+        "question",
+        "What is the question presented in the case of the pier?",
+        "The question presented in the case of the pier is whether the board may close it.",
+        "The board presented the case of the pier with a heavy heart.",
+    ),
+    (
+        "name",
+        "Who appoints the pilot of Norport?",
+        "The pilot of Norport is appointed by the Harbour Board.",
+        "The pilot of Norport made an appointment with the Harbour Board.",
+    ),
+    (
         "reason",
         "Why was the pier closed?",
         "The pier was closed because its planks were rotten.",
@@ -162,6 +192,18 @@ def test_an_answer_holds_the_kind_of_thing_asked_for(
     assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "not_held")
     assert answer.outcome.message.endswith(f"None of them gives {KINDS[kind]}.")
     assert closest(answer)[0] == lacks
+
+
+def test_who_appoints_another_is_no_answer(tmp_path: Path, embedder: Embedder) -> None:
+    other = "The mayor of Norport appoints the keeper of the lamps at the pier of Norport."
+    own = "The pilot at the pier of Norport is appointed by the Harbour Board."
+    question = "Who appoints the pilot at the pier of Norport?"
+    files = {"town/pier.txt": f"{HEAD}{other} {own}\n"}
+    with collection(tmp_path / "both", embedder, files, ALL) as atlas:
+        assert said(atlas.ask(question))[0] == own
+    with collection(tmp_path / "one", embedder, {"town/pier.txt": HEAD + other}, ALL) as atlas:
+        answer = atlas.ask(question)
+    assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "not_held")
 
 
 def test_of_what_is_not_so_the_sentence_that_denies_it_leads(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.answer.quotes.names import absent_names, speaks_of
+from atlas_search.answer.quotes.names import absent_names, names_in, speaks_of
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, is_verbatim, said
 from tests.truth.passages import passage
@@ -108,6 +108,43 @@ def test_how_somebody_is_called_is_no_part_of_his_name(called: str) -> None:
     names, share = absent_names(asked.replace("Lochner", "Filburn"), [fined], {"filburn": 1.0})
     assert (names, share) == ((f"{called} Filburn",), 1.0)
     assert speaks_of(fined, f"{called} Lochner")
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        (
+            "Did Norport Harbour Board sue Sudhaven Ferry?",
+            ("Norport Harbour Board", "Sudhaven Ferry"),
+        ),
+        ("Who was John Amos Tyler Gray?", ("John Amos Tyler Gray",)),
+        ("Who Built the Pier of Norport in the Storm?", ()),
+        ("WHO BUILT THE PIER OF NORPORT?", ()),
+    ],
+)
+def test_only_what_is_written_as_titles_are_names_nobody(
+    question: str, names: tuple[str, ...]
+) -> None:
+    assert names_in(question) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "is_held"),
+    [
+        ("Byrd was fined $50, and Mr Byrd paid.", True),
+        ("Terrence Byrd was fined $50.", True),
+        ("T. Byrd was fined $50, and Terry Byrd paid.", True),
+        ("Harold Byrd was fined $50.", False),
+        ("Byrd was fined $50, as Harold Byrd had been.", False),
+        ("Reed was fined $50.", False),
+    ],
+)
+def test_a_surname_alone_is_that_of_a_full_name_unless_another_bears_it(
+    text: str, is_held: bool
+) -> None:
+    weights = {"terrenc": 1.0, "byrd": 1.0, "fine": 1.0}
+    names, _ = absent_names("How much was Terrence Byrd fined?", [passage(text)], weights)
+    assert names == (() if is_held else ("Terrence Byrd",))
 
 
 def test_an_office_is_no_name() -> None:

@@ -1,15 +1,19 @@
 """What somebody said is quoted from his own words, and another's are not given as his."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.answer.quotes.names import is_said_by, speakers_in
+from atlas_search.answer.quotes.quotable import quote_at
+from atlas_search.answer.quotes.speakers import is_said_by, own_words, speakers_in
+from atlas_search.asking import MAX_QUESTION
+from atlas_search.language.text import TextSpan
 from atlas_search.providers.embedding import Embedder
-from tests.truth.collection import closest, collection, said, warnings
+from tests.truth.collection import closest, collection, said
 from tests.truth.passages import passage
 
 REID = "The tariff protects nobody but the makers of hats."
@@ -100,8 +104,90 @@ def test_what_another_says_of_him_is_not_what_he_said(tmp_path: Path, embedder: 
     """Gray names Reid, and nothing that Reid himself said is held."""
     with collection(tmp_path, embedder, speeches("gray", "wells"), EAGER) as atlas:
         answer = atlas.ask("What did Senator Reid say about the tariff?")
-    assert {citation.passage.speaker for citation in answer.citations} <= {"Gray, John"}
-    assert "No passage quoted is by Senator Reid: others speak." in warnings(answer)
+    assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "not_held")
+    assert answer.outcome.message.endswith("None of them gives the words of the one asked for.")
+
+
+REPORTED = "Senator Reid argued that the tariff is a tax upon every household."
+LED = "He argued that the tariff protects nobody but the makers of hats."
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"Senator Gray wants a tariff. {REPORTED}", [REPORTED]),
+        (f"Reid spoke of the tariff for an hour. {LED}", [LED]),
+        ("Senator Gray argued that the tariff gives work, and Reid left the hall.", []),
+        ("Senator Reid (Victoria): A tariff is a tax.\nSenator GRAY: The tariff gives work.", []),
+    ],
+)
+def test_what_a_source_reports_of_him_is_his(
+    tmp_path: Path, embedder: Embedder, text: str, told: list[str]
+) -> None:
+    files = {"town/a.txt": f"---\ntitle: The tariff of Norport\n---\n{text}\n"}
+    with collection(tmp_path, embedder, files, "ANSWER_LIKELIHOOD=0\n") as atlas:
+        answer = atlas.ask("What did Senator Reid say about the tariff?")
+    assert said(answer)[-1:] == told
+
+
+DEBATE = """---
+title: Debate on the harbour
+---
+The SPEAKER: The mace of the harbour is in the hall, and nobody may take it.
+
+The DEPUTY SPEAKER: The mace is lost, and the harbour is without it.
+
+The MINISTER OF HARBOURS: The mace belongs to the harbour and not to the hall.
+
+The DEPUTY MINISTER OF HARBOURS: Any mace of oak will do for the harbour.
+
+Mr T D HARRIS: The harbour needs a crane and no mace.
+"""
+
+
+@pytest.mark.parametrize(
+    ("who", "words"),
+    [
+        ("the Speaker", "The mace of the harbour is in the hall, and nobody may take it."),
+        ("the Deputy Speaker", "The mace is lost, and the harbour is without it."),
+        ("the Minister of Harbours", "The mace belongs to the harbour and not to the hall."),
+        ("the Deputy Minister of Harbours", "Any mace of oak will do for the harbour."),
+        ("Mr Harris", "The harbour needs a crane and no mace."),
+    ],
+)
+def test_of_several_who_speak_in_a_passage_the_one_asked_for_is_quoted(
+    tmp_path: Path, embedder: Embedder, who: str, words: str
+) -> None:
+    with collection(tmp_path, embedder, {"town/debate.txt": DEBATE}, EAGER) as atlas:
+        answer = atlas.ask(f"What did {who} say about the mace of the harbour?")
+    assert said(answer) == [words]
+
+
+def test_what_he_says_of_another_subject_is_not_what_is_asked(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    with collection(tmp_path, embedder, {"town/debate.txt": DEBATE}, EAGER) as atlas:
+        answer = atlas.ask("What did Mr Harris say about lamps?")
+    assert answer.outcome.decision == "ABSTAIN"
+
+
+@pytest.mark.parametrize(
+    "again", ["Mr SMITH: ", "A", "According to ", "Mr said ", "\n", "[x] ", "A-A’", "did Gray say "]
+)
+def test_a_text_of_one_thing_takes_no_time(again: str) -> None:
+    text = again * (200_000 // len(again))
+    started = time.process_time()
+    of = passage(text)
+    end = TextSpan(0, len(text))
+    assert own_words("What did Mr Reid say about wool?", [quote_at(of, end, 0)]) == []
+    speakers_in(f"What did {text[:MAX_QUESTION]}")
+    assert time.process_time() - started < 4  # most of it are the words themselves
+
+
+def test_an_office_nobody_speaks_in_has_no_words(tmp_path: Path, embedder: Embedder) -> None:
+    with collection(tmp_path, embedder, {"town/debate.txt": DEBATE}, EAGER) as atlas:
+        answer = atlas.ask("What did the Prime Minister say about the mace of the harbour?")
+    assert answer.outcome.decision == "ABSTAIN"
 
 
 def test_who_spoke_of_other_things_is_not_given_the_words_of_those_who_did(senate: Atlas) -> None:

@@ -12,21 +12,17 @@ from numpy.typing import NDArray
 from atlas_search.answer.quotes.argued import asks_what_is_argued, is_argued
 from atlas_search.answer.quotes.beside import Opposed, with_other_sides, with_what_is_before
 from atlas_search.answer.quotes.change import asks_for_change, ends_in_time
-from atlas_search.answer.quotes.kinds import MEASURES, asked_for, asks_for_current
-from atlas_search.answer.quotes.likelihood import Confidence, Grounds, grounds
-from atlas_search.answer.quotes.mismatch import denies_nothing, denies_what_is_asked
-from atlas_search.answer.quotes.names import (
-    SUBJECT,
-    is_said_by,
-    on_the_named,
-    people_of,
-    speakers_in,
-    speaks_of,
-)
+from atlas_search.answer.quotes.kinds import asked_for
+from atlas_search.answer.quotes.likelihood import Confidence, Grounds, Signs, grounds
+from atlas_search.answer.quotes.names import SUBJECT, on_the_named, people_of, speaks_of
+from atlas_search.answer.quotes.precedence import in_order, to_quote
+from atlas_search.answer.quotes.provisions import provision_in, words_of
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
+from atlas_search.answer.quotes.speakers import own_words
 from atlas_search.answer.quotes.unlike import unlike
 from atlas_search.answer.quotes.vectors import SentenceVectors
 from atlas_search.core.domain import CheckedPassage
+from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import all_terms
 from atlas_search.providers.embedding import Embedder
 from atlas_search.search.rerankers.fused import OWN_WEIGHTS
@@ -36,6 +32,8 @@ SHARE_OF_BEST = 0.7  # a further quote must score this share of the best one
 PASSAGE = 0.5  # weight of what is known of the passage
 BEYOND_TITLE = 0.3
 """What the title may add to the share that a quote covers of the question's other terms."""
+STANDS_THERE = 0.9
+"""How likely the words of the provision asked for answer what it says."""
 KIND = 0.1  # weight of a quote's holding what kind of thing is asked for
 
 
@@ -107,19 +105,9 @@ class Chosen:
         return (
             *(f"No quote was found that is likely to answer: {part.question}" for part in silent),
             *(f"No passage quoted speaks of {name}." for name in self._unspoken(needed)),
-            *self._others_words(),
             *self._argued(),
             *([self.unread] if self.unread else []),
         )
-
-    def _others_words(self) -> list[str]:
-        """Of whom it is asked what he said, if others say all that is quoted."""
-        passages = [quote.passage for quote in self.whole.quotes]
-        question = self.whole.question
-        others = [p for p in passages if p.speaker and not is_said_by(p, question)]
-        whom = " or ".join(speakers_in(question))
-        own = not whom or len(others) < len(passages)
-        return [] if own else [f"No passage quoted is by {whom}: others speak."]
 
     def _argued(self) -> list[str]:
         """If all that is quoted is what somebody argued, and that is not asked for."""
@@ -176,55 +164,68 @@ class QuoteChooser:
             replace(prompt, question=part, question_vector=vector, parts={})
             for part, vector in prompt.parts.items()
         ]
-        covering = [_most_covering(one) for one in (prompt, *asked)]
-        vectors = self._vectors.of(quote.text for found in covering for quote in found)
+        found = [_found(one) for one in (prompt, *asked)]
+        vectors = self._vectors.of(quote.text for one in found for quote in one.quotes)
         whole, *parts = (
-            _part(one, found, vectors)
-            for one, found in zip((prompt, *asked), covering, strict=True)
+            _part(one, of_one, vectors) for one, of_one in zip((prompt, *asked), found, strict=True)
         )
         return Chosen(whole, tuple(parts))
 
 
-def _part(
-    prompt: Extract, found: Sequence[Quote], vectors: Mapping[str, NDArray[np.float32]]
-) -> Part:
-    scored = sorted(_score(prompt, found, vectors), key=lambda quote: quote.order)
+@dataclass(frozen=True)
+class _Found:
+    """Quotes that may answer, at most COMPARED.
+
+    `lacking` is what is asked for if none holds it: the words of somebody, or of a provision. If
+    all are of the provision asked for, they are in its order, and `are_told` as they are.
+    """
+
+    quotes: Sequence[Quote]
+    lacking: str = ""
+    are_told: bool = False
+
+
+def _found(prompt: Extract) -> _Found:
+    every, place = _most_covering(prompt), provision_in(prompt.question)
+    own = may_answer(prompt.question, every)
+    if own or not every:
+        return _Found(own[:COMPARED], are_told=place is not None)
+    return _Found(every[:COMPARED], lacking="provision" if place else "words")
+
+
+def may_answer(question: str, quotes: Sequence[Quote]) -> list[Quote]:
+    """Those of `quotes` that are of the provision, or by the one, whose words are asked for; all if
+    nobody's are."""
+    place = provision_in(question)
+    return words_of(place, quotes) if place else own_words(question, quotes)
+
+
+def _part(prompt: Extract, found: _Found, vectors: Mapping[str, NDArray[np.float32]]) -> Part:
+    if found.are_told:
+        told = _score(prompt, found.quotes, vectors)
+        signs = Signs(score=max((quote.score for quote in told), default=0.0))
+        return Part(prompt.question, tuple(told), Grounds(signs, STANDS_THERE))
+    scored = sorted(_score(prompt, found.quotes, vectors), key=lambda quote: quote.order)
     best = [q for q in scored if q.score >= SHARE_OF_BEST * scored[0].score]
-    best = _holding_first(prompt, best)
-    if not asks_what_is_argued(prompt.question):
-        best.sort(key=lambda quote: is_argued(quote.text))
-    best = _denying_first(prompt.question, best)
+    best = in_order(prompt.question, best, asked_for(prompt.question), _evidence(prompt))
     quotes = on_the_named(prompt.question, unlike((), best))
+    seen = grounds_of(prompt, quotes)
+    lacking = found.lacking or seen.asked
+    return Part(prompt.question, tuple(quotes), replace(seen, asked=lacking))
+
+
+def grounds_of(prompt: Extract, quotes: Sequence[Quote]) -> Grounds:
+    """What speaks for and against quotes, best first, of its passages."""
     given = [item.passage for item in passages_to_quote(prompt)]
-    return Part(
-        prompt.question,
-        tuple(quotes),
-        grounds(prompt.question, quotes, given, weights_of(prompt)),
-    )
+    language = quotes[0].passage.language if quotes else DEFAULT_LANGUAGE
+    weights = weights_of(prompt, language) or prompt.term_weights
+    return grounds(prompt.question, quotes, given, weights)
 
 
-def _holding_first(prompt: Extract, quotes: Sequence[Quote]) -> list[Quote]:
-    """The same, best first; where a date or a number is asked for, those that hold one lead."""
-    asked = asked_for(prompt.question)
-    if asked.name not in MEASURES:
-        return list(quotes)
-    evidence = _evidence(prompt)
-    return sorted(quotes, key=lambda q: not asked.held(q.text, evidence, prompt.question))
-
-
-def _denying_first(question: str, quotes: Sequence[Quote]) -> list[Quote]:
-    """The same, best first; where it is asked what is not so, those that deny it lead."""
-    if not quotes or not denies_nothing(question, quotes[0].text):
-        return list(quotes)
-    denying = [quote for quote in quotes if denies_what_is_asked(question, quote.text)]
-    return [*denying, *(q for q in quotes if q not in denying)]
-
-
-def weights_of(prompt: Extract) -> Mapping[str, float]:
-    """The weights of the terms of its question."""
-    terms = all_terms(prompt.question)
-    own = {term: weight for term, weight in prompt.term_weights.items() if term in terms}
-    return own or prompt.term_weights
+def weights_of(prompt: Extract, language: str) -> Mapping[str, float]:
+    """The weights of the terms of its question, as the passages of a language have them."""
+    terms = all_terms(prompt.question, language)
+    return {term: weight for term, weight in prompt.term_weights.items() if term in terms}
 
 
 def _score(
@@ -254,7 +255,7 @@ def _strength(passages: Sequence[CheckedPassage], quote: Quote) -> float:
 
 
 def _most_covering(prompt: Extract) -> list[Quote]:
-    """The COMPARED quotes that cover most of the question's terms, by weight.
+    """All quotes, first those that cover most of the question's terms, by weight.
 
     Coverage is the mean of two: with the passage's title, section, speaker and date, and with the
     statement before it too.
@@ -262,7 +263,7 @@ def _most_covering(prompt: Extract) -> list[Quote]:
     found: dict[str, tuple[float, Quote]] = {}
     for rank, item in enumerate(passages_to_quote(prompt)):
         passage = item.passage
-        weights = _weights(prompt, passage.language)
+        weights = weights_of(prompt, passage.language)
         total = sum(weights.values()) or 1.0
         about = f"{passage.title}\n{passage.section}\n{passage.speaker}\n{passage.date}"
         context = all_terms("\n".join([about, *people_of(passage)]), passage.language)
@@ -280,29 +281,16 @@ def _most_covering(prompt: Extract) -> list[Quote]:
             reach = coverage + PASSAGE * _strength(prompt.passages, quote)
             found.setdefault(quote.text, (reach, replace(quote, score=coverage)))
     best = sorted(found.values(), key=lambda each: (-each[0], each[1].rank, each[1].start))
-    return [quote for _, quote in best[:COMPARED]]
+    return [quote for _, quote in best]
 
 
 def _covered(terms: frozenset[str], weights: Mapping[str, float]) -> float:
     return sum(weight for term, weight in weights.items() if term in terms)
 
 
-def _weights(prompt: Extract, language: str) -> Mapping[str, float]:
-    """Those of the question's terms that are its stems in this language."""
-    terms = all_terms(prompt.question, language)
-    return {term: weight for term, weight in prompt.term_weights.items() if term in terms}
-
-
 def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
-    """The passages quotes are taken from: not what was superseded, if asked how things stand now,
-    and of whom it is asked what he said, his own words."""
-    passages = prompt.passages
-    if asks_for_current(prompt.question):
-        # a rule that was overruled or repealed is not how things stand
-        passages = tuple(p for p in passages if "superseded_by" not in p.passage.metadata)
-    # of whom it is asked what he said, his own words go before what others say of him
-    spoken = tuple(p for p in passages if is_said_by(p.passage, prompt.question))
-    return spoken or passages or prompt.passages
+    """The passages its quotes are taken from."""
+    return to_quote(prompt.question, prompt.passages)
 
 
 def _evidence(prompt: Extract) -> str:

@@ -109,10 +109,10 @@ def grounds(
     best, kinds = quotes[0], kinds_asked_for(question)
     quoted = tuple({quote.passage.id: quote.passage for quote in quotes[:QUOTED]}.values())
     evidence = _as_text(passages)
-    lacking = [k for k in kinds if not any(k.held(q.text, evidence, question) for q in quotes)]
     if best.passage.language != DEFAULT_LANGUAGE:  # the rules below are for English
         signs = Signs(best.score, _terms(weights, best.score))
-        return Grounds(signs, likelihood(signs), asked=lacking[0].name if lacking else "")
+        return Grounds(signs, likelihood(signs))
+    lacking = [k for k in kinds if not any(k.held(q.text, evidence, question) for q in quotes)]
     wrong = mismatch(question, best.text, best.passage.text, evidence)
     # a figure is not that of the company asked for because another source names this company
     own = passages_beside(best, quotes[:QUOTED])
@@ -140,7 +140,7 @@ def grounds(
 
 
 def _as_text(passages: Sequence[Passage]) -> str:
-    return "\n".join(f"{p.title}\n{p.date}\n{p.text}" for p in passages)
+    return "\n".join(f"{p.title}\n{p.section}\n{p.date}\n{p.text}" for p in passages)
 
 
 def _terms(weights: Mapping[str, float], score: float) -> float:

@@ -7,9 +7,9 @@ from atlas_search.answer.conflicts.statements import specific
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import Passage
 from atlas_search.language.countries import country_of, is_country, words_for
-from atlas_search.language.english import FORMS_OF_ADDRESS, MONTHS, OFFICES, any_of
+from atlas_search.language.english import FORMS_OF_ADDRESS, MONTHS, OFFICES
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import Word, all_terms, fold, words
+from atlas_search.language.text import Word, all_terms, fold, is_function_word, words
 
 SUBJECT = 0.2
 """Share of a question's weight from which a name is what it is about."""
@@ -27,19 +27,13 @@ _BODIES = frozenset(
     "act agency authority bank charter code commission committee constitution convention council "
     "court department ministry parliament protocol treaty tribunal".split()
 )
+_SHORT = frozenset("a an and at by for from in of on or the to with".split())
+"""What titles write small."""
+_FEW = 2  # capitals in so few words are those of names
 _LONGEST_CODE = 3  # `USA`; there is no shorter name of a country
 _PEOPLE = frozenset("author authors creator sender recipient recipients addressee".split())
 _POSSESSIVE = re.compile("['’]s?$")
 _OF_A_NATION = re.compile("(?:ian|ean|ese|ish|can)s?$")
-_SAYING = (
-    "say says tell state argue think claim call said told stated argued thought claimed called"
-)
-_SAID = re.compile(
-    rf"{any_of('did does do has have had would')} (?:the )?(?P<who>.+?) {any_of(_SAYING)}|"
-    r"(?i:\baccording to) (?P<source>[^,?]+)|"
-    rf"{any_of('view views opinion opinions position positions words')} of (?:the )?"
-    r"(?P<holder>[A-Z][^,?]+)"
-)
 
 
 def absent_names(
@@ -53,22 +47,42 @@ def absent_names(
     of the question's terms; the share is that of the absent names among all of them, in [0, 1].
     """
     given = list(passages)
-    named, countries = _names(question), _countries(question)
+    named, countries = telling_names(question), _countries(question)
     if not named and not countries:
         return (), 0.0
     held = frozenset[str]().union(*(_terms_of(passage) for passage in given))
     absent = [
         [word for word in name if not held.intersection((word.term, *word.parts))] for name in named
     ]
-    foreign = [name for name in countries if not _is_held(_written(question, name), given, held)]
+    absent = [
+        [] if lacking and _has_surname_alone(question, name, lacking, given) else lacking
+        for name, lacking in zip(named, absent, strict=True)
+    ]
+    foreign = [name for name in countries if not _is_held(as_written(question, name), given, held)]
     named, absent = [*named, *foreign], [*absent, *foreign]
     total = sum(weights.values()) or 1.0
     terms = {word.term for name in absent for word in name}
     share = sum(weights.get(term, 0.0) for term in terms) / total
     written = [
-        _written(question, name) for name, lacking in zip(named, absent, strict=True) if lacking
+        as_written(question, name) for name, lacking in zip(named, absent, strict=True) if lacking
     ]
     return tuple(dict.fromkeys(written)), share
+
+
+def _has_surname_alone(
+    question: str, name: Sequence[Word], lacking: Sequence[Word], passages: Sequence[Passage]
+) -> bool:
+    """Whether passages call somebody by his surname, and nobody else has it: `Byrd` for `Terrence
+    Byrd`. First names with the same initial may be of one, as Jim and James are."""
+    surname = question[name[-1].start : name[-1].end]
+    if name[-1] in lacking or name[-1].folded in _BODIES:
+        return False
+    own = {word.folded for word in name} | _BORNE_BY_MANY
+    before = re.compile(rf"\b([A-Z][\w'’-]{{1,30}})\.? {re.escape(_POSSESSIVE.sub('', surname))}\b")
+    called = {fold(found) for passage in passages for found in before.findall(passage.text)}
+    initials = {word.folded[0] for word in name}
+    others = {word for word in called - own if word[0] not in initials}
+    return all(is_function_word(word) for word in others)
 
 
 def bodies_elsewhere(
@@ -78,7 +92,7 @@ def bodies_elsewhere(
     and no passage of `own`: the words of `Federal Constitutional Court` stand in what is said of
     any federal state. People are not looked for: a name is written in many ways."""
     named = [
-        _written(question, name)
+        as_written(question, name)
         for name in _capitalised(question)
         if len(name) >= _WORDS_OF_BODY and name[-1].folded in _BODIES
     ]
@@ -90,7 +104,7 @@ def bodies_elsewhere(
 
 def names_in(question: str) -> tuple[str, ...]:
     """The names of an English question as they are written, in order."""
-    return tuple(dict.fromkeys(_written(question, name) for name in _names(question)))
+    return tuple(dict.fromkeys(as_written(question, name) for name in telling_names(question)))
 
 
 def speaks_of(passage: Passage, name: str) -> bool:
@@ -124,34 +138,15 @@ def passages_beside(quote: Quote, quotes: Sequence[Quote]) -> list[Passage]:
     return [q.passage for q in quotes if q.passage.document_id == quote.passage.document_id]
 
 
-def is_said_by(passage: Passage, question: str) -> bool:
-    """Whether its speaker is one of whom the question asks what he said; or its title names him,
-    where it has no speaker. Two who share a title or a first name are not the same."""
-    surnames = {name[-1].term for name in _speakers(question)}
-    return bool(surnames & all_terms(passage.speaker or passage.title))
-
-
-def speakers_in(question: str) -> tuple[str, ...]:
-    """Of whom an English question asks what they said, as it writes their names."""
-    return tuple(dict.fromkeys(_written(question, name) for name in _speakers(question)))
-
-
-def _speakers(question: str) -> list[list[Word]]:
-    said = _SAID.search(question)
-    if not said:
-        return []
-    return [name for name in _names(question) if said.start() <= name[0].start < said.end()]
-
-
-def _names(question: str) -> list[list[Word]]:
+def telling_names(question: str) -> list[list[Word]]:
     """Its names but those of countries, each with its words."""
     joined = _capitalised(question)
-    named = [name for name in joined if not is_country(_written(question, name))]
+    named = [name for name in joined if not is_country(as_written(question, name))]
     return [kept for name in named if (kept := [w for w in name if _is_telling(question, w)])]
 
 
 def _countries(question: str) -> list[list[Word]]:
-    return [name for name in _capitalised(question) if is_country(_written(question, name))]
+    return [name for name in _capitalised(question) if is_country(as_written(question, name))]
 
 
 def _is_held(country: str, passages: Sequence[Passage], held: frozenset[str]) -> bool:
@@ -169,11 +164,10 @@ def _is_held(country: str, passages: Sequence[Passage], held: frozenset[str]) ->
 
 
 def _capitalised(question: str) -> list[list[Word]]:
-    """Runs of words with a capital; none if it capitalises most of what it says."""
-    informative = [word for word in words(question) if word.informative]
-    capitals = [word for word in informative if question[word.start].isupper()]
-    if len(capitals) > max(3 * len(informative) // 4, 3):
+    """Runs of words with a capital; none if it is written as titles are."""
+    if _is_title(question):
         return []
+    capitals = [w for w in words(question) if w.informative and question[w.start].isupper()]
     joined: list[list[Word]] = []
     for word in capitals:
         if joined and question[joined[-1][-1].end : word.start] == " ":
@@ -181,6 +175,13 @@ def _capitalised(question: str) -> list[list[Word]]:
         elif _stands_inside(question, word):
             joined.append([word])
     return joined
+
+
+def _is_title(question: str) -> bool:
+    """Whether all but short words have a capital: `Who Built the Pier`, not `Who was John Gray`."""
+    long = [word for word in words(question)[1:] if word.folded not in _SHORT]
+    capitals = [word for word in long if question[word.start].isupper()]
+    return question.isupper() or (len(long) > _FEW and len(capitals) == len(long))
 
 
 def _stands_inside(question: str, word: Word) -> bool:
@@ -200,7 +201,7 @@ def _is_telling(question: str, word: Word) -> bool:
     )
 
 
-def _written(question: str, name: Sequence[Word]) -> str:
+def as_written(question: str, name: Sequence[Word]) -> str:
     """A name as the question writes it, with `Senator` or `Mr` in front of it."""
     called = _CALLED_BEFORE.search(question[: name[0].start])
     start = called.start() if called else name[0].start

@@ -14,6 +14,7 @@ MOST_WORDS = 90  # of a sentence with the items of its list
 
 _ENDED = re.compile(r"[.?!…。؟।][\"'”’»)\]]*$")
 _UNFINISHED = re.compile(r"(?:[:,;—–-]|\b(?:and|or|if|that|the|a|an|of|to|by|who|which))$")
+_HEADING = re.compile(r"#{1,6}\s")
 _ITEM = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2}|[A-Z])(?:\.\d+)?\)\s")
 _BULLET = re.compile(r"[-*•‣▪–]\s+")
 # `(b) if access is given`; a sub-section begins with a capital and stands alone
@@ -137,7 +138,7 @@ def _join_lists(text: str, spans: Sequence[TextSpan]) -> Iterator[TextSpan]:
 
 def _goes_on(text: str, last: TextSpan, span: TextSpan) -> bool:
     said, following = text[last.start : last.end], text[span.start : span.end]
-    if _ENDED.search(said) or len(said.split()) < MIN_WORDS:
+    if _HEADING.match(said) or _ENDED.search(said) or len(said.split()) < MIN_WORDS:
         return False
     if bullet := _BULLET.match(following):
         following = following[bullet.end() :]
@@ -169,6 +170,7 @@ def _is_statement(said: str) -> bool:
         len(words(said)) >= MIN_WORDS
         and len(prose) >= MIN_WORDS - 1
         and not _REFERENCE.match(said)
+        and not _HEADING.match(said)
         and not _SALUTATION.match(said)
         and not _ADDRESS_ALONE.fullmatch(said)
     )

@@ -3,8 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from atlas_search.answer.quotes.choose import Chosen, Extract, Part, passages_to_quote, weights_of
-from atlas_search.answer.quotes.likelihood import grounds
+from atlas_search.answer.quotes.choose import (
+    Chosen,
+    Extract,
+    Part,
+    grounds_of,
+    may_answer,
+    passages_to_quote,
+)
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.providers.reading import AnswerSpan
@@ -28,7 +34,7 @@ def read_by_model(
         (spans[item.passage.id].score, quote)
         for rank, item in enumerate(passages_to_quote(prompt))
         if item.passage.id in spans
-        for quote in _around(item, rank, spans[item.passage.id])
+        for quote in may_answer(prompt.question, _around(item, rank, spans[item.passage.id]))
     ]
     found.sort(key=lambda each: (-each[0], each[1].rank, each[1].start))
     best = found[0][0] if found else 0.0
@@ -36,9 +42,8 @@ def read_by_model(
         unlikely = replace(chosen.whole.grounds, likelihood=min(best, needed * threshold))
         return Chosen(replace(chosen.whole, grounds=unlikely, read=False))
     quotes = tuple(quote for score, quote in found if score >= threshold)
-    given = [item.passage for item in passages_to_quote(prompt)]
     # a model may take the words of another company or year for those asked for
-    seen = grounds(prompt.question, quotes, given, weights_of(prompt))
+    seen = grounds_of(prompt, quotes)
     return Chosen(
         Part(prompt.question, quotes, replace(seen, likelihood=max(best, needed), asked=""))
     )

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from atlas_search.answer.quotes.names import names_in, speakers_in, terms_of_name
+from atlas_search.answer.quotes.names import names_in, terms_of_name
+from atlas_search.answer.quotes.speakers import is_said_by_another
 from atlas_search.language.english import FORMS_OF_ADDRESS, OFFICES, any_of
 from atlas_search.language.text import Word, all_terms, words
 
@@ -29,13 +30,8 @@ _CALLED = FORMS_OF_ADDRESS | OFFICES
 def is_of_others(question: str, sentence: str) -> bool:
     """Whether an English sentence says of others what is asked: another does it, or it is done to
     another, or another says it."""
-    return _is_said_by_another(question, sentence) or _is_done_by_others(question, sentence)
-
-
-def _is_said_by_another(question: str, sentence: str) -> bool:
-    asked = frozenset[str]().union(*map(terms_of_name, speakers_in(question)))
-    sayers = [terms_of_name(said["who"]) for said in _SAYS.finditer(sentence)]
-    return bool(asked and sayers) and not any(asked & sayer for sayer in sayers)
+    sayings = [said["who"] for said in _SAYS.finditer(sentence)]
+    return is_said_by_another(question, sayings) or _is_done_by_others(question, sentence)
 
 
 def _is_done_by_others(question: str, sentence: str) -> bool:
