@@ -39,7 +39,7 @@ _PLACED = re.compile(
 def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
     """A capitalised word, not the first, that the question does not bring along.
 
-    AnswerKind for "which barrister", the evidence must also speak of a barrister.
+    Asked for "which barrister", the evidence must also speak of a barrister.
     """
     role = _ROLE.search(question)
     if role:
