@@ -66,6 +66,7 @@ def test_the_page_is_up_before_phoenix_and_what_was_asked_meanwhile_is_traced(
     with running(*command, environment=environment, folder=tmp_path) as server:
         address = server.address("Atlas")
         installer(server)
+        assert any(line.startswith("Phoenix is being installed") for line in server.lines)
         assert httpx2.get(f"{address}/api/config").json()["tracing"] is True
         body = {"question": QUESTION}
         asked = httpx2.post(f"{address}/api/ask", json=body, timeout=60).json()
@@ -125,3 +126,12 @@ def test_an_installation_that_fails_is_said_and_the_server_goes_on(
         wait_for(lambda: said in server.lines or None, 30, "the message")
         assert httpx2.get(f"{address}/api/health").is_success
         assert server.stop() == 0
+
+
+def test_whose_traces_go_elsewhere_is_told_that_no_phoenix_starts_here(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    elsewhere = environment | {"PHOENIX_COLLECTOR_ENDPOINT": f"http://127.0.0.1:{free_port()}"}
+    with running(*ATLAS, "run", environment=elsewhere, folder=tmp_path) as server:
+        server.address("Atlas")
+        assert any(line.startswith("No Phoenix is started here") for line in server.lines)

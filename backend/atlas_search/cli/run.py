@@ -157,6 +157,8 @@ class _Background(threading.Thread):
 
     def _run_install(self) -> bool:
         """Whether Phoenix is installed now."""
+        if not self._executable.exists():
+            _tell("Phoenix is being installed, which takes some minutes. Traces wait for it.")
         process = self._begin(
             lambda: subprocess.Popen(
                 self._install, stdin=subprocess.DEVNULL, start_new_session=True

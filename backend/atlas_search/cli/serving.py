@@ -52,6 +52,8 @@ def run_command(
     stop_on_signal()
     start = settings.phoenix and not settings.phoenix_collector_endpoint
     install = shlex.split(phoenix_install)
+    if settings.phoenix and not start:
+        print("No Phoenix is started here: traces go to PHOENIX_COLLECTOR_ENDPOINT.", flush=True)
     if start and not install and not phoenix_executable.exists():
         print(f"No Phoenix at {phoenix_executable}: `make phoenix-venv` installs it. No tracing.")
         start = False
