@@ -149,6 +149,7 @@ def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
         ("An Cathaoirleach: Order.", "An Cathaoirleach"),
         ("Several hon. Members: Hear, hear.", "Several hon. Members"),
         ("SPEAKER: Order!", "Speaker"),
+        ("LORD HAY M.R.: I agree.", "Lord Hay M.R."),
     ],
 )
 def test_a_speech_begins_in_many_ways(line: str, name: str) -> None:
@@ -188,6 +189,24 @@ def test_nobody_speaks_between_a_heading_and_the_next_speech() -> None:
 def test_a_label_in_another_language_takes_nobody_s_words() -> None:
     text = "Mr Hay: I rise.\n\nMs Roe: I too.\n\nUMPHATHI WAMACHWEBA: Kulungile.\n\nMr Hay: So."
     assert names(text) == ["Mr Hay", "Ms Roe", "", "Mr Hay"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Cox: No.", "COX: No.", "COX MR: No.", "Speaker 2: No."),
+        *("QUESTION: Why?", "Q    Why?", "Q: Why?"),
+    ],
+)
+def test_the_words_of_somebody_unknown_are_not_of_who_spoke_before(line: str) -> None:
+    text = f"Mr Hay: I rise to ask a question.\n\nMs Roe: I too.\n\n{line}\n\nMr Hay: So."
+    assert names(text) == ["Mr Hay", "Ms Roe", "", "Mr Hay"]
+
+
+@pytest.mark.parametrize("line", ["Note: it is.", "Question time is over.", "Quays: they rot."])
+def test_a_word_with_a_colon_within_a_speech_ends_it_not(line: str) -> None:
+    text = f"Mr Hay: I speak of quays.\n\nMs Roe: I too.\n\n{line}\n\nMr Hay: So."
+    assert names(text) == ["Mr Hay", "Ms Roe", "Mr Hay"]
 
 
 @pytest.mark.parametrize(

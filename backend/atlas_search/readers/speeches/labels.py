@@ -40,7 +40,12 @@ _NOBODY = frozenset(
     "title name address phone email fax dear first second third if when where while before after "
     "how what why who this that these those with without no not our your".split()
 )
-_WORD = re.compile(r"[^\W\d_](?:[\w'’‐-]*[^\W_])?[.,]?|(?:[^\W\d_]\.){2,4}|&")
+_WORD = re.compile(r"[^\W\d_](?:[\w'’‐-]*[^\W_])?[.,]?|(?:[^\W\d_]\.){1,3}[^\W\d_]\.?|&")
+_UNREAD = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W_][\w'’.-]*){0,4}")
+# who is asked or heard, and not named
+_ANYBODY = frozenset(
+    "question answer voice voices operator speaker participant unidentified unknown".split()
+)
 _SHORT = 4  # letters of what a full stop shortens: `Prof.`
 _MOST_WORDS = 16
 _MOST_OF_A_NAME = 5
@@ -63,6 +68,23 @@ def label(words: str, inside: str = "") -> Label | None:
         return None
     kind = _kind(found, plain)
     return Label(kind, " ".join(found), inside) if kind else None
+
+
+def unread(words: str) -> Label | None:
+    """What may stand before the words of somebody who is not known: `LEE`, `Lee`, `Speaker 2`."""
+    said = words.strip()
+    if not _UNREAD.fullmatch(said):
+        return None
+    first, *others = said.split()
+    is_one = first.isalpha() and len(others) < 2 and all(map(str.isdecimal, others))
+    is_other = first[0].isupper() and first.casefold() not in _NOBODY
+    is_read = said.isupper() or is_anybody(said) or (is_one and is_other)
+    return Label("name", said) if is_read else None
+
+
+def is_anybody(words: str) -> bool:
+    """Whether they say that somebody speaks, and not who."""
+    return words.split()[0].casefold() in _ANYBODY
 
 
 def plain_titles(words: str) -> str:

@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from atlas_search.readers.speeches.labels import Kind, Label, label
+from atlas_search.readers.speeches.labels import Kind, Label, label, unread
 
-Form = Literal["colon", "stop", "dash", "question", "answer", "examiner", "witness", "end", "none"]
+Form = Literal[
+    "colon", "stop", "dash", "question", "answer", "examiner", "witness", "unread", "end", "none"
+]
 
 _HEAD = 320
 """Characters of a line, and of the next where a bracket goes on, in which a speech has begun."""
@@ -93,7 +95,8 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
     if colon := _COLON.match(head, at):
         if said := _labelled(colon):
             return Opening(start, start + colon.end(), "colon", said)
-        return None
+        other = unread(colon[1])
+        return Opening(start, start + colon.end(), "unread", other) if other else None
     first = head[: end - start]
     if stop := _STOP.match(first, at):
         if not (_CAPITALS.search(stop[1]) or _begins_paragraph(text, start, at, is_paragraph)):

@@ -16,6 +16,7 @@ _AFTER = re.compile(
 )
 """Letters behind a name: an honour, or a seat in a parliament."""
 _INITIALS = re.compile(r"(?<=\b[^\W\d_a-z]\.) (?=[^\W\d_a-z]\.)")
+_SHORTENED = re.compile(r"(\.[^\W\d_])\Z")
 _SMALL = re.compile(r"(?<=\s)(?:Of|The|And|For|Pro|Tempore)(?=\s|$)")
 
 
@@ -64,6 +65,7 @@ def _parts(said: Label) -> tuple[str, str]:
 def _plain(words: str) -> str:
     bare = _NESTED.sub("", words)
     bare = (bare if is_office(bare) else _PARTY.sub("", bare)).strip(" .,;—-")
+    bare = _SHORTENED.sub(r"\1.", bare)
     bare = plain_titles(_INITIALS.sub("", _AFTER.sub("", bare)))
     return _SMALL.sub(lambda word: word[0].lower(), calm(bare))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from atlas_search.core.domain import Segment
+from atlas_search.readers.speeches.labels import is_anybody
 from atlas_search.readers.speeches.openings import Opening, openings
 from atlas_search.readers.speeches.people import People
 
@@ -42,7 +43,8 @@ def _speeches(text: str, found: Sequence[Opening]) -> list[Segment]:
     spoken = [each for each in found if each.form in _SPOKEN]
     titled = [each for each in spoken if not _is_named(each)]
     named = [each for each in spoken if _is_named(each)]
-    small = set(filter(str.islower, _LETTERS.findall(text))) if named else set[str]()
+    unsure = named or any(each.form == "unread" for each in found)
+    small = set(filter(str.islower, _LETTERS.findall(text))) if unsure else set[str]()
     paragraphs = max(text.count("\n\n") + 1, text.count("\n") // _LINES)
     is_titled = _recur(titled, _FEWEST) and len(spoken) >= _SHARE * paragraphs
     is_named = (
@@ -71,6 +73,10 @@ class _Names:
 
     def settle(self, each: Opening) -> Opening:
         """The opening as it is, or one without a label, at which a speech ends."""
+        if each.form == "unread" and each.label:
+            words = each.label.words
+            is_one = words.isupper() or is_anybody(words) or _is_rare(each, self._small)
+            return each._replace(form="end" if is_one else "none", label=None)
         if each.form not in _SPOKEN or not _is_named(each):
             return each
         often, is_rare = self._often[_key(each)] > 1, _is_rare(each, self._small)
@@ -83,16 +89,18 @@ class _Names:
 def _told(found: Sequence[Opening], is_testimony: bool) -> Iterator[Segment]:
     people = People(each.label for each in found if each.label and each.form in _SPOKEN)
     counsel, witness = COUNSEL, WITNESS
+    is_asked, is_examined = any(each.form == "question" for each in found), is_testimony
     for each in found:
-        if each.form == "none" or (each.form in ("question", "answer") and not is_testimony):
+        if each.form == "none" or (each.form == "answer" and not is_asked):
             continue
         name = people.name(each.label) if each.label else ""
         speaker = witness if name.casefold() == WITNESS.casefold() else name
         if each.form == "examiner":
-            counsel = name
+            counsel, is_examined = name, True
         if each.form == "witness":
             speaker = witness = name
-        if each.form in ("question", "answer", "examiner"):
+        # who asks at a briefing for the press is not known
+        if each.form in ("question", "answer", "examiner") and is_examined:
             speaker = f"{counsel}; {witness}"
         yield Segment(each.start, speaker=speaker)
 
