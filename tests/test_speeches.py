@@ -222,6 +222,16 @@ def test_a_word_with_a_colon_within_a_speech_ends_it_not(line: str) -> None:
         "Study Design: a trial of the main results.\nMain Results: the design of the study.\n" * 4,
         "**If Far NTP:** use if the far net is open.\n\n**If Near DNS:** the near net is.\n\n" * 4,
         "Mr Hay\n4 Quay Road\nNorthport\n\nDear Mr Hay:\n\nMr Hay: I write of the quay.",
+        "Chairman: Ann Hay\nClerk: Bo Lee\nDirector: Cal Roe\n\n" * 3,
+        "Court: Court of Appeal\nJudge: Hay J\nCounsel: A Roe QC\n\n" * 3,
+        "Minister: the Minister for Ports.\nThe Minister: may make rules.\nClerk: his clerk.\n" * 2,
+        "Mr. Hay: Aye\nMr. Lee: No\nMs. Roe: Aye\n\n" * 3,
+        "Captain Quay: The First Sailor\nCaptain Quay: Civil War\nDr. Sea: a film\n" * 3,
+        "Ann Hay: to write to the pilot.\nBo Lee: to buy a rope.\nCal Roe: to sell it.\n\n" * 3,
+        "Hay, Ann: The Boats. A book.\nLee, Bo: The Nets. A book.\nHay, Ann: Quays. Oxford.\n" * 3,
+        "Ann Hay: Boats. London 1950.\nBo Lee: Nets. London 1951.\nAnn Hay: Quays. Rome 1952.\n"
+        * 3,
+        "  The Clerk. The Clerk keeps the seal.\n  The Warden. The Warden keeps the gate.\n" * 4,
         "I met Mr. Hay. He said: no.\nMr. Roe. He was there. Mr. Hay. He was not.\n" * 4,
     ],
 )

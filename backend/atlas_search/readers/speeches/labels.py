@@ -121,6 +121,8 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
         return None
     if own[0] in _TITLES and len(own) > 1:
         return "person" if len(own) <= _MOST_OF_A_NAME + 3 else None
+    if found[0].endswith(","):  # `Hay, Ann`, as a bibliography has it
+        return None
     return "name" if 1 < len(own) <= _MOST_OF_A_NAME and not set(own) & _NOBODY else None
 
 

@@ -101,6 +101,8 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
     if stop := _STOP.match(first, at):
         if not (_CAPITALS.search(stop[1]) or _begins_paragraph(text, start, at, is_paragraph)):
             return None
+        if head.startswith(stop[1], stop.end()):  # `The Clerk. The Clerk shall keep the seal.`
+            return None
         said = label(stop[1], _bare(stop[2]))
         return Opening(start, start + stop.end(), "stop", said) if said else None
     if _HAS_DASH.search(first):

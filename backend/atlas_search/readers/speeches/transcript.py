@@ -19,8 +19,14 @@ _FEWEST_NAMED = 6
 
 _RECURRING = 0.3  # share of them whose speakers speak again
 _SHARE, _SHARE_NAMED = 0.01, 0.15  # of the paragraphs, as far as lines and blank lines tell them
-_WHOLE = 0.6  # share of speeches by bare names that end as sentences do
-_ENDED = re.compile(r"[.?!…—–-][\"'”’)\]*]*\Z")
+_SAID = 0.5
+"""Share of speeches by persons with a title or an office that begin as sentences do and hold the
+end of one: the lists of offices, votes and definitions have neither."""
+
+_WHOLE = 0.6  # share of speeches by bare names that end as sentences do, and not as years
+_ENDED = re.compile(r"(?<!\d{3})[.?!…—–-][\"'”’)\]*]*\Z")
+_HOLDS_END = re.compile(r"(?:\w{3}|[\d)\]\"'”’])\.|[?!…]|[.—–-]\Z")
+_LOOKED_AT = 1000  # characters of a speech
 _LINES = 8  # of a usual paragraph, where no blank lines tell them apart
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SPOKEN = ("colon", "stop", "dash")
@@ -46,7 +52,11 @@ def _speeches(text: str, found: Sequence[Opening]) -> list[Segment]:
     unsure = named or any(each.form == "unread" for each in found)
     small = set(filter(str.islower, _LETTERS.findall(text))) if unsure else set[str]()
     paragraphs = max(text.count("\n\n") + 1, text.count("\n") // _LINES)
-    is_titled = _recur(titled, _FEWEST) and len(spoken) >= _SHARE * paragraphs
+    is_titled = (
+        _recur(titled, _FEWEST)
+        and len(spoken) >= _SHARE * paragraphs
+        and sum(_is_said(each) for each in _said(text, titled, found)) >= _SAID * len(titled)
+    )
     is_named = (
         _recur(named, _FEWEST_NAMED)
         and len(spoken) >= _SHARE_NAMED * paragraphs
@@ -134,11 +144,21 @@ def _are_words(
     text: str, named: Sequence[Opening], found: Sequence[Opening], small: Set[str]
 ) -> bool:
     """Whether what follows bare names is sentences, and the names are no words of the text."""
-    ends = {before.start: after.start for before, after in pairwise(found)}
-    said = [text[each.said : ends.get(each.start, len(text))].strip() for each in named]
-    whole = sum(_ENDED.search(each) is not None for each in said)
+    said = _said(text, named, found)
+    whole = sum(_ENDED.search(each) is not None and not each[0].islower() for each in said)
     rare = sum(_is_rare(each, small) for each in named)
     return whole >= _WHOLE * len(named) and rare >= _WHOLE * len(named)
+
+
+def _said(text: str, some: Sequence[Opening], found: Sequence[Opening]) -> list[str]:
+    """What is said behind each of `some`."""
+    ends = {before.start: after.start for before, after in pairwise(found)}
+    return [text[each.said : ends.get(each.start, len(text))].strip() for each in some]
+
+
+def _is_said(words: str) -> bool:
+    paragraph = words[:_LOOKED_AT].partition("\n\n")[0]
+    return not paragraph[:1].islower() and _HOLDS_END.search(paragraph) is not None
 
 
 def _is_rare(each: Opening, small: Set[str]) -> bool:
