@@ -163,6 +163,23 @@ def test_bare_names_speak_where_they_recur_and_say_sentences() -> None:
     assert names("\n".join(lines)) == []
 
 
+def test_two_of_one_name_are_told_apart_by_their_places() -> None:
+    text = (
+        "Mr. Hay (Northport): I rise.\n\nMr. Hay (South Quay, Lib.): I too.\n\n"
+        "Mr. Hay (Northport): So.\n\nMrs. Hay (Eastport) (10:02): I.\n\nMr. Hay: Yes.\n\n"
+        "Mr. John Hay (South Quay): No.\n\nMrs. Hay (10:04): I."
+    )
+    assert names(text) == [
+        "Mr. Hay (Northport)",
+        "Mr. Hay (South Quay)",
+        "Mr. Hay (Northport)",
+        "Mrs. Hay",
+        "Mr. Hay",
+        "Mr. John Hay (South Quay)",
+        "Mrs. Hay",
+    ]
+
+
 def test_papers_of_a_department_are_no_words_of_it() -> None:
     debate = "Mr Hay: I rise.\n\nMs Roe: I too.\n\nMr Hay: So.\n\nPAPERS\n\n"
     papers = (
