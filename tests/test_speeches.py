@@ -180,6 +180,19 @@ def test_two_of_one_name_are_told_apart_by_their_places() -> None:
     ]
 
 
+def test_who_is_addressed_within_a_speech_does_not_speak() -> None:
+    text = (
+        "  Mr. HAY. I rise.\n  Mr. President: I have the honour.\n  Mr. ROE. I object.\n"
+        "  Mr. HAY. So."
+    )
+    assert names(text) == ["Mr. Hay", "Mr. Roe", "Mr. Hay"]
+
+
+def test_an_officer_with_an_ordinary_name_is_not_taken_for_who_spoke_before() -> None:
+    text = "Mr Hay: The brown boat sank.\n\nGeneral Brown: No.\n\nMs Roe: I too.\n\nMr Hay: So."
+    assert names(text) == ["Mr Hay", "", "Ms Roe", "Mr Hay"]
+
+
 def test_papers_of_a_department_are_no_words_of_it() -> None:
     debate = "Mr Hay: I rise.\n\nMs Roe: I too.\n\nMr Hay: So.\n\nPAPERS\n\n"
     papers = (
@@ -249,6 +262,8 @@ def test_a_word_with_a_colon_within_a_speech_ends_it_not(line: str) -> None:
         "Ann Hay: Boats. London 1950.\nBo Lee: Nets. London 1951.\nAnn Hay: Quays. Rome 1952.\n"
         * 3,
         "  The Clerk. The Clerk keeps the seal.\n  The Warden. The Warden keeps the gate.\n" * 4,
+        "General Terms: These apply.\n\nMajor Changes: It is new.\n\nGeneral Terms: They bind.\n\n"
+        "The terms and changes are old.\n\n",
         "I met Mr. Hay. He said: no.\nMr. Roe. He was there. Mr. Hay. He was not.\n" * 4,
     ],
 )

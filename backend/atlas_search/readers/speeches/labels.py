@@ -46,6 +46,9 @@ _UNREAD = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W_][\w'’.-]*){0,4}")
 _ANYBODY = frozenset(
     "question answer voice voices operator speaker participant unidentified unknown".split()
 )
+# words of headings, too: `General Provisions`, `Major Changes`
+_ORDINARY = frozenset("general major chief right justice deputy chair".split())
+_ADDRESSES = frozenset("mr mrs ms madam".split())
 _SHORT = 4  # letters of what a full stop shortens: `Prof.`
 _MOST_WORDS = 16
 _MOST_OF_A_NAME = 5
@@ -85,6 +88,19 @@ def unread(words: str) -> Label | None:
 def is_anybody(words: str) -> bool:
     """Whether they say that somebody speaks, and not who."""
     return words.split()[0].casefold() in _ANYBODY
+
+
+def bare_name(said: Label) -> str:
+    """The words of a person's label behind a title that is an ordinary word; else empty."""
+    first, _, name = said.words.partition(" ")
+    is_ordinary = said.kind == "person" and first.casefold() in _ORDINARY
+    return name if is_ordinary and not said.words.isupper() else ""
+
+
+def is_address(said: Label) -> bool:
+    """Whether who presides is addressed so within a speech: `Mr. President: I rise.`"""
+    first, *others = said.words.casefold().split()
+    return len(others) == 1 and first.strip(".") in _ADDRESSES and others[0] in _OFFICES
 
 
 def plain_titles(words: str) -> str:

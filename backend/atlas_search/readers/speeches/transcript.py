@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from atlas_search.core.domain import Segment
-from atlas_search.readers.speeches.labels import is_anybody
+from atlas_search.readers.speeches.labels import bare_name, is_address, is_anybody
 from atlas_search.readers.speeches.openings import Opening, openings
 from atlas_search.readers.speeches.people import People
 
@@ -40,17 +40,39 @@ def with_speeches(text: str, segments: Sequence[Segment]) -> tuple[Segment, ...]
     Nobody speaks between a heading and the next speech. Question and answer of an examination
     belong together, so that both are named over it.
     """
-    found = list(openings(text))
-    speeches = _speeches(text, found)
+    found = _without_addresses(list(openings(text)))
+    is_labelled = any(each.label for each in found)
+    small = set(filter(str.islower, _LETTERS.findall(text))) if is_labelled else set[str]()
+    found = [
+        each._replace(form="end", label=None) if _is_heading(each, small) else each
+        for each in found
+    ]
+    speeches = _speeches(text, found, small)
     return _join(segments, speeches) if speeches else tuple(segments)
 
 
-def _speeches(text: str, found: Sequence[Opening]) -> list[Segment]:
+def _is_heading(each: Opening, small: Set[str]) -> bool:
+    """Whether its title is an ordinary word, and its name of such, as of `Major Changes`."""
+    words = _LETTERS.findall(bare_name(each.label).casefold()) if each.label else []
+    return bool(words) and small >= {*words}
+
+
+def _without_addresses(found: Sequence[Opening]) -> list[Opening]:
+    """Without `Mr. President: I rise.` where speeches begin otherwise than with a colon."""
+    forms = Counter(each.form for each in found)
+    if forms["colon"] > forms["stop"] + forms["dash"]:
+        return list(found)
+    return [
+        each
+        for each in found
+        if not (each.form == "colon" and each.label and is_address(each.label))
+    ]
+
+
+def _speeches(text: str, found: Sequence[Opening], small: Set[str]) -> list[Segment]:
     spoken = [each for each in found if each.form in _SPOKEN]
     titled = [each for each in spoken if not _is_named(each)]
     named = [each for each in spoken if _is_named(each)]
-    unsure = named or any(each.form == "unread" for each in found)
-    small = set(filter(str.islower, _LETTERS.findall(text))) if unsure else set[str]()
     paragraphs = max(text.count("\n\n") + 1, text.count("\n") // _LINES)
     is_titled = (
         _recur(titled, _FEWEST)
