@@ -41,6 +41,7 @@ on the quay.
      A.   At noon.
           (Whereupon, the deposition ended.)
 """
+OFFICER = "Ms Hay (The Parliamentary Under-Secretary of State for Ports)"
 HEARING = """\
     The Chairman. The committee will come to order.
 We meet on harbours, and I thank
@@ -149,6 +150,9 @@ def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
         ("An Cathaoirleach: Order.", "An Cathaoirleach"),
         ("Several hon. Members: Hear, hear.", "Several hon. Members"),
         ("SPEAKER: Order!", "Speaker"),
+        ("The Parliamentary Under-Secretary of State for Ports (Ms Hay): I.", OFFICER),
+        ("The Lord Privy Seal (Ms Hay): I.", "Ms Hay (The Lord Privy Seal)"),
+        ("The Duke of Hay: I.", ""),
         ("LORD HAY M.R.: I agree.", "Lord Hay M.R."),
     ],
 )

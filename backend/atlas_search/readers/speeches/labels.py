@@ -70,6 +70,8 @@ def label(words: str, inside: str = "") -> Label | None:
     if not found or len(found) > _MOST_WORDS or not all(map(_is_word, found)):
         return None
     kind = _kind(found, plain)
+    if kind != "office" and plain[0] == "the" and is_titled(inside) and _are_capitals(found):
+        kind = "office"  # `The Lord Privy Seal (Mr. Hay)`
     return Label(kind, " ".join(found), inside) if kind else None
 
 
@@ -79,6 +81,8 @@ def unread(words: str) -> Label | None:
     if not _UNREAD.fullmatch(said):
         return None
     first, *others = said.split()
+    if first == "The" and _are_capitals(others):  # `The Duke of Hay`
+        return Label("name", said)
     is_one = first.isalpha() and len(others) < 2 and all(map(str.isdecimal, others))
     is_other = first[0].isupper() and first.casefold() not in _NOBODY
     is_read = said.isupper() or is_anybody(said) or (is_one and is_other)
@@ -113,7 +117,7 @@ def plain_titles(words: str) -> str:
 
 def is_office(words: str) -> bool:
     """Whether one of the words is that of an office."""
-    return any(word.strip(".,").casefold() in _OFFICES for word in words.split())
+    return any(_is_of_office(word.strip(".,").casefold()) for word in words.split())
 
 
 def is_titled(words: str) -> bool:
@@ -123,12 +127,13 @@ def is_titled(words: str) -> bool:
 
 
 def _kind(found: list[str], plain: list[str]) -> Kind | None:
-    capitals = all(_is_capital(word) or word in _PARTICLES for word in found)
-    if not capitals and not (plain[-1] in ("member", "members") and set(plain[:-1]) <= _MEMBERS):
+    if not _are_capitals(found) and not (
+        plain[-1] in ("member", "members") and set(plain[:-1]) <= _MEMBERS
+    ):
         return None
     own = plain[1:] if plain[0] in ("the", "an", "a") else plain
     if len(own) < len(plain) or any(word in _OFFICES for word in own[-1:]):
-        if any(word in _OFFICES for word in own):
+        if any(map(_is_of_office, own)):
             return "office"
         return "person" if is_titled(" ".join(found[1:])) else None
     if own[0] in _OFFICES and len(own) > 1 and own[1] in ("of", "for", "at"):
@@ -140,6 +145,15 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
     if found[0].endswith(","):  # `Hay, Ann`, as a bibliography has it
         return None
     return "name" if 1 < len(own) <= _MOST_OF_A_NAME and not set(own) & _NOBODY else None
+
+
+def _is_of_office(word: str) -> bool:
+    """Whether it is one of an office, as `under-secretary` is, too."""
+    return not _OFFICES.isdisjoint(word.replace("‐", "-").split("-"))
+
+
+def _are_capitals(found: list[str]) -> bool:
+    return all(_is_capital(word) or word in _PARTICLES for word in found)
 
 
 def _is_word(word: str) -> bool:
