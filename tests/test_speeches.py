@@ -153,6 +153,7 @@ def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
         ("The Parliamentary Under-Secretary of State for Ports (Ms Hay): I.", OFFICER),
         ("The Lord Privy Seal (Ms Hay): I.", "Ms Hay (The Lord Privy Seal)"),
         ("The Duke of Hay: I.", ""),
+        ("Senator 5: I.", ""),
         ("LORD HAY M.R.: I agree.", "Lord Hay M.R."),
     ],
 )
@@ -229,6 +230,7 @@ def test_a_label_in_another_language_takes_nobody_s_words() -> None:
     "line",
     [
         *("Cox: No.", "COX: No.", "COX MR: No.", "Speaker 2: No."),
+        *("COX, J.: No.", "Vice-Dean: No.", "Mr. ____: No.", "Juror No. 5: No."),
         *("QUESTION: Why?", "Q    Why?", "Q: Why?"),
     ],
 )
@@ -237,7 +239,9 @@ def test_the_words_of_somebody_unknown_are_not_of_who_spoke_before(line: str) ->
     assert names(text) == ["Mr Hay", "Ms Roe", "", "Mr Hay"]
 
 
-@pytest.mark.parametrize("line", ["Note: it is.", "Question time is over.", "Quays: they rot."])
+@pytest.mark.parametrize(
+    "line", ["Mr Cox asked: why?", "Note: it is.", "Question time is over.", "Quays: they rot."]
+)
 def test_a_word_with_a_colon_within_a_speech_ends_it_not(line: str) -> None:
     text = f"Mr Hay: I speak of quays.\n\nMs Roe: I too.\n\n{line}\n\nMr Hay: So."
     assert names(text) == ["Mr Hay", "Ms Roe", "Mr Hay"]

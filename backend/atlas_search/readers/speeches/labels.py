@@ -41,10 +41,10 @@ _NOBODY = frozenset(
     "how what why who this that these those with without no not our your".split()
 )
 _WORD = re.compile(r"[^\W\d_](?:[\w'’‐-]*[^\W_])?[.,]?|(?:[^\W\d_]\.){1,3}[^\W\d_]\.?|&")
-_UNREAD = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W_][\w'’.-]*){0,4}")
+_UNREAD = re.compile(r"[^\W\d_][\w'’.-]*(?:,? [\w'’.-]+){0,4}")
 # who is asked or heard, and not named
 _ANYBODY = frozenset(
-    "question answer voice voices operator speaker participant unidentified unknown".split()
+    "question answer voice voices operator speaker participant unidentified unknown juror".split()
 )
 # words of headings, too: `General Provisions`, `Major Changes`
 _ORDINARY = frozenset("general major chief right justice deputy chair".split())
@@ -83,15 +83,21 @@ def unread(words: str) -> Label | None:
     first, *others = said.split()
     if first == "The" and _are_capitals(others):  # `The Duke of Hay`
         return Label("name", said)
-    is_one = first.isalpha() and len(others) < 2 and all(map(str.isdecimal, others))
+    is_whole = all(word in _PARTICLES or not word[0].islower() for word in others)
+    if _plain_word(first) in _TITLES and is_whole:
+        return Label("name", said)  # `Mr. ____`, `Juror No. 5`
+    is_one = (
+        first.replace("-", "").isalpha() and len(others) < 2 and all(map(str.isdecimal, others))
+    )
     is_other = first[0].isupper() and first.casefold() not in _NOBODY
-    is_read = said.isupper() or is_anybody(said) or (is_one and is_other)
+    is_read = said.isupper() or first.casefold() in _ANYBODY or (is_one and is_other)
     return Label("name", said) if is_read else None
 
 
 def is_anybody(words: str) -> bool:
     """Whether they say that somebody speaks, and not who."""
-    return words.split()[0].casefold() in _ANYBODY
+    first, *others = words.split()
+    return first.casefold() in _ANYBODY or (bool(others) and _plain_word(first) in _TITLES)
 
 
 def bare_name(said: Label) -> str:
@@ -145,6 +151,10 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
     if found[0].endswith(","):  # `Hay, Ann`, as a bibliography has it
         return None
     return "name" if 1 < len(own) <= _MOST_OF_A_NAME and not set(own) & _NOBODY else None
+
+
+def _plain_word(word: str) -> str:
+    return word.strip(".,").casefold()
 
 
 def _is_of_office(word: str) -> bool:
