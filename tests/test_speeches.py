@@ -153,6 +153,8 @@ def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
         ("The Parliamentary Under-Secretary of State for Ports (Ms Hay): I.", OFFICER),
         ("The Lord Privy Seal (Ms Hay): I.", "Ms Hay (The Lord Privy Seal)"),
         ("The Duke of Hay: I.", ""),
+        ("Mr. Hay [in translation]: I.", "Mr. Hay"),
+        ("  Mr. HAY [continuing]. I rise.", "Mr. Hay"),
         ("Senator 5: I.", ""),
         ("LORD HAY M.R.: I agree.", "Lord Hay M.R."),
     ],

@@ -18,9 +18,10 @@ _BEFORE = re.compile(
     rf"[^\S\n]{{0,60}}(?:{_TIME}[^\S\n]+)?(?:[*†•>-](?!\*)[^\S\n]?)?(?:\*\*|__)?[^\S\n]?"
 )
 _BRACKET = r"\((?:[^()\n]|\n(?!\n)|\([^()\n]{0,80}\)){1,200}\)"
+_REMARK = r"\[[^\[\]\n]{1,60}\]"  # `[continuing]`
 _OUTSIDE = r"[^\W\d_][^\n:()\[\]—–\"“”?!;*]{0,110}"
 _COLON = re.compile(
-    rf"({_OUTSIDE})(?:\*\*|__)?[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})"
+    rf"({_OUTSIDE})(?:\*\*|__)?[^\S\n]?(?:{_REMARK}[^\S\n]?)?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})"
     r"(?::(?:\*\*|__)|(?:\*\*|__):|:)(?=\s|$|[\"“])"
 )
 _STOP = re.compile(
@@ -28,7 +29,7 @@ _STOP = re.compile(
     r"|Representative|Secretary|Ambassador|Governor|General|Gen|Admiral|Colonel|Captain|Mayor"
     r"|Commissioner|Director|Delegate|Rev)\b\.?"
     r"(?: (?:[A-Z]\.|[^\W\d_][\w'’‐-]*)){0,6}? [^\W\d_][\w'’‐-]+)"
-    r"(?: (\([^()\n]{1,80}\)))?\.[^\S\n]+(?=[\"“'‘(\[]{0,2}[^\W\d_a-z])"
+    rf"(?: (\([^()\n]{{1,80}}\))| {_REMARK})?\.[^\S\n]+(?=[\"“'‘(\[]{{0,2}}[^\W\d_a-z])"
 )
 _DASH = re.compile(
     rf"({_OUTSIDE}?)[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})(?:\.[—–-]|[—–])(?=[^\S\n]?[\"“‘(]?[^\W\d_])"
