@@ -58,7 +58,7 @@ def test_lines_that_are_printed_apart_come_together() -> None:
 
 
 def test_an_empty_line_that_is_numbered_is_empty() -> None:
-    said = ["Q.  Was it there?", "", "A.  It was.", "", "MR. HAY:  Objection."] * 5
+    said = ["Q.  Was it there?", "", "A.  It was on the quay, and it", "lay there.", ""] * 5
     page = "\n".join(f"{at:>2}  {line}".rstrip() for at, line in enumerate(said, 1))
     bare = "\n".join(f"    {line}".rstrip() for line in said)
     assert without_line_numbers(f"{page}\n\f{page}") == f"{bare}\n\f{bare}"
@@ -72,6 +72,14 @@ def test_an_empty_line_that_is_numbered_is_empty() -> None:
         "\n".join(f"Boats and nets{' ' * 20}{at}" for at in range(1, 40)),
         "5 men came.\n10 men left.\n15 men stayed.",
         "\n".join(f"{word}    {5 * at}" for at, word in enumerate("pear plum fig nut".split(), 1)),
+        "\n".join(f"{at} boats and nets" for at in range(1, 40)),
+        "\n".join(f"{at} see {'no ' * (at % 5)}boats and nets" for at in range(1, 40)),
+        "\n".join(f"{at} {'and so ' * (at % 7)}it was" for at in range(1, 40)),
+        "\n".join(f"{at} Northport 12,000" for at in [*range(1, 26)] * 2),
+        "\n\n".join(f"{at} I agree that the boat was lost." for at in [*range(1, 26)] * 2),
+        "\n".join(f"{at} And it was so." for last in (25, 31, 22) for at in range(1, last)),
+        "\n".join(f"{at} years\n  men ten\n  boys nine\n  all of them" for at in range(5, 60, 5)),
+        "\n".join(f"Age  {at}\n  men ten\n  boys nine\n  all of them" for at in range(5, 60, 5)),
         "\n".join(["It was in", "1954 that the board", "met again."] * 9),
     ],
 )

@@ -261,7 +261,7 @@ def test_numbers_that_count_every_fifth_line_are_left_out(
     for page in range(2):
         for line in range(1, 18 if page == 0 else 7):
             height = 700 - 16 * line
-            canvas.drawString(72, height, "The board may close the harbour, and open it by day.")
+            canvas.drawString(72, height, "the board may close the harbour, and open it by day")
             numbers.append((height, line) if line % 5 == 0 else (height, 0))
             if at_once and line % 5 == 0:
                 canvas.drawString(left, height, str(line))
@@ -281,3 +281,37 @@ def test_a_table_that_counts_by_fives_keeps_its_numbers(tmp_path: Path) -> None:
     rows = [(at, 700 - 14 * row, text) for row, pair in enumerate(cells) for at, text in pair]
     text = draft(tmp_path, placed(*rows)).text
     assert {"5", "15", "30"} <= set(text.split())
+
+
+@pytest.mark.parametrize("at", [72, 300])
+def test_a_table_with_five_rows_below_each_age_keeps_its_numbers(tmp_path: Path, at: float) -> None:
+    rows: list[tuple[float, str]] = []
+    for _ in range(6):
+        words = ["years of age, and how many", "men", "women", "boys", "girls"]
+        rows += [(110.0, word) for word in words]
+    lines = below(rows)
+    ages = [
+        (at, height, str(5 * (n // 5 + 1))) for n, (_, height, _) in enumerate(lines) if n % 5 == 0
+    ]
+    text = draft(tmp_path, placed(*sorted([*lines, *ages], key=lambda line: -line[1]))).text
+    assert {"5", "15", "30"} <= set(text.split())
+
+
+def test_a_note_of_the_number_five_keeps_it_beside_pages_with_numbered_lines(
+    tmp_path: Path,
+) -> None:
+    words = "the board may close the harbour, and open it by day"
+    canvas = Canvas(stream := BytesIO())
+    for line in range(1, 18):
+        canvas.drawString(72, 700 - 16 * line, words)
+        if line % 5 == 0:
+            canvas.drawString(40, 700 - 16 * line, str(line))
+    canvas.showPage()
+    for line in range(1, 18):
+        canvas.drawString(72, 700 - 16 * line, words)
+    canvas.drawString(40, 400, "5")
+    canvas.drawString(72, 400, "See the Harbour Act.")
+    canvas.save()
+    read = draft(tmp_path, stream.getvalue()).text
+    assert "10" not in read.split()
+    assert "5 See the Harbour Act." in read

@@ -41,6 +41,7 @@ on the quay.
      A.   At noon.
           (Whereupon, the deposition ended.)
 """
+OFFICER = "Ms Hay (The Parliamentary Under-Secretary of State for Ports)"
 HEARING = """\
     The Chairman. The committee will come to order.
 We meet on harbours, and I thank
@@ -149,6 +150,13 @@ def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
         ("An Cathaoirleach: Order.", "An Cathaoirleach"),
         ("Several hon. Members: Hear, hear.", "Several hon. Members"),
         ("SPEAKER: Order!", "Speaker"),
+        ("The Parliamentary Under-Secretary of State for Ports (Ms Hay): I.", OFFICER),
+        ("The Lord Privy Seal (Ms Hay): I.", "Ms Hay (The Lord Privy Seal)"),
+        ("The Duke of Hay: I.", ""),
+        ("Mr. Hay [in translation]: I.", "Mr. Hay"),
+        ("  Mr. HAY [continuing]. I rise.", "Mr. Hay"),
+        ("Senator 5: I.", ""),
+        ("LORD HAY M.R.: I agree.", "Lord Hay M.R."),
     ],
 )
 def test_a_speech_begins_in_many_ways(line: str, name: str) -> None:
@@ -160,6 +168,36 @@ def test_bare_names_speak_where_they_recur_and_say_sentences() -> None:
     lines = ["Ann Hay AM: I open the meeting.", "Bo Lee: I thank the chair.", "Cal Roe: I do not."]
     assert list(dict.fromkeys(names("\n".join(lines * 3)))) == ["Ann Hay", "Bo Lee", "Cal Roe"]
     assert names("\n".join(lines)) == []
+
+
+def test_two_of_one_name_are_told_apart_by_their_places() -> None:
+    text = (
+        "Mr. Hay (Northport): I rise.\n\nMr. Hay (South Quay, Lib.): I too.\n\n"
+        "Mr. Hay (Northport): So.\n\nMrs. Hay (Eastport) (10:02): I.\n\nMr. Hay: Yes.\n\n"
+        "Mr. John Hay (South Quay): No.\n\nMrs. Hay (10:04): I."
+    )
+    assert names(text) == [
+        "Mr. Hay (Northport)",
+        "Mr. Hay (South Quay)",
+        "Mr. Hay (Northport)",
+        "Mrs. Hay",
+        "Mr. Hay",
+        "Mr. John Hay (South Quay)",
+        "Mrs. Hay",
+    ]
+
+
+def test_who_is_addressed_within_a_speech_does_not_speak() -> None:
+    text = (
+        "  Mr. HAY. I rise.\n  Mr. President: I have the honour.\n  Mr. ROE. I object.\n"
+        "  Mr. HAY. So."
+    )
+    assert names(text) == ["Mr. Hay", "Mr. Roe", "Mr. Hay"]
+
+
+def test_an_officer_with_an_ordinary_name_is_not_taken_for_who_spoke_before() -> None:
+    text = "Mr Hay: The brown boat sank.\n\nGeneral Brown: No.\n\nMs Roe: I too.\n\nMr Hay: So."
+    assert names(text) == ["Mr Hay", "", "Ms Roe", "Mr Hay"]
 
 
 def test_papers_of_a_department_are_no_words_of_it() -> None:
@@ -191,6 +229,27 @@ def test_a_label_in_another_language_takes_nobody_s_words() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        *("Cox: No.", "COX: No.", "COX MR: No.", "Speaker 2: No."),
+        *("COX, J.: No.", "Vice-Dean: No.", "Mr. ____: No.", "Juror No. 5: No."),
+        *("QUESTION: Why?", "Q    Why?", "Q: Why?"),
+    ],
+)
+def test_the_words_of_somebody_unknown_are_not_of_who_spoke_before(line: str) -> None:
+    text = f"Mr Hay: I rise to ask a question.\n\nMs Roe: I too.\n\n{line}\n\nMr Hay: So."
+    assert names(text) == ["Mr Hay", "Ms Roe", "", "Mr Hay"]
+
+
+@pytest.mark.parametrize(
+    "line", ["Mr Cox asked: why?", "Note: it is.", "Question time is over.", "Quays: they rot."]
+)
+def test_a_word_with_a_colon_within_a_speech_ends_it_not(line: str) -> None:
+    text = f"Mr Hay: I speak of quays.\n\nMs Roe: I too.\n\n{line}\n\nMr Hay: So."
+    assert names(text) == ["Mr Hay", "Ms Roe", "Mr Hay"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Present: Mr. Hay, Ms. Roe.\nApologies: Mr. Lee.\n" * 4,
@@ -203,6 +262,18 @@ def test_a_label_in_another_language_takes_nobody_s_words() -> None:
         "Study Design: a trial of the main results.\nMain Results: the design of the study.\n" * 4,
         "**If Far NTP:** use if the far net is open.\n\n**If Near DNS:** the near net is.\n\n" * 4,
         "Mr Hay\n4 Quay Road\nNorthport\n\nDear Mr Hay:\n\nMr Hay: I write of the quay.",
+        "Chairman: Ann Hay\nClerk: Bo Lee\nDirector: Cal Roe\n\n" * 3,
+        "Court: Court of Appeal\nJudge: Hay J\nCounsel: A Roe QC\n\n" * 3,
+        "Minister: the Minister for Ports.\nThe Minister: may make rules.\nClerk: his clerk.\n" * 2,
+        "Mr. Hay: Aye\nMr. Lee: No\nMs. Roe: Aye\n\n" * 3,
+        "Captain Quay: The First Sailor\nCaptain Quay: Civil War\nDr. Sea: a film\n" * 3,
+        "Ann Hay: to write to the pilot.\nBo Lee: to buy a rope.\nCal Roe: to sell it.\n\n" * 3,
+        "Hay, Ann: The Boats. A book.\nLee, Bo: The Nets. A book.\nHay, Ann: Quays. Oxford.\n" * 3,
+        "Ann Hay: Boats. London 1950.\nBo Lee: Nets. London 1951.\nAnn Hay: Quays. Rome 1952.\n"
+        * 3,
+        "  The Clerk. The Clerk keeps the seal.\n  The Warden. The Warden keeps the gate.\n" * 4,
+        "General Terms: These apply.\n\nMajor Changes: It is new.\n\nGeneral Terms: They bind.\n\n"
+        "The terms and changes are old.\n\n",
         "I met Mr. Hay. He said: no.\nMr. Roe. He was there. Mr. Hay. He was not.\n" * 4,
     ],
 )

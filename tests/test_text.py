@@ -291,8 +291,23 @@ def test_abbreviations_and_brackets_do_not_end_a_sentence(sentence: str) -> None
     assert split(f"{sentence} {sentence}") == [sentence, sentence]
 
 
-def test_an_abbreviation_before_no_number_may_end_a_sentence() -> None:
-    assert split("He sat in Div. They left.") == ["He sat in Div.", "They left."]
+@pytest.mark.parametrize(
+    ("ended", "next_one"),
+    [
+        ("He sat in Div.", "They left."),
+        ("He said No.", "The next day he left."),
+        ("They love the Arts.", "She does not."),
+        ("He lost the Ex.", "I did not see him."),
+        ("We saw Part II.", "The court agreed."),
+        ("It was vitamin C.", "It helped."),
+    ],
+)
+def test_an_abbreviation_before_no_number_may_end_a_sentence(ended: str, next_one: str) -> None:
+    assert split(f"{ended} {next_one}") == [ended, next_one]
+
+
+def test_a_roman_one_is_a_number_of_a_volume() -> None:
+    assert len(split("It is in Vol. I of the reports, and in Ch. I, s. 3.")) == 1
 
 
 def test_a_line_of_abbreviations_takes_no_quadratic_time() -> None:

@@ -38,13 +38,18 @@ _BROKEN = re.compile(BREAK)
 _LINE = re.compile(r"[^\n]+")
 # abbreviations of law reports that sentencex takes for the end of a sentence
 _ABBREVIATION = re.compile(r"\b(?:v|vs|ex rel|Nos?|ss?|paras?|[Aa]rts?|cf|cl|pt|ch|Hon)\.\s*\Z")
+# those are words, too, before another: `He said No. The next day`, `They love the Arts. She does`
+_WORD_TOO = re.compile(r"\b(?:Nos?|[Aa]rts?)\.\s+\Z")
+_BEGUN = re.compile(r"(?:I|A|[A-Z][a-z]+),?\s+[a-z]")
 # the same before a number only: `94 Stat. 3305`, `Cap. 123`, `App. 4th`; 69 of 2,340 sentences of
 # twelve American judgments ended so
 _BEFORE_NUMBER = re.compile(
     r"\b(?:Stat|[Cc]ap|Ch|SC|[Ss]ched|[Dd]iv|[Vv]ols?|[Pp]p|Ex|Exhs?|[Aa]pp|Supp|L\. Ed|Gen|Regs?"
     r"|Rev|[Dd]oc|Res|Cong|Cl|Pts?|Secs?|[Ss]ubs?|Evid)\.\s*\Z"
 )
-_NUMBERED = re.compile(r"[§\d]|[IVXLC]+\b")
+_NUMBERED = re.compile(
+    r"[§\d]|(?!I(?:['’]|\s+(?!(?:of|and|or|to|in|is|was|has)\b)[a-z]))[IVXLC]+\b"  # `Rev. I did`
+)
 # titles that are shortened throughout: `Pub. L. No. 96-511`, `Fed. R. Civ. P. 12`
 _SHORTENED = re.compile(r"\b(?:Pub|Pub\.\s+L|Civ|Crim|App|Comp)\.\s*\Z")
 _SHORTENED_TOO = re.compile(r"(?:L|Nos?|P|Gen)\.")
@@ -287,7 +292,7 @@ def _is_inside(text: str, start: int, end: int) -> bool:
     # only from near the end on, or a sentence of many abbreviations takes quadratic time
     near = max(start, end - _LONGEST_END)
     if _ABBREVIATION.search(text, near, end):
-        return True
+        return not (_WORD_TOO.search(text, near, end) and _BEGUN.match(text, end))
     if _BEFORE_NUMBER.search(text, near, end):
         return _NUMBERED.match(text, end) is not None
     if text[end].islower():

@@ -1,6 +1,7 @@
 """The numbers of lines that law reports, bills and depositions print beside them."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -17,6 +18,13 @@ _FEWEST_LINES = 10  # of a page on which each has a number
 _USUAL_PAGE = 20  # lines of a page of a transcript
 _GOING_ON = 0.2
 """Share of lines that go on with the one before: hardly any of a list does, most of prose do."""
+
+_FULL, _MOST_FULL = 0.75, 0.7
+"""A line of prose that goes on in the next reaches as far as the others; of items in small letters
+few do. The share of the width from which a line is full, and of such lines that are."""
+
+_LEAST_WIDTH = 24  # characters of a column of prose; items and cells are shorter
+_SOME = 0.05  # share of lines that go on, of the short questions and answers of a transcript
 
 _Side = Literal["left", "right", "alone"]
 _SIDES: tuple[_Side, ...] = ("left", "right", "alone")
@@ -45,7 +53,7 @@ def without_line_numbers(text: str) -> str:
     """
     lines, ends = (pieces := _LINE_END.split(text))[::2], [*pieces[1::2], ""]
     numbers = list(_numbers(lines))
-    whole, fifths = _of_every_line(lines, numbers), _of_every_fifth(numbers)
+    whole, fifths = _of_every_line(lines, numbers), _of_every_fifth(lines, numbers)
     gone = {number.line for number in fifths if number.side == "alone"} | _between(whole)
     found = {number.line: number for number in [*fifths, *whole]}
     return "".join(
@@ -82,12 +90,40 @@ def _of_every_line(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Nu
         return after.value == before.value + 1 and all(at in blank for at in between)
 
     runs = [run for run in _runs(left, follows) if len(run) >= _FEWEST_LINES]
-    beside = [[lines[number.line][number.end :].strip() for number in run] for run in runs]
-    pairs = [pair for run in beside for pair in pairwise(run) if all(pair)]
-    going_on = sum(after[0].islower() and not _ENDED.search(before) for before, after in pairs)
-    pages = sum(run[0].value == 1 and len(run) >= _USUAL_PAGE for run in runs)
-    is_prose = going_on > _GOING_ON * len(pairs) or pages > 1
-    return [number for run in runs for number in run] if is_prose else []
+    beside = [[lines[number.line][number.end :].rstrip() for number in run] for run in runs]
+    is_counted = _is_prose(beside) or _are_pages(beside, runs)
+    return [number for run in runs for number in run] if is_counted else []
+
+
+def _is_prose(blocks: Sequence[Sequence[str]], least: float = _GOING_ON) -> bool:
+    """Whether such a share of lines goes on with the one before, and with one that is full."""
+    width = _width(blocks)
+    pairs = [pair for block in blocks for pair in pairwise(block) if all(map(str.strip, pair))]
+    open_ = [
+        before
+        for before, after in pairs
+        if after.lstrip()[0].islower() and not _ENDED.search(before)
+    ]
+    if width < _LEAST_WIDTH:
+        return False
+    full = sum(len(before) >= _FULL * width for before in open_)
+    return len(open_) > least * len(pairs) and full >= _MOST_FULL * len(open_)
+
+
+def _are_pages(blocks: Sequence[Sequence[str]], runs: Sequence[Sequence[_Number]]) -> bool:
+    """Whether the runs are pages of as many lines each, with some prose, as of a transcript.
+
+    The paragraphs of several judgments, verses of chapters and ranks in tables begin anew, too.
+    """
+    lengths = Counter(len(run) for run in runs if run[0].value == 1 and len(run) >= _USUAL_PAGE)
+    pages = max(lengths.values(), default=0)
+    return pages > 1 and 2 * pages >= lengths.total() and _is_prose(blocks, _SOME)
+
+
+def _width(blocks: Sequence[Sequence[str]]) -> int:
+    """How wide the lines are but for the widest tenth of them."""
+    found = sorted(len(line) for block in blocks for line in block if line.strip())
+    return found[len(found) * 9 // 10] if found else 0
 
 
 def _between(whole: Sequence[_Number]) -> set[int]:
@@ -100,8 +136,9 @@ def _between(whole: Sequence[_Number]) -> set[int]:
     }
 
 
-def _of_every_fifth(numbers: Sequence[_Number]) -> list[_Number]:
-    """Runs 5, 10, 15 on one side that stand five lines apart; with two of them, shorter ones.
+def _of_every_fifth(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Number]:
+    """Runs 5, 10, 15 on one side that stand five lines of prose apart; with two of them, shorter
+    ones.
 
     Lines between them begin with no numbers, as those of a list do; one may by chance.
     """
@@ -116,9 +153,18 @@ def _of_every_fifth(numbers: Sequence[_Number]) -> list[_Number]:
         fifths = [n for n in _on(side, numbers) if n.value and n.value % _STEP == 0]
         runs = _runs(fifths, follows)
         whole = [run for run in runs if len(run) >= _FEWEST_STEPS and run[0].value <= 2 * _STEP]
-        fewest = 1 if len(whole) > 1 else _FEWEST_STEPS
-        found += [n for run in runs for n in run if run[0].value == _STEP and len(run) >= fewest]
+        if _is_prose([_beside(lines, run) for run in whole]):
+            fewest = 1 if len(whole) > 1 else _FEWEST_STEPS
+            runs = [run for run in runs if run[0].value == _STEP and len(run) >= fewest]
+            found += [number for run in runs for number in run]
     return found
+
+
+def _beside(lines: Sequence[str], run: Sequence[_Number]) -> list[str]:
+    """The lines with words from the first number of a run to the last, without the numbers."""
+    bare = dict(enumerate(lines[run[0].line : run[-1].line + 1], start=run[0].line))
+    bare |= {number.line: _blank(lines[number.line], number) for number in run}
+    return [line.rstrip() for line in bare.values() if line.strip()]
 
 
 def _on(side: _Side, numbers: Sequence[_Number]) -> list[_Number]:

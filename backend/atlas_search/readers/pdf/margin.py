@@ -15,10 +15,21 @@ document that has such a column elsewhere."""
 _BETWEEN = range(2, 8)
 """Lines between two numbers: the rows of a table that counts by fives stand closer."""
 
+_ABOVE = range(2, 12)
+"""Lines above the first number of so short a column, the head of the page among them: a note of
+this number stands below more."""
+
+_GOING_ON, _FULL, _MOST_FULL = 0.2, 0.75, 0.7
+"""The share of lines of prose that go on with the one before; the share of the width from which
+that is full, and of such lines that are: rows of a table go on from short ones."""
+
+_LEAST_LINE = 25  # characters; where all lines are shorter they are cells
+
 _APART = 12.0  # points from a number to the words of its line
 _ALIGNED = 8.0  # points between numbers below each other: 5 and 10 align at the left or the right
 _ONE_BASE = 2.0  # points between the bases of one line
 _FIRST = re.compile(r"\d{1,3}(?=\s)")
+_ENDED = re.compile(r"[.:;!?…][\"'”’)\]]{0,3}$")
 _LAST = re.compile(r"(?<=\s)\d{1,3}\Z")
 
 
@@ -85,16 +96,50 @@ def _counting(
         is_near = any(abs(number.place - place) <= _ALIGNED for place in near)
         if number.value == _STEP * (len(found) + 1) and is_near:
             found.append(number)
-    return found if found and _is_outside(found, lines) and _counts(found, lines) else []
+    if not found:
+        return []
+    beside = _beside(found, lines)
+    is_column = _is_outside(found, beside) and _counts(found, lines)
+    is_sure = _is_prose(beside) if len(found) >= _LEAST else _is_at_top(found[0], lines)
+    return found if is_column and is_sure else []
 
 
-def _is_outside(numbers: Sequence[_Number], lines: Sequence[Line]) -> bool:
+def _beside(numbers: Sequence[_Number], lines: Sequence[Line]) -> list[Line]:
+    """What stands at the height of the numbers and between them, without them."""
     top, bottom = numbers[0].line.height + _ONE_BASE, numbers[-1].line.height - _ONE_BASE
-    own = {id(number.line) for number in numbers}
-    beside = [line for line in lines if bottom <= line.height <= top and id(line) not in own]
-    beside += [number.rest for number in numbers if number.rest.text]
+    rest = {id(number.line): number.rest for number in numbers}
+    beside = (rest.get(id(line), line) for line in lines if bottom <= line.height <= top)
+    return [line for line in beside if line.text]
+
+
+def _is_outside(numbers: Sequence[_Number], beside: Sequence[Line]) -> bool:
     left, right = (pick(number.place for number in numbers) for pick in (max, min))
     return all(line.left > left for line in beside) or all(line.right < right for line in beside)
+
+
+def _is_prose(lines: Sequence[Line]) -> bool:
+    """Whether sentences go on from line to line, and from full ones."""
+    if max((len(line.text) for line in lines), default=0) < _LEAST_LINE:
+        return False
+    first = min(line.left for line in lines)
+    ends = sorted(line.right - first for line in lines)
+    width = ends[len(ends) * 9 // 10]
+    open_ = [
+        before
+        for before, after in pairwise(lines)
+        if after.text[0].islower() and not _ENDED.search(before.text)
+    ]
+    full = sum(line.right - first >= _FULL * width for line in open_)
+    return len(open_) > _GOING_ON * (len(lines) - 1) and full >= _MOST_FULL * len(open_)
+
+
+def _is_at_top(number: _Number, lines: Sequence[Line]) -> bool:
+    above = {
+        round(line.height / _ONE_BASE)
+        for line in lines
+        if line.height > number.line.height + _ONE_BASE
+    }
+    return len(above) in _ABOVE
 
 
 def _counts(numbers: Sequence[_Number], lines: Sequence[Line]) -> bool:

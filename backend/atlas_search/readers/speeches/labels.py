@@ -40,7 +40,15 @@ _NOBODY = frozenset(
     "title name address phone email fax dear first second third if when where while before after "
     "how what why who this that these those with without no not our your".split()
 )
-_WORD = re.compile(r"[^\W\d_](?:[\w'’‐-]*[^\W_])?[.,]?|(?:[^\W\d_]\.){2,4}|&")
+_WORD = re.compile(r"[^\W\d_](?:[\w'’‐-]*[^\W_])?[.,]?|(?:[^\W\d_]\.){1,3}[^\W\d_]\.?|&")
+_UNREAD = re.compile(r"[^\W\d_][\w'’.-]*(?:,? [\w'’.-]+){0,4}")
+# who is asked or heard, and not named
+_ANYBODY = frozenset(
+    "question answer voice voices operator speaker participant unidentified unknown juror".split()
+)
+# words of headings, too: `General Provisions`, `Major Changes`
+_ORDINARY = frozenset("general major chief right justice deputy chair".split())
+_ADDRESSES = frozenset("mr mrs ms madam".split())
 _SHORT = 4  # letters of what a full stop shortens: `Prof.`
 _MOST_WORDS = 16
 _MOST_OF_A_NAME = 5
@@ -62,7 +70,47 @@ def label(words: str, inside: str = "") -> Label | None:
     if not found or len(found) > _MOST_WORDS or not all(map(_is_word, found)):
         return None
     kind = _kind(found, plain)
+    if kind != "office" and plain[0] == "the" and is_titled(inside) and _are_capitals(found):
+        kind = "office"  # `The Lord Privy Seal (Mr. Hay)`
     return Label(kind, " ".join(found), inside) if kind else None
+
+
+def unread(words: str) -> Label | None:
+    """What may stand before the words of somebody who is not known: `LEE`, `Lee`, `Speaker 2`."""
+    said = words.strip()
+    if not _UNREAD.fullmatch(said):
+        return None
+    first, *others = said.split()
+    if first == "The" and _are_capitals(others):  # `The Duke of Hay`
+        return Label("name", said)
+    is_whole = all(word in _PARTICLES or not word[0].islower() for word in others)
+    if _plain_word(first) in _TITLES and is_whole:
+        return Label("name", said)  # `Mr. ____`, `Juror No. 5`
+    is_one = (
+        first.replace("-", "").isalpha() and len(others) < 2 and all(map(str.isdecimal, others))
+    )
+    is_other = first[0].isupper() and first.casefold() not in _NOBODY
+    is_read = said.isupper() or first.casefold() in _ANYBODY or (is_one and is_other)
+    return Label("name", said) if is_read else None
+
+
+def is_anybody(words: str) -> bool:
+    """Whether they say that somebody speaks, and not who."""
+    first, *others = words.split()
+    return first.casefold() in _ANYBODY or (bool(others) and _plain_word(first) in _TITLES)
+
+
+def bare_name(said: Label) -> str:
+    """The words of a person's label behind a title that is an ordinary word; else empty."""
+    first, _, name = said.words.partition(" ")
+    is_ordinary = said.kind == "person" and first.casefold() in _ORDINARY
+    return name if is_ordinary and not said.words.isupper() else ""
+
+
+def is_address(said: Label) -> bool:
+    """Whether who presides is addressed so within a speech: `Mr. President: I rise.`"""
+    first, *others = said.words.casefold().split()
+    return len(others) == 1 and first.strip(".") in _ADDRESSES and others[0] in _OFFICES
 
 
 def plain_titles(words: str) -> str:
@@ -75,7 +123,7 @@ def plain_titles(words: str) -> str:
 
 def is_office(words: str) -> bool:
     """Whether one of the words is that of an office."""
-    return any(word.strip(".,").casefold() in _OFFICES for word in words.split())
+    return any(_is_of_office(word.strip(".,").casefold()) for word in words.split())
 
 
 def is_titled(words: str) -> bool:
@@ -85,12 +133,13 @@ def is_titled(words: str) -> bool:
 
 
 def _kind(found: list[str], plain: list[str]) -> Kind | None:
-    capitals = all(_is_capital(word) or word in _PARTICLES for word in found)
-    if not capitals and not (plain[-1] in ("member", "members") and set(plain[:-1]) <= _MEMBERS):
+    if not _are_capitals(found) and not (
+        plain[-1] in ("member", "members") and set(plain[:-1]) <= _MEMBERS
+    ):
         return None
     own = plain[1:] if plain[0] in ("the", "an", "a") else plain
     if len(own) < len(plain) or any(word in _OFFICES for word in own[-1:]):
-        if any(word in _OFFICES for word in own):
+        if any(map(_is_of_office, own)):
             return "office"
         return "person" if is_titled(" ".join(found[1:])) else None
     if own[0] in _OFFICES and len(own) > 1 and own[1] in ("of", "for", "at"):
@@ -99,7 +148,22 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
         return None
     if own[0] in _TITLES and len(own) > 1:
         return "person" if len(own) <= _MOST_OF_A_NAME + 3 else None
+    if found[0].endswith(","):  # `Hay, Ann`, as a bibliography has it
+        return None
     return "name" if 1 < len(own) <= _MOST_OF_A_NAME and not set(own) & _NOBODY else None
+
+
+def _plain_word(word: str) -> str:
+    return word.strip(".,").casefold()
+
+
+def _is_of_office(word: str) -> bool:
+    """Whether it is one of an office, as `under-secretary` is, too."""
+    return not _OFFICES.isdisjoint(word.replace("‐", "-").split("-"))
+
+
+def _are_capitals(found: list[str]) -> bool:
+    return all(_is_capital(word) or word in _PARTICLES for word in found)
 
 
 def _is_word(word: str) -> bool:

@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from atlas_search.readers.speeches.labels import Kind, Label, label
+from atlas_search.readers.speeches.labels import Kind, Label, label, unread
 
-Form = Literal["colon", "stop", "dash", "question", "answer", "examiner", "witness", "end", "none"]
+Form = Literal[
+    "colon", "stop", "dash", "question", "answer", "examiner", "witness", "unread", "end", "none"
+]
 
 _HEAD = 320
 """Characters of a line, and of the next where a bracket goes on, in which a speech has begun."""
@@ -16,9 +18,10 @@ _BEFORE = re.compile(
     rf"[^\S\n]{{0,60}}(?:{_TIME}[^\S\n]+)?(?:[*†•>-](?!\*)[^\S\n]?)?(?:\*\*|__)?[^\S\n]?"
 )
 _BRACKET = r"\((?:[^()\n]|\n(?!\n)|\([^()\n]{0,80}\)){1,200}\)"
+_REMARK = r"\[[^\[\]\n]{1,60}\]"  # `[continuing]`
 _OUTSIDE = r"[^\W\d_][^\n:()\[\]—–\"“”?!;*]{0,110}"
 _COLON = re.compile(
-    rf"({_OUTSIDE})(?:\*\*|__)?[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})"
+    rf"({_OUTSIDE})(?:\*\*|__)?[^\S\n]?(?:{_REMARK}[^\S\n]?)?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})"
     r"(?::(?:\*\*|__)|(?:\*\*|__):|:)(?=\s|$|[\"“])"
 )
 _STOP = re.compile(
@@ -26,7 +29,7 @@ _STOP = re.compile(
     r"|Representative|Secretary|Ambassador|Governor|General|Gen|Admiral|Colonel|Captain|Mayor"
     r"|Commissioner|Director|Delegate|Rev)\b\.?"
     r"(?: (?:[A-Z]\.|[^\W\d_][\w'’‐-]*)){0,6}? [^\W\d_][\w'’‐-]+)"
-    r"(?: (\([^()\n]{1,80}\)))?\.[^\S\n]+(?=[\"“'‘(\[]{0,2}[^\W\d_a-z])"
+    rf"(?: (\([^()\n]{{1,80}}\))| {_REMARK})?\.[^\S\n]+(?=[\"“'‘(\[]{{0,2}}[^\W\d_a-z])"
 )
 _DASH = re.compile(
     rf"({_OUTSIDE}?)[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})(?:\.[—–-]|[—–])(?=[^\S\n]?[\"“‘(]?[^\W\d_])"
@@ -93,10 +96,13 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
     if colon := _COLON.match(head, at):
         if said := _labelled(colon):
             return Opening(start, start + colon.end(), "colon", said)
-        return None
+        other = unread(colon[1])
+        return Opening(start, start + colon.end(), "unread", other) if other else None
     first = head[: end - start]
     if stop := _STOP.match(first, at):
         if not (_CAPITALS.search(stop[1]) or _begins_paragraph(text, start, at, is_paragraph)):
+            return None
+        if head.startswith(stop[1], stop.end()):  # `The Clerk. The Clerk shall keep the seal.`
             return None
         said = label(stop[1], _bare(stop[2]))
         return Opening(start, start + stop.end(), "stop", said) if said else None

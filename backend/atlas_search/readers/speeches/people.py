@@ -16,6 +16,8 @@ _AFTER = re.compile(
 )
 """Letters behind a name: an honour, or a seat in a parliament."""
 _INITIALS = re.compile(r"(?<=\b[^\W\d_a-z]\.) (?=[^\W\d_a-z]\.)")
+_PLACE = re.compile(r"[^\W\d_a-z][^\W\d_]*(?:[ .'’&—–-]{1,2}[^\W\d_]+){0,8}\.?")
+_SHORTENED = re.compile(r"(\.[^\W\d_])\Z")
 _SMALL = re.compile(r"(?<=\s)(?:Of|The|And|For|Pro|Tempore)(?=\s|$)")
 
 
@@ -23,15 +25,19 @@ class People:
     """Who speaks, by what is printed before his words.
 
     A person is named as he is most fully; an office that has no name beside it is that of whom it
-    was last said to be. Who presides is named so only where he does.
+    was last said to be. Who presides is named so only where he does. Where one name stands with
+    several places, `Mr. Hay (Northport)` and `Mr. Hay (Southport)`, it is that of several.
     """
 
     def __init__(self, labels: Iterable[Label]) -> None:
         self._full: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._offices: dict[str, set[str]] = defaultdict(set)
         self._holders: dict[str, str] = {}
+        self._places: dict[tuple[str, str], set[str]] = defaultdict(set)
         for each in labels:
             name, office = _parts(each)
+            if name and (place := _place(each)):
+                self._places[_key(name)].add(place)
             if name and len(name.split()) > 2:
                 self._full[_key(name)].add(name)
             if name and office and not _CHAIR.search(office):
@@ -42,7 +48,10 @@ class People:
         name, office = _parts(said)
         if not name:
             return self._holders.get(office.casefold(), office)
-        full = self._full.get(_key(name), set())
+        is_shared = len(self._places.get(_key(name), ())) > 1
+        if is_shared and (place := _place(said)):
+            return f"{name} ({place})"
+        full = set() if is_shared else self._full.get(_key(name), set())
         person = next(iter(full)) if len(full) == 1 else name
         own = self._offices.get(person) or self._offices.get(name) or set()
         shown = office or (next(iter(own)) if len(own) == 1 else "")
@@ -61,9 +70,17 @@ def _parts(said: Label) -> tuple[str, str]:
     return outside, inside if is_office(inside) else ""
 
 
+def _place(said: Label) -> str:
+    """The constituency, state or party in the bracket behind a name."""
+    place = " ".join(_PARTY.sub("", said.inside).split())
+    is_one = _PLACE.fullmatch(place) is not None
+    return calm(place) if is_one and said.kind != "office" and not is_office(place) else ""
+
+
 def _plain(words: str) -> str:
     bare = _NESTED.sub("", words)
     bare = (bare if is_office(bare) else _PARTY.sub("", bare)).strip(" .,;—-")
+    bare = _SHORTENED.sub(r"\1.", bare)
     bare = plain_titles(_INITIALS.sub("", _AFTER.sub("", bare)))
     return _SMALL.sub(lambda word: word[0].lower(), calm(bare))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from atlas_search.core.domain import Segment
+from atlas_search.readers.speeches.labels import bare_name, is_address, is_anybody
 from atlas_search.readers.speeches.openings import Opening, openings
 from atlas_search.readers.speeches.people import People
 
@@ -18,8 +19,14 @@ _FEWEST_NAMED = 6
 
 _RECURRING = 0.3  # share of them whose speakers speak again
 _SHARE, _SHARE_NAMED = 0.01, 0.15  # of the paragraphs, as far as lines and blank lines tell them
-_WHOLE = 0.6  # share of speeches by bare names that end as sentences do
-_ENDED = re.compile(r"[.?!…—–-][\"'”’)\]*]*\Z")
+_SAID = 0.5
+"""Share of speeches by persons with a title or an office that begin as sentences do and hold the
+end of one: the lists of offices, votes and definitions have neither."""
+
+_WHOLE = 0.6  # share of speeches by bare names that end as sentences do, and not as years
+_ENDED = re.compile(r"(?<!\d{3})[.?!…—–-][\"'”’)\]*]*\Z")
+_HOLDS_END = re.compile(r"(?:\w{3}|[\d)\]\"'”’])\.|[?!…]|[.—–-]\Z")
+_LOOKED_AT = 1000  # characters of a speech
 _LINES = 8  # of a usual paragraph, where no blank lines tell them apart
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SPOKEN = ("colon", "stop", "dash")
@@ -33,18 +40,45 @@ def with_speeches(text: str, segments: Sequence[Segment]) -> tuple[Segment, ...]
     Nobody speaks between a heading and the next speech. Question and answer of an examination
     belong together, so that both are named over it.
     """
-    found = list(openings(text))
-    speeches = _speeches(text, found)
+    found = _without_addresses(list(openings(text)))
+    is_labelled = any(each.label for each in found)
+    small = set(filter(str.islower, _LETTERS.findall(text))) if is_labelled else set[str]()
+    found = [
+        each._replace(form="end", label=None) if _is_heading(each, small) else each
+        for each in found
+    ]
+    speeches = _speeches(text, found, small)
     return _join(segments, speeches) if speeches else tuple(segments)
 
 
-def _speeches(text: str, found: Sequence[Opening]) -> list[Segment]:
+def _is_heading(each: Opening, small: Set[str]) -> bool:
+    """Whether its title is an ordinary word, and its name of such, as of `Major Changes`."""
+    words = _LETTERS.findall(bare_name(each.label).casefold()) if each.label else []
+    return bool(words) and small >= {*words}
+
+
+def _without_addresses(found: Sequence[Opening]) -> list[Opening]:
+    """Without `Mr. President: I rise.` where speeches begin otherwise than with a colon."""
+    forms = Counter(each.form for each in found)
+    if forms["colon"] > forms["stop"] + forms["dash"]:
+        return list(found)
+    return [
+        each
+        for each in found
+        if not (each.form == "colon" and each.label and is_address(each.label))
+    ]
+
+
+def _speeches(text: str, found: Sequence[Opening], small: Set[str]) -> list[Segment]:
     spoken = [each for each in found if each.form in _SPOKEN]
     titled = [each for each in spoken if not _is_named(each)]
     named = [each for each in spoken if _is_named(each)]
-    small = set(filter(str.islower, _LETTERS.findall(text))) if named else set[str]()
     paragraphs = max(text.count("\n\n") + 1, text.count("\n") // _LINES)
-    is_titled = _recur(titled, _FEWEST) and len(spoken) >= _SHARE * paragraphs
+    is_titled = (
+        _recur(titled, _FEWEST)
+        and len(spoken) >= _SHARE * paragraphs
+        and sum(_is_said(each) for each in _said(text, titled, found)) >= _SAID * len(titled)
+    )
     is_named = (
         _recur(named, _FEWEST_NAMED)
         and len(spoken) >= _SHARE_NAMED * paragraphs
@@ -71,6 +105,10 @@ class _Names:
 
     def settle(self, each: Opening) -> Opening:
         """The opening as it is, or one without a label, at which a speech ends."""
+        if each.form == "unread" and each.label:
+            words = each.label.words
+            is_one = words.isupper() or is_anybody(words) or _is_rare(each, self._small)
+            return each._replace(form="end" if is_one else "none", label=None)
         if each.form not in _SPOKEN or not _is_named(each):
             return each
         often, is_rare = self._often[_key(each)] > 1, _is_rare(each, self._small)
@@ -83,16 +121,18 @@ class _Names:
 def _told(found: Sequence[Opening], is_testimony: bool) -> Iterator[Segment]:
     people = People(each.label for each in found if each.label and each.form in _SPOKEN)
     counsel, witness = COUNSEL, WITNESS
+    is_asked, is_examined = any(each.form == "question" for each in found), is_testimony
     for each in found:
-        if each.form == "none" or (each.form in ("question", "answer") and not is_testimony):
+        if each.form == "none" or (each.form == "answer" and not is_asked):
             continue
         name = people.name(each.label) if each.label else ""
         speaker = witness if name.casefold() == WITNESS.casefold() else name
         if each.form == "examiner":
-            counsel = name
+            counsel, is_examined = name, True
         if each.form == "witness":
             speaker = witness = name
-        if each.form in ("question", "answer", "examiner"):
+        # who asks at a briefing for the press is not known
+        if each.form in ("question", "answer", "examiner") and is_examined:
             speaker = f"{counsel}; {witness}"
         yield Segment(each.start, speaker=speaker)
 
@@ -126,11 +166,21 @@ def _are_words(
     text: str, named: Sequence[Opening], found: Sequence[Opening], small: Set[str]
 ) -> bool:
     """Whether what follows bare names is sentences, and the names are no words of the text."""
-    ends = {before.start: after.start for before, after in pairwise(found)}
-    said = [text[each.said : ends.get(each.start, len(text))].strip() for each in named]
-    whole = sum(_ENDED.search(each) is not None for each in said)
+    said = _said(text, named, found)
+    whole = sum(_ENDED.search(each) is not None and not each[0].islower() for each in said)
     rare = sum(_is_rare(each, small) for each in named)
     return whole >= _WHOLE * len(named) and rare >= _WHOLE * len(named)
+
+
+def _said(text: str, some: Sequence[Opening], found: Sequence[Opening]) -> list[str]:
+    """What is said behind each of `some`."""
+    ends = {before.start: after.start for before, after in pairwise(found)}
+    return [text[each.said : ends.get(each.start, len(text))].strip() for each in some]
+
+
+def _is_said(words: str) -> bool:
+    paragraph = words[:_LOOKED_AT].partition("\n\n")[0]
+    return not paragraph[:1].islower() and _HOLDS_END.search(paragraph) is not None
 
 
 def _is_rare(each: Opening, small: Set[str]) -> bool:
