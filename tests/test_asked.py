@@ -72,6 +72,8 @@ def test_a_relative_clause_does_not_ask_for_a_name(question: str, kind: str) -> 
         ("When was it?", "It began in the 1950s.", "It began with 50 men."),
         ("When was it?", "It was founded in 911.", "It was 911 miles."),
         ("When was it?", "It was in the 10th and 11th centuries.", "It was the 10th."),
+        ("When does it take effect?", "It takes effect on 4 May.", "On 4 May its effect was seen."),
+        ("When did it come into force?", "In force since 1954.", "It was signed in 1954."),
         ("Why?", "It failed because no duty was owed.", "It failed."),
         ("Why?", "It was done to protect children.", "It was done."),
     ],
@@ -112,6 +114,21 @@ def test_a_question_for_nothing_in_particular_takes_any_sentence() -> None:
 def test_a_name_asked_for_by_role_needs_evidence_that_speaks_of_the_role(question: str) -> None:
     assert held(question, "Then Jane Roe spoke.", "Two barristers were there.")
     assert not held(question, "Then Jane Roe spoke.", "Two judges were there.")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("The Mayor appoints the pilot.", True),
+        ("The Mayor appoints:\n(a) the keeper;\n(b) the pilot.", True),
+        ("The pilot of the harbour is\nappointed by the Mayor.", True),
+        ("The Mayor hears the pilot; the Board appoints the keeper.", False),
+        ("The Mayor:\n(a) hears the pilot;\n(b) appoints the Keeper.", False),
+        ("", False),
+    ],
+)
+def test_who_does_something_is_told_in_one_clause_with_whom(sentence: str, told: bool) -> None:
+    assert held("Who appoints the pilot?", sentence) is told
 
 
 def test_a_source_need_not_call_a_country_a_country() -> None:

@@ -144,6 +144,14 @@ def test_a_section_trafilatura_leaves_out_is_kept_between_those_it_finds(tmp_pat
     assert lost in read(tmp_path, page).text
 
 
+def test_a_text_without_paragraphs_is_read_to_its_end(tmp_path: Path) -> None:
+    page = (
+        f"<body><div><font><b>Mr. HAY</b>: {SAT}<br><br><b>Mr. ROE</b>: {ROSE}</font></div></body>"
+    )
+    said = TEXT.split("\n\n")[2]
+    assert read(tmp_path, page).text == f"Mr. HAY: {said}\n\nMr. ROE: {ROSE}"
+
+
 def test_a_page_without_main_text_is_kept_whole_with_a_remark(tmp_path: Path) -> None:
     draft = read(tmp_path, '<body><a href="/a">A link</a> <button>Go</button></body>')
     assert (draft.text, draft.remark) == ("A link", NO_MAIN_TEXT)

@@ -136,7 +136,7 @@ def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -
     assert files_reader().options == {
         "TxtReader": {"version": 4},
         "PdfReader": {"version": 4},
-        "HtmlReader": {"version": 3, "whole_page": False},
+        "HtmlReader": {"version": 4, "whole_page": False},
         "XmlReader": {"version": 3, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 2, "delimiter": "", "quotes": True, **columns},
         "JsonlReader": {"version": 2, **columns},

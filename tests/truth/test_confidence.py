@@ -169,6 +169,24 @@ HELD = [
         "The pilot of Norport made an appointment with the Harbour Board.",
     ),
     (
+        "date",
+        "When does the Pier Act of Norport enter into force?",
+        "The Pier Act of Norport enters into force 30 days after it is signed.",
+        "Within five years of the entry into force of the Pier Act of Norport it is reviewed.",
+    ),
+    (
+        "name",
+        "Who appoints the Warden for Piers?",
+        "The Mayor of Norport appoints the Warden for Piers; the Warden for Ferries has a boat.",
+        "The Keeper hears the Warden for Piers; he may appoint a deputy of his own.",
+    ),
+    (
+        "name",
+        "Who appoints the Warden for Ferries?",
+        "The Mayor of Norport appoints the Warden for Ferries.",
+        "The Mayor of Norport appoints the Warden for Piers; the Warden for Ferries has a boat.",
+    ),
+    (
         "reason",
         "Why was the pier closed?",
         "The pier was closed because its planks were rotten.",

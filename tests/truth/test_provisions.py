@@ -40,12 +40,41 @@ title: Harbour Act
 
 {FINE}
 """
+WRECKS = "A wreck belongs to whoever raises it."
+SALVORS = "Article III does not deprive a salvor of what he raised."
+PRIZES = "A prize of war is shared among the crew."
+TREATY = f"""---
+title: Treaty of Ostby
+---
+# Treaty of Ostby
+
+## Article III
+
+{WRECKS}
+
+## Article IV
+
+{SALVORS}
+"""
+PROTOCOL = f"""---
+title: Protocol of Ostby
+---
+# Text of the Protocol
+
+Article 3
+{PRIZES}
+
+Article 4
+Article 3, paragraph 1, of the Treaty applies to boats.
+Article 3 does not apply to rafts.
+"""
 MARKET = "---\ntitle: Market Act\n---\n## Section 7 Stalls\n\nA stall shall close at noon.\n"
 
 
 @pytest.fixture(scope="module")
 def acts(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Atlas]:
     files = {"acts/harbour.md": HARBOUR, "acts/market.txt": MARKET}
+    files |= {"acts/treaty.md": TREATY, "acts/protocol.md": PROTOCOL}
     with collection(tmp_path_factory.mktemp("acts"), embedder, files) as opened:
         yield opened
 
@@ -60,6 +89,9 @@ def acts(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterat
         ("What does section 6(1) of the Harbour Act say?", [f"(1) {OARS}"]),
         ("What does section 6(2) of the Harbour Act say about rowing?", [f"(2) {NIGHT}"]),
         ("What does section 7 say?", ["A stall shall close at noon."]),
+        ("What does Article III of the Treaty of Ostby say?", [WRECKS]),
+        ("What does article IV of the Treaty of Ostby say?", [SALVORS]),
+        ("What does article 3 of the Protocol of Ostby say?", [PRIZES]),
     ],
 )
 def test_a_provision_is_quoted_in_its_own_words(
@@ -78,6 +110,7 @@ def test_a_provision_is_quoted_in_its_own_words(
         "What does section 5 of the Market Act say?",
         "What does section 5 of the Harbour Act say about pilots?",
         "What does article 5 of the Harbour Act say?",
+        "What does Article V of the Treaty of Ostby say?",
     ],
 )
 def test_a_provision_that_no_source_holds_has_no_words(acts: Atlas, question: str) -> None:
@@ -99,6 +132,7 @@ def test_a_provision_is_found_by_how_the_source_cites_it(
     ("question", "called"),
     [
         ("What does s 5 say?", ("section", "5")),
+        ("What does Article XIV say?", ("article", "xiv")),
         ("Was bestimmt § 3a der Hafenordnung?", ("section", "3a")),
         ("Que prévoit l'article 515-1 du Code civil ?", ("article", "515-1")),
     ],

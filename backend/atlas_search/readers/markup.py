@@ -91,6 +91,7 @@ def flatten(root: "etree._Element") -> Flat:
             opened.append((child, iter(child)))
         else:
             flow.skip(child)
+    flow.end_paragraph()  # a root that is no block, such as `font`, ends none itself
     return _flat(flow.paragraphs)
 
 
@@ -169,7 +170,7 @@ class _Flow:
         if tag in _BREAKS:
             self.inline.append("\n")
         elif tag in _BLOCKS and not self.grouped:
-            self._end_paragraph()
+            self.end_paragraph()
             self.level = _level(element) or self.level
             self.grouped += tag == "hgroup" and self.level > 0
             self.preserved += tag == "pre"
@@ -182,7 +183,7 @@ class _Flow:
             self.inline.append("\n" * (tag in _BLOCKS))
         elif tag in _BLOCKS:
             self.grouped = 0
-            self._end_paragraph()
+            self.end_paragraph()
             self.level = 0 if _level(element) else self.level
             self.preserved -= tag == "pre"
             self._close_table(tag)
@@ -193,7 +194,7 @@ class _Flow:
         if element.tag is etree.Entity:
             self.add(html.unescape(element.text))
         elif tag_of(element) in _BLOCKS:
-            self._end_paragraph()
+            self.end_paragraph()
         self.add(element.tail)
 
     def add(self, text: str | None) -> None:
@@ -222,7 +223,7 @@ class _Flow:
         elif tag in _ROWS:
             self._join_cells(self.rows.pop())
 
-    def _end_paragraph(self) -> None:
+    def end_paragraph(self) -> None:
         """Also ends a heading: an `h2` that nobody closed does not swallow the document."""
         text = "".join(self.inline)
         self.inline.clear()

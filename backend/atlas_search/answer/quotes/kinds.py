@@ -30,6 +30,9 @@ _DOES = leads(
     rf"^who (?!(?:is|was|has|does)\b)(?P<verb>[a-z]{{3,20}}s) (?:{_ARTICLE} )?(?P<whom>.*)"
 )
 _ENDING = re.compile(r"(?:ie|e)?s$")
+_CHARGE = re.compile(r"[A-Z]\w* for (?:the )?(?P<charge>[A-Z]\w*)")
+"""`Vice President for Finance`: what tells an office from others of its name."""
+_PARTS = re.compile(r";|\n[ \t]*\n|\n(?=[ \t]*(?:\(?\w{1,4}[.)]|[-*•])[ \t])")
 _PLACED = re.compile(
     r"\b(?:in|at|on|near|under|beside|between|over|behind|inside|outside|from|to)\s+"
     r"(?:(?:the|an?|its|his|her|their|this|that)\s+)?(?P<place>\w+(?:\s+\w+)?)"
@@ -90,10 +93,24 @@ def _holds_doer(sentence: str, evidence: str, question: str) -> bool:
     """`Who appoints the clerk?`: somebody who does this, and no appointment of another kind."""
     asked = _DOES.search(question)
     verb = _ENDING.sub("", asked["verb"]) if asked else ""
-    done = re.search(rf"\b{re.escape(verb)}(?:e|y|i)?(?:s|d|es|ed|ing)?\b", sentence, re.IGNORECASE)
-    whom = next((w.term for w in words(asked["whom"]) if w.informative), "") if asked else ""
-    of_him = not whom or whom in {word.term for word in words(sentence)}
-    return bool(done) and of_him and _holds_new_name(sentence, evidence, question)
+    done = re.compile(rf"\b{re.escape(verb)}(?:e|y|i)?(?:s|d|es|ed|ing)?\b", re.IGNORECASE)
+    whom = _telling_terms(asked["whom"]) if asked else frozenset()
+    told = any(done.search(c) and whom <= {w.term for w in words(c)} for c in _clauses(sentence))
+    return told and _holds_new_name(sentence, evidence, question)
+
+
+def _telling_terms(whom: str) -> frozenset[str]:
+    """The first stem of those to whom it is done, and that of their charge."""
+    first = [word.term for word in words(whom) if word.informative][:1]
+    charges = (word.term for found in _CHARGE.finditer(whom) for word in words(found["charge"]))
+    return frozenset([*first, *charges])
+
+
+def _clauses(sentence: str) -> list[str]:
+    """What semicolons part, paragraphs and items; these also behind what introduces them."""
+    parts = [part for part in _PARTS.split(sentence) if part.strip()]
+    leads_on = bool(parts) and parts[0].rstrip().endswith((":", "—", "–", "-"))
+    return [*parts, *(f"{parts[0]} {item}" for item in parts[1:] if leads_on)]
 
 
 _WHO = (

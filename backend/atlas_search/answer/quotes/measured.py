@@ -41,6 +41,7 @@ _MONEY = (
     r"\b(?:dollars?|pounds?|cents?|pence|guineas?|shillings?|euros?|francs?|rupees?|rand)\b"
 )
 _VOTES = r"\d+ ?(?:-|–|to|against) ?\d+|(?i:unanimous\w*|\b(?:ayes|noes|yeas|nays|in favou?r)\b)"
+_BEGINS = r"(?:enter(?:s|ed)?|comes?|came) into (?:force|effect|operation)|(?:takes?|took) effect"
 MEASURED = (
     AnswerKind(
         "age",
@@ -107,6 +108,15 @@ MEASURED = (
             r"\bhow (?:many|long|far|often)\b|\b(?:what|which) (?:percentage|proportion|number)\b"
         ),
         _holds_count,
+    ),
+    AnswerKind(  # `within five years of the entry into force` does not say when that is
+        "date",
+        leads(rf"^when\b.*\b(?:{_BEGINS})\b"),
+        re.compile(
+            rf"\A(?=(?s:.)*(?:{_DATES}|(?i:\b(?:when|whenever|if|where)\b)))(?s:.)*(?i:\b(?:"
+            rf"{_BEGINS}|commence\w*|effective|in (?:force|effect|operation) (?:from|since|on|as)|"
+            r"brought into force)\b)"
+        ),
     ),
     AnswerKind(  # a rule says what must be so, not on which day
         "date",

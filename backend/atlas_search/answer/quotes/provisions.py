@@ -28,12 +28,16 @@ _KINDS = {
 }
 """How provisions are called, in words and in locators, by what they are."""
 _KIND = rf"(?P<kind>{'|'.join(sorted(_KINDS, key=len, reverse=True))})\.?"
-_NUMBER = r"(?P<number>\d+[a-zA-Z]{0,3}(?:[-–.]\d+[a-zA-Z]?){0,3})"
+_NUMBER = r"(?P<number>\d+[a-zA-Z]{0,3}(?:[-–.]\d+[a-zA-Z]?){0,3}|(?<!\S)(?-i:[IVXL]{1,8}))"
 _PLACE = re.compile(
     rf"(?<!\w){_KIND}\s?{_NUMBER}(?P<levels>(?:\(\w{{1,5}}\))*)(?![\w-])", re.IGNORECASE
 )
-_HEADING = re.compile(rf"(?:{_KIND}\s?)?{_NUMBER}(?![\w(-])", re.IGNORECASE)
-_LINE = re.compile(rf"(?:^|\n)[#* \t]{{0,8}}{_KIND}\s?{_NUMBER}(?![\w(-])", re.IGNORECASE)
+_HEADING = re.compile(rf"(?:{_KIND}\s?|(?=\d)){_NUMBER}(?![\w(-])", re.IGNORECASE)
+_LINE = re.compile(
+    # `Article 42 does not preclude` and `Article 297, paragraph 3, applies` are sentences
+    rf"(?:^|\n)[#* \t]{{0,8}}{_KIND}\s?{_NUMBER}(?![\w(-])(?!,| (?-i:[a-z]))",
+    re.IGNORECASE,
+)
 _LOCATOR = re.compile(rf"{_KIND}\s?{_NUMBER}(?P<levels>(?:\(\w{{1,5}}\))*)", re.IGNORECASE)
 _BEFORE = re.compile(
     r"\s*(?:what (?P<does>do|does|did)|what (?:is|was) (?:said|stated|provided) (?:in|by)|"
@@ -87,22 +91,28 @@ class Provision:
 
     def _is_below(self, quote: Quote) -> bool:
         """Whether the last number in brackets, up to its beginning, is that of the level."""
-        passage = quote.passage
-        begins = [f.start for f in passage.locators if f.section is not None]
-        at = quote.start - passage.start
-        start = max((begin for begin in begins if begin <= at), default=0)
-        numbers = _SUBSECTION.findall(passage.text, start, at + len(self.level) + 3)
+        at = quote.start - quote.passage.start
+        numbers = _SUBSECTION.findall(
+            quote.passage.text, _section_start(quote), at + len(self.level) + 3
+        )
         return bool(numbers) and numbers[-1] == self.level
 
 
 def _headings(quote: Quote) -> list[re.Match[str]]:
-    """The provisions that a quote stands below: by the path of headings, and where the source has
-    none, by the last line that begins as one."""
+    """The provisions that a quote stands below: by the path of headings, and where that names
+    none, by the last line below it that begins as one."""
     passage = quote.passage
-    path = passage.section_at(quote.start)
-    if path:
-        return [found for found in map(_HEADING.match, path.split(CONTEXT_JOINT)) if found]
-    return list(_LINE.finditer(passage.text, 0, quote.start - passage.start))[-1:]
+    path = passage.section_at(quote.start).split(CONTEXT_JOINT)
+    named = [found for found in map(_HEADING.match, path) if found]
+    at = quote.start - passage.start
+    return named or list(_LINE.finditer(passage.text, _section_start(quote), at))[-1:]
+
+
+def _section_start(quote: Quote) -> int:
+    """Where in its passage the section of a quote begins."""
+    at = quote.start - quote.passage.start
+    begins = (f.start for f in quote.passage.locators if f.section is not None)
+    return max((begin for begin in begins if begin <= at), default=0)
 
 
 def provision_in(question: str) -> Provision | None:

@@ -91,11 +91,11 @@ def _elements_of(body: HtmlElement, found: list[str]) -> set[_Element]:
 
 
 def _smallest(body: HtmlElement, found: set[_Element], kept: set[_Element]) -> HtmlElement:
-    """The deepest element that holds all of `kept`."""
+    """The deepest element that holds all of `kept`, none of those that show no prose."""
     part = body
     while part not in found:
         inner = [child for child in part if child in kept]
-        if len(inner) != 1:
+        if len(inner) != 1 or inner[0].tag in _NOT_PROSE:
             break
         part = inner[0]
     return part

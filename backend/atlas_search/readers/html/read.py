@@ -31,7 +31,7 @@ class HtmlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """How much of a page is read."""
-        return {"version": 3, "whole_page": self.whole_page}
+        return {"version": 4, "whole_page": self.whole_page}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of a page."""
