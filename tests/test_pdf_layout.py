@@ -169,6 +169,21 @@ def below(lines: list[tuple[float, str]], top: float = 700) -> list[tuple[float,
     return [(left, top - 14 * number, text) for number, (left, text) in enumerate(lines)]
 
 
+def test_a_speech_begins_a_paragraph(tmp_path: Path) -> None:
+    lines = [
+        "Hon. Speaker: I am told that you hold a brief for the Chairman.",
+        "Hon. (Dr) Ann Hay (Northport, AB): Yes, Hon. Speaker, I beg to.",
+        "The Bill is on the harbours of the north and on their upkeep as",
+        "well. I am told of one more matter by the Minister. It is this.",
+        "Hon. Members: Yes.",
+    ]
+    assert draft(tmp_path, pdf([lines])).text.split("\n\n") == [
+        lines[0],
+        " ".join(lines[1:4]),
+        lines[4],
+    ]
+
+
 def test_a_line_that_stands_further_in_begins_a_paragraph(tmp_path: Path) -> None:
     lines = [
         (84, "The harbour of Northport belongs to the"),

@@ -310,3 +310,13 @@ def test_repetition_takes_no_quadratic_time(piece: str) -> None:
     started = process_time()
     with_speeches(debate + piece * (200_000 // len(piece)), ())
     assert process_time() - started < 3
+
+
+def test_titles_in_brackets_and_two_words_of_an_office_are_of_a_person() -> None:
+    text = (
+        "Hon. Speaker: Are you there?\n\nHon. (Dr) Ann Hay (Northport, AB): I am.\n\n"
+        "Hon. Speaker: Proceed.\n\nAttorney General LEE: I object.\n\n"
+        "Hon. (Dr) Ann Hay (Northport, AB): It is late.\n\nAttorney General LEE: It is not.\n"
+    )
+    hay, lee = "Hon. Dr Ann Hay", "Attorney General Lee"
+    assert names(text) == ["Hon. Speaker", hay, "Hon. Speaker", lee, hay, lee]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from atlas_search.readers.pdf.page import BROKEN, NEAR, Line
+from atlas_search.readers.speeches import begins_speech
 
 _WIDER = 1.4
 """How much wider than the next gap between lines the gap between two paragraphs is."""
@@ -54,6 +55,7 @@ def page_text(lines: Sequence[Line]) -> str:
     columns = _Columns(filled)
     opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
     opening |= _indented(filled, opening, columns)
+    opening |= _speeches(filled)
     opening |= _around_headings(filled, opening, columns)
     running = _running(filled, opening, columns)
     pieces: list[str] = []
@@ -121,6 +123,17 @@ def _running(lines: Sequence[Line], opening: Collection[int], columns: _Columns)
 
 def _begins_column(before: Line, line: Line) -> bool:
     return line.height - before.height > _RISE
+
+
+def _speeches(lines: Sequence[Line]) -> set[int]:
+    """The numbers of lines with which a speech begins: `Hon. Hay (Northport, AB): Yes.`"""
+    return {
+        number
+        for number, (before, line) in enumerate(pairwise(lines), start=1)
+        if before.text.endswith(_ENDS)
+        and not before.broken
+        and begins_speech(" ".join(each.text for each in lines[number : number + 2]))
+    }
 
 
 def _indented(lines: Sequence[Line], opening: Collection[int], columns: _Columns) -> set[int]:

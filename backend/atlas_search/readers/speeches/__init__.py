@@ -6,6 +6,7 @@ people     one name for each, with his office
 transcript whether a document is one, and its speeches
 """
 
+from atlas_search.readers.speeches.openings import begins_speech
 from atlas_search.readers.speeches.transcript import with_speeches
 
-__all__ = ["with_speeches"]
+__all__ = ["begins_speech", "with_speeches"]

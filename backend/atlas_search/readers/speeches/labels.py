@@ -146,6 +146,8 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
         return "office"
     if set(own) & _JOINING:
         return None
+    if len(own) > 2 and _OFFICES.issuperset(own[:2]):  # `Attorney General HAY`
+        return "person"
     if own[0] in _TITLES and len(own) > 1:
         return "person" if len(own) <= _MOST_OF_A_NAME + 3 else None
     if found[0].endswith(","):  # `Hay, Ann`, as a bibliography has it

@@ -34,6 +34,11 @@ _STOP = re.compile(
 _DASH = re.compile(
     rf"({_OUTSIDE}?)[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})(?:\.[—–-]|[—–])(?=[^\S\n]?[\"“‘(]?[^\W\d_])"
 )
+# `Hon. (Dr) Hay`; blanks take the places of the brackets
+_TITLE_INSIDE = re.compile(
+    r"\b(Hon|Sen|Mr|Mrs|Ms|Prof|Dr|Rev|Amb)(\.? ?)"
+    r"\(((?:[A-Z][A-Za-z]{0,5}\.?,? ?){1,3})\)(?= ?[A-Z])"
+)
 _HAS_DASH = re.compile(r"[—–]|\.-")
 _CAPITALS = re.compile(r"\b(?:Ma?c)?[^\W\d_a-z]{2,}\b")
 _QUESTION = re.compile(r"([QA])(?:[.:](?=\s)|(?=[^\S\n]{3}))[^\S\n]*")
@@ -84,12 +89,21 @@ def openings(text: str) -> Iterator[Opening]:
         start = end + 1
 
 
+def begins_speech(line: str) -> bool:
+    """Whether a line begins as the speech of a person with a title or of an office does."""
+    found = next(openings(line), None) if ":" in line else None
+    said = found.label if found is not None and found.form == "colon" else None
+    return said is not None and said.kind != "name"
+
+
 def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | None:
     mark = _BEFORE.match(text, start, end)
     at = mark.end() if mark else start
     if at >= end or not (text[at].isalpha() and text[at].isupper()):
         return Opening(start, end, "end") if _CLOSE.match(text, at, end) else None
     head = text[start : min(start + _HEAD, len(text))]
+    if "(" in head:
+        head = _TITLE_INSIDE.sub(r"\1\2 \3 ", head)
     at -= start
     if found := _testimony(head, at, start):
         return found
