@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.readers.titles import LONGEST, clean_title, title_from
+from atlas_search.readers.titles import LONGEST, clean_title, title_from, title_of_file
 
 
 @pytest.mark.parametrize(
@@ -92,3 +92,17 @@ def test_a_first_line_broken_by_hand_is_read_with_the_next() -> None:
     assert title_from(text) == (
         "The harbour board has resolved that no one may moor at the northern pier."
     )
+
+
+@pytest.mark.parametrize(
+    ("stated", "title"),
+    [
+        ("High Court Judgment Template", ""),
+        ("Blank Page", ""),
+        ("Document1", ""),
+        ("Template for harbours", "Template for harbours"),
+        ("On documents", "On documents"),
+    ],
+)
+def test_a_template_does_not_name_what_is_made_with_it(stated: str, title: str) -> None:
+    assert title_of_file(stated) == title

@@ -25,6 +25,10 @@ _FILE = re.compile(
     r"|md|markdown|tmp)",
     re.IGNORECASE,
 )
+_BROUGHT = re.compile(
+    r"(?:.*\s)?template|blank page|(?:new )?document ?\d*|untitled.*", re.IGNORECASE
+)
+"""What the template of a file calls itself, not the file: `High Court Judgment Template`."""
 _STATED = (
     re.compile(r"title\s*[:=]\s*(.*)", re.IGNORECASE),
     re.compile(r"subject:\s*(.*)", re.IGNORECASE),  # of a mail
@@ -48,6 +52,11 @@ def clean_title(title: str) -> str:
     if re.search(r"[{<]", left):
         left = " ".join(_TAG.sub(" ", _TEMPLATE.sub(" ", left)).split()).strip("|-–— ")
     return left if any(map(str.isalnum, left)) and not _FILE.fullmatch(left) else ""
+
+
+def title_of_file(stated: str) -> str:
+    """What the properties or a bookmark of a file state; empty if they came with its template."""
+    return "" if _BROUGHT.fullmatch(stated) else stated
 
 
 def title_from(text: str) -> str:

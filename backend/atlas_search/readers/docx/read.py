@@ -16,6 +16,7 @@ from atlas_search.readers.docx.strict import is_strict, usual_kind
 from atlas_search.readers.docx.styles import styles_of
 from atlas_search.readers.docx.text import Text
 from atlas_search.readers.markup import Heading, sections, tag_of, words
+from atlas_search.readers.titles import title_of_file
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -104,7 +105,7 @@ def _draft(document: "Document") -> Read:
     metadata = _metadata(document)
     return Draft(
         text="".join(text.pieces),
-        title=metadata.get("title", ""),
+        title=title_of_file(metadata.get("title", "")),
         metadata=metadata,
         pages=tuple(text.pages),
         segments=sections(text.headings),

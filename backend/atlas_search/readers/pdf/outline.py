@@ -7,6 +7,7 @@ from pypdfium2 import PdfBookmark, PdfDocument
 
 from atlas_search.core.domain import Segment
 from atlas_search.readers.markup import Heading, plain, sections
+from atlas_search.readers.titles import title_of_file
 
 _POINTS = ".:–—"
 _BETWEEN = rf"[{_POINTS}\s]*"  # bookmarks and print part a number from its heading in other ways
@@ -70,6 +71,6 @@ def _page(bookmark: PdfBookmark, following: int) -> int:
 
 def _title(bookmark: PdfBookmark) -> str:
     try:
-        return " ".join(plain(bookmark.get_title()).split())
+        return title_of_file(" ".join(plain(bookmark.get_title()).split()))
     except UnicodeDecodeError:
         return ""

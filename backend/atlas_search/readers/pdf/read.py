@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import plain
 from atlas_search.readers.page_labels import labels_of_pages
+from atlas_search.readers.titles import title_of_file
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfiumError
@@ -84,7 +85,7 @@ def _draft(document: "PdfDocument") -> Read:
     metadata = _metadata(document)
     return Draft(
         text=text,
-        title=metadata.get("title", ""),
+        title=title_of_file(metadata.get("title", "")),
         metadata=metadata,
         pages=pages,
         segments=outline_sections(document, text, pages),
