@@ -118,6 +118,8 @@ LED = "He argued that the tariff protects nobody but the makers of hats."
         (f"Senator Gray wants a tariff. {REPORTED}", [REPORTED]),
         (f"Reid spoke of the tariff for an hour. {LED}", [LED]),
         ("Senator Gray argued that the tariff gives work, and Reid left the hall.", []),
+        ("I asked Senator Reid about the tariff because it gives work to the towns.", []),
+        ("Senator Reid left when Colonel Hay told us that the tariff gives work.", []),
         ("Senator Reid (Victoria): A tariff is a tax.\nSenator GRAY: The tariff gives work.", []),
     ],
 )

@@ -30,9 +30,12 @@ _REPORTS = re.compile(
     )
 )
 _REPORTED = re.compile(
-    rf"{any_of('said replied asked wrote')} (?P<after>[^.,;]{{1,60}})|"
+    # `I asked Mr Hay` is not what he asked; `"Is it so?" asked Mr Hay` is
+    rf"(?:{any_of('said replied wrote')}|[?,\"”’]\s?asked) (?P<after>[^.,;]{{1,60}})|"
     r"\b(?i:according to|(?:view|opinion|words) of) (?P<source>[^.,;]{1,60})"
 )
+_ANOTHER = re.compile(r"(?<!\bof )(?<!\bfor )(?<!\()\b[A-Z][\w'’-]+")
+"""Whoever is named between somebody and a verb says it: `Hay knew that Roe had told him`."""
 _WORDS_BEFORE = 5  # `Justice Holmes, in his dissent, called it`
 _HE = re.compile(r"(?:he|she)\b", re.IGNORECASE)
 _HIGHER = frozenset("deputy vice acting shadow assistant former".split())
@@ -173,8 +176,10 @@ def _office_in(who: str) -> Sayer | None:
 def _reports(sayer: Sayer, sentence: str) -> bool:
     """Whether a sentence says that he said something."""
     for found in _REPORTS.finditer(sentence):
-        before = words(sentence[max(found.start() - 80, 0) : found.start()])[-_WORDS_BEFORE:]
-        if sayer.terms <= {word.term for word in before}:
+        near = sentence[max(found.start() - 80, 0) : found.start()]
+        before = words(near)[-_WORDS_BEFORE:]
+        own = [word for word in before if word.term in sayer.terms]
+        if sayer.terms <= {word.term for word in own} and not _ANOTHER.search(near, own[-1].end):
             return True
     after = [found["after"] or found["source"] for found in _REPORTED.finditer(sentence)]
     return any(sayer.terms <= all_terms(who) for who in after)
