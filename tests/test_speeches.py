@@ -142,7 +142,7 @@ def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
         ("Mr N B HAY (ANC): No.", "Mr N B Hay"),
         ("HON. B.C. HAY.- No.", "Hon. B.C. Hay"),
         ("HON. B. C. HAY.: No.", "Hon. B.C. Hay"),
-        ("Hon BO HAY (Minister of Ports): No.", "Hon Bo Hay (Minister of Ports)"),
+        ("Hon BO HAY (Minister of Ports): No.", "Hon. Bo Hay (Minister of Ports)"),
         ("**Mr Hay**: No.", "Mr Hay"),
         ("**Mr Hay:** No.", "Mr Hay"),
         ("**Mr Hay** (Northport): No.", "Mr Hay"),
@@ -316,7 +316,7 @@ def test_titles_in_brackets_and_two_words_of_an_office_are_of_a_person() -> None
     text = (
         "Hon. Speaker: Are you there?\n\nHon. (Dr) Ann Hay (Northport, AB): I am.\n\n"
         "Hon. Speaker: Proceed.\n\nAttorney General LEE: I object.\n\n"
-        "Hon. (Dr) Ann Hay (Northport, AB): It is late.\n\nAttorney General LEE: It is not.\n"
+        "Hon (Dr) Ann Hay (Northport, AB): It is late.\n\nAttorney General LEE: It is not.\n"
     )
     hay, lee = "Hon. Dr Ann Hay", "Attorney General Lee"
     assert names(text) == ["Hon. Speaker", hay, "Hon. Speaker", lee, hay, lee]

@@ -18,6 +18,8 @@ _AFTER = re.compile(
 _INITIALS = re.compile(r"(?<=\b[^\W\d_a-z]\.) (?=[^\W\d_a-z]\.)")
 _PLACE = re.compile(r"[^\W\d_a-z][^\W\d_]*(?:[ .'’&—–-]{1,2}[^\W\d_]+){0,8}\.?")
 _SHORTENED = re.compile(r"(\.[^\W\d_])\Z")
+_HONOURABLE = re.compile(r"\AHon\b\.?\s*(?=[^\W\d_a-z])")
+"""With its stop and a blank: one record prints `Hon Hay`, `Hon.Hay` and `Hon. Hay`."""
 _SMALL = re.compile(r"(?<=\s)(?:Of|The|And|For|Pro|Tempore)(?=\s|$)")
 
 
@@ -80,7 +82,7 @@ def _place(said: Label) -> str:
 def _plain(words: str) -> str:
     bare = _NESTED.sub("", words)
     bare = (bare if is_office(bare) else _PARTY.sub("", bare)).strip(" .,;—-")
-    bare = _SHORTENED.sub(r"\1.", bare)
+    bare = _HONOURABLE.sub("Hon. ", _SHORTENED.sub(r"\1.", bare))
     bare = plain_titles(_INITIALS.sub("", _AFTER.sub("", bare)))
     return _SMALL.sub(lambda word: word[0].lower(), calm(bare))
 
