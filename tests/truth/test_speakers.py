@@ -9,7 +9,7 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.answer.quotes.quotable import quote_at
-from atlas_search.answer.quotes.speakers import is_said_by, own_words, speakers_in
+from atlas_search.answer.quotes.speakers import is_said_by, own_words, sayers_in
 from atlas_search.asking import MAX_QUESTION
 from atlas_search.language.text import TextSpan
 from atlas_search.providers.embedding import Embedder
@@ -182,7 +182,7 @@ def test_a_text_of_one_thing_takes_no_time(again: str) -> None:
     of = passage(text)
     end = TextSpan(0, len(text))
     assert own_words("What did Mr Reid say about wool?", [quote_at(of, end, 0)]) == []
-    speakers_in(f"What did {text[:MAX_QUESTION]}")
+    sayers_in(f"What did {text[:MAX_QUESTION]}")
     assert time.process_time() - started < 4  # most of it are the words themselves
 
 
@@ -234,4 +234,4 @@ def test_a_title_or_a_first_name_makes_nobody_the_speaker(speaker: str, asked: s
 def test_only_who_is_asked_for_his_words_is_a_speaker(
     question: str, speakers: tuple[str, ...]
 ) -> None:
-    assert tuple(name.split(" on ")[0] for name in speakers_in(question)) == speakers
+    assert tuple(sayer.name.split(" on ")[0] for sayer in sayers_in(question)) == speakers

@@ -84,11 +84,6 @@ def sayers_in(question: str) -> tuple[Sayer, ...]:
     return tuple(dict.fromkeys(sayers))
 
 
-def speakers_in(question: str) -> tuple[str, ...]:
-    """Of whom an English question asks what they said, as it writes their names."""
-    return tuple(sayer.name for sayer in sayers_in(question))
-
-
 def is_said_by(passage: Passage, question: str) -> bool:
     """Whether one of whom the question asks what he said speaks in a passage; or its title or its
     author is he, where it has no speaker."""

@@ -1,18 +1,16 @@
 """The numbers that Word computes for paragraphs of lists: ECMA-376, part 1, 17.9."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lxml import etree
 
+from atlas_search.readers.list_numbers import letters, roman
+
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _UNNUMBERED = frozenset({"bullet", "none", ""})
 _PLACE = re.compile(r"%([1-9])")
-_ROMAN = tuple(
-    zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-        ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"), strict=True)
-)  # fmt: skip
 _HIGHEST = 3000  # no list is longer, and no letters or roman numbers are
 _LEVELS = 9
 
@@ -146,18 +144,10 @@ def _count(count: int, kind: str) -> str:
     if not count:
         return ""
     if kind in ("lowerLetter", "upperLetter"):
-        letters = chr(ord("a") + (count - 1) % 26) * ((count - 1) // 26 + 1)
-        return letters if kind == "lowerLetter" else letters.upper()
+        return letters(count) if kind == "lowerLetter" else letters(count).upper()
     if kind in ("lowerRoman", "upperRoman"):
-        roman = "".join(_roman(count))
-        return roman if kind == "lowerRoman" else roman.upper()
+        return roman(count) if kind == "lowerRoman" else roman(count).upper()
     return ""
-
-
-def _roman(count: int) -> Iterator[str]:
-    for value, letters in _ROMAN:
-        yield letters * (count // value)
-        count %= value
 
 
 def _depth(element: etree._Element) -> int:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-_ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"))
+from atlas_search.readers.list_numbers import letters, roman
+
 _MARKS = {"parens": "({})", "parenright": "{})", "period": "{}.", "brackets": "[{}]"}
 
 
@@ -12,24 +13,10 @@ def item_label(place: int, kind: str, decoration: str) -> str:
     return _MARKS.get(decoration.lower(), "{}").format(text)
 
 
-def _letters(place: int) -> str:
-    """a to z, aa to zz, and so on: the letter again for each round."""
-    rounds, letter = divmod(place - 1, 26)
-    return chr(ord("a") + letter) * (rounds + 1)
-
-
-def _roman(place: int) -> str:
-    text = ""
-    for value, sign in _ROMAN:
-        text += sign * (place // value)
-        place %= value
-    return text + "i" * place
-
-
 _KINDS: dict[str, Callable[[int], str]] = {
     "arabic": str,
-    "alpha": _letters,
-    "alphaupper": lambda place: _letters(place).upper(),
-    "roman": _roman,
-    "romanupper": lambda place: _roman(place).upper(),
+    "alpha": letters,
+    "alphaupper": lambda place: letters(place).upper(),
+    "roman": roman,
+    "romanupper": lambda place: roman(place).upper(),
 }
