@@ -48,7 +48,8 @@ def to(address: str) -> Tracer:
     return Tracer(address, "none", content=True, delay=QUICK)
 
 
-def test_nothing_is_lost_while_a_server_comes_late() -> None:
+def test_nothing_is_lost_while_a_server_comes_late(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "atlas_search")
     port = free_port()
     tracer = to(f"http://127.0.0.1:{port}")
     spans(tracer, 3)

@@ -65,6 +65,7 @@ class Delivery:
         self._clock = clock
         self._stopped = threading.Event()
         self._told_at: float | None = None
+        self._said_so = False  # the last that was said is that no spans arrive
         self._client: httpx2.Client | None = None
         self.queue = SpanQueue(self._deliver, delay)
 
@@ -162,8 +163,11 @@ class Delivery:
     def _note(self, reply: _Reply, lost: int) -> None:
         if lost:
             self._fail(reply.reason, lost)
-        else:
-            self.problem = ""
+            return
+        self.problem = ""
+        if self._said_so:
+            self._said_so = False
+            log.info("%s gets spans now.", self._where)
 
     def _fail(self, reason: str, lost: int = 0) -> None:
         """Remember why spans do not arrive, and say so at most once in LOG_SECONDS."""
@@ -171,7 +175,7 @@ class Delivery:
         now = self._clock()
         if self._told_at is not None and now - self._told_at < LOG_SECONDS:
             return
-        self._told_at = now
+        self._told_at, self._said_so = now, True
         waiting, dropped = self.queue.waiting - lost, self.queue.dropped + lost
         log.warning(
             "%s gets no spans: %s. Waiting: %d, dropped: %d.", self._where, reason, waiting, dropped
