@@ -37,9 +37,8 @@ REASONS: Mapping[str, str] = {
         "divided by the cores that can be used. No server reaches 5 with less than seven cores."
     ),
     "extractive answer, beyond its search": (
-        "The eight quotes that cover most of the question are embedded, about ten milliseconds "
-        "each. Five take 64 ms and cost precision: .88 in place of .89 on public test sets, "
-        "with .71 in place of .74 on the worst. `EMBEDDING_RUNTIME=int8` takes three fifths."
+        "The three quotes that are likely to lead are embedded, about ten milliseconds each; how "
+        "similar the others are to the question is estimated from their passages."
     ),
     "one changed document": (
         "Every source file is looked at, and every document placed and counted. All else takes "

@@ -18,6 +18,7 @@ from atlas_search.answer.quotes.names import SUBJECT, on_the_named, people_of, s
 from atlas_search.answer.quotes.precedence import in_order, to_quote
 from atlas_search.answer.quotes.provisions import provision_in, words_of
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
+from atlas_search.answer.quotes.scores import PASSAGE, Asked, score_quotes, strength
 from atlas_search.answer.quotes.speakers import own_words
 from atlas_search.answer.quotes.unlike import unlike
 from atlas_search.answer.quotes.vectors import SentenceVectors
@@ -25,16 +26,13 @@ from atlas_search.core.domain import CheckedPassage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import all_terms
 from atlas_search.providers.embedding import Embedder
-from atlas_search.search.rerankers.fused import OWN_WEIGHTS
 
-COMPARED = 8  # quotes, by meaning; comparing 12 or all moved no figure by more than 0.005
+COMPARED = 8  # quotes; comparing 12 or all moved no figure by more than 0.005
 SHARE_OF_BEST = 0.7  # a further quote must score this share of the best one
-PASSAGE = 0.5  # weight of what is known of the passage
 BEYOND_TITLE = 0.3
 """What the title may add to the share that a quote covers of the question's other terms."""
 STANDS_THERE = 0.9
 """How likely the words of the provision asked for answer what it says."""
-KIND = 0.1  # weight of a quote's holding what kind of thing is asked for
 
 
 @dataclass(frozen=True)
@@ -160,15 +158,16 @@ class QuoteChooser:
 
     def choose(self, prompt: Extract) -> Chosen:
         """The best statements for the question and for each of its parts."""
-        asked = [
+        of_parts = [
             replace(prompt, question=part, question_vector=vector, parts={})
             for part, vector in prompt.parts.items()
         ]
-        found = [_found(one) for one in (prompt, *asked)]
-        vectors = self._vectors.of(quote.text for one in found for quote in one.quotes)
-        whole, *parts = (
-            _part(one, of_one, vectors) for one, of_one in zip((prompt, *asked), found, strict=True)
+        prompts = [prompt, *of_parts]
+        found = [_found(one) for one in prompts]
+        quotes = score_quotes(
+            [_asked(*each) for each in zip(prompts, found, strict=True)], self._vectors
         )
+        whole, *parts = map(_part, prompts, found, quotes)
         return Chosen(whole, tuple(parts))
 
 
@@ -200,13 +199,18 @@ def may_answer(question: str, quotes: Sequence[Quote]) -> list[Quote]:
     return words_of(place, quotes) if place else own_words(question, quotes)
 
 
-def _part(prompt: Extract, found: _Found, vectors: Mapping[str, NDArray[np.float32]]) -> Part:
+def _asked(prompt: Extract, found: _Found) -> Asked:
+    return Asked(
+        prompt.question, prompt.question_vector, found.quotes, prompt.passages, _evidence(prompt)
+    )
+
+
+def _part(prompt: Extract, found: _Found, scored: Sequence[Quote]) -> Part:
     if found.are_told:
-        told = _score(prompt, found.quotes, vectors)
-        signs = Signs(score=max((quote.score for quote in told), default=0.0))
-        return Part(prompt.question, tuple(told), Grounds(signs, STANDS_THERE))
-    scored = sorted(_score(prompt, found.quotes, vectors), key=lambda quote: quote.order)
-    best = [q for q in scored if q.score >= SHARE_OF_BEST * scored[0].score]
+        signs = Signs(score=max((quote.score for quote in scored), default=0.0))
+        return Part(prompt.question, tuple(scored), Grounds(signs, STANDS_THERE))
+    ordered = sorted(scored, key=lambda quote: quote.order)
+    best = [q for q in ordered if q.score >= SHARE_OF_BEST * ordered[0].score]
     best = in_order(prompt.question, best, asked_for(prompt.question), _evidence(prompt))
     quotes = on_the_named(prompt.question, unlike((), best))
     seen = grounds_of(prompt, quotes)
@@ -226,32 +230,6 @@ def weights_of(prompt: Extract, language: str) -> Mapping[str, float]:
     """The weights of the terms of its question, as the passages of a language have them."""
     terms = all_terms(prompt.question, language)
     return {term: weight for term, weight in prompt.term_weights.items() if term in terms}
-
-
-def _score(
-    prompt: Extract, found: Sequence[Quote], vectors: Mapping[str, NDArray[np.float32]]
-) -> list[Quote]:
-    """The mean of similarity and coverage, with what speaks for the passage and for the kind.
-
-    Chosen on the development halves of two public sets (`tests.benchmarks.truth`): the best quote
-    holds the answer in 0.81 and 0.46, one of three in 0.92 and 0.64.
-    """
-    asked, evidence = asked_for(prompt.question), _evidence(prompt)
-    scored = []
-    for quote in found:
-        similarity = float(np.clip(vectors[quote.text] @ prompt.question_vector, 0.0, 1.0))
-        held = asked.held(quote.text, evidence, prompt.question)
-        score = (similarity + quote.score) / 2 + KIND * held
-        score += PASSAGE * _strength(prompt.passages, quote)
-        scored.append(replace(quote, score=round(score, 6)))
-    return scored
-
-
-def _strength(passages: Sequence[CheckedPassage], quote: Quote) -> float:
-    """The signals of the passage itself, weighed as `fused` weighs them, in [0, 1]."""
-    signals = next(p.ranked.signals for p in passages if p.passage.id == quote.passage.id)
-    total = sum(OWN_WEIGHTS.values())
-    return sum(weight * signals.get(name, 0.0) for name, weight in OWN_WEIGHTS.items()) / total
 
 
 def _most_covering(prompt: Extract) -> list[Quote]:
@@ -278,7 +256,7 @@ def _most_covering(prompt: Extract) -> list[Quote]:
                 share = _covered(quote.terms | before, rest) / (sum(rest.values()) or 1.0)
                 coverage = min(coverage, share + BEYOND_TITLE)
             before = quote.terms
-            reach = coverage + PASSAGE * _strength(prompt.passages, quote)
+            reach = coverage + PASSAGE * strength(prompt.passages, quote)
             found.setdefault(quote.text, (reach, replace(quote, score=coverage)))
     best = sorted(found.values(), key=lambda each: (-each[0], each[1].rank, each[1].start))
     return [quote for _, quote in best]

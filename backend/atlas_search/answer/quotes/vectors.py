@@ -11,7 +11,7 @@ from atlas_search.providers.embedding import Embedder
 
 KEPT = 8192
 """Sentences whose vectors are kept, 12 MB of the default model: embedding those of one question
-takes three quarters of what an answer costs, and questions on one subject share them."""
+takes half of what an answer costs, and questions on one subject share them."""
 
 
 class SentenceVectors:

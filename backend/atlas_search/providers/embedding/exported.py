@@ -36,7 +36,7 @@ LEAST_COSINE: dict[Precision, float] = {"float32": 0.9999, "int8": 0.95}
 with rounded weights."""
 
 FEW = 2048
-"""Tokens up to which texts are embedded one by one, by the thread that asks. A question's eight
+"""Tokens up to which texts are embedded one by one, by the thread that asks. Eight
 sentences take 0.7 of the CPU so: as one batch a third of what the model reads is padding, and
 threads that share so little work wait for each other."""
 
