@@ -1,5 +1,6 @@
 """Running the server, and Phoenix beside it."""
 
+import gc
 import logging
 import os
 import shlex
@@ -45,6 +46,9 @@ PROBE_SECONDS = 0.5  # between two looks whether Phoenix answers
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
     check_start(settings)
+    # modules and their functions stay: to look through them for garbage stopped every request for
+    # 0.1 s, time and again while spans wait to be sent. What is opened from here on may be closed
+    gc.freeze()
     serving = ServedCollections(settings)
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")

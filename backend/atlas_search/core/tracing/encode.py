@@ -37,12 +37,18 @@ def encode(spans: Sequence[ReadableSpan]) -> bytes:
 
 def _add(sent: SentSpan, made: Made) -> int:
     """How many were lost."""
-    lost = made.failed
+    lost, add = made.failed, sent.attributes.add
     for name, value in made.attributes.items():
-        added = sent.attributes.add()
+        added = add()
         added.key = name
         try:
-            _put(added.value, value)
+            # ids and scores of hits, of which a search has thousands
+            if type(value) is str:
+                added.value.string_value = value
+            elif type(value) is float:
+                added.value.double_value = value
+            else:
+                _put(added.value, value)
         except (TypeError, ValueError):  # a type that OTLP does not have; half a character
             sent.attributes.pop()
             lost += 1

@@ -1,5 +1,6 @@
 """What the model and answers cost, over the bundled demo: generated text holds no answers."""
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -83,6 +84,17 @@ def embed_questions() -> dict[str, float]:
         "alone": lambda question: model._session.run(None, tokens[question]),
     }
     return medians(ways, asked, 2 * ROUNDS)
+
+
+def embed_made(questions: str) -> dict[str, float]:
+    """Milliseconds of processor of one of these questions embedded, and its tokens (mean)."""
+    from atlas_search.core.settings import load_settings
+    from atlas_search.providers.embedding.open import open_embedder
+
+    embedder = open_embedder(load_settings())
+    asked = json.loads(Path(questions).read_text())[:ASKED]
+    took = medians({"embed": embedder.embed_query}, asked, ROUNDS)
+    return took | {"tokens": sum(embedder.count_tokens(asked)) / len(asked)}
 
 
 def build_demo(folder: str) -> None:
