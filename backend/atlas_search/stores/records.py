@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import NotFound
 from atlas_search.core.web_address import with_link
@@ -17,6 +19,7 @@ from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import Filter, where
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Numbering, Order
+from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.record_files import BY_ROW, RecordFiles, Values
 from atlas_search.stores.record_rows import (
     DocumentColumns,
@@ -174,13 +177,17 @@ class Records:
         )
         return [str(value or "") for value in self._of_documents(value)]
 
-    def passage_counts(self) -> list[int]:
+    def passage_counts(self) -> IntArray:
         """How many passages each document has, by its index."""
         # a join with the documents, some of which have none, takes twice as long
         query = "SELECT document, COUNT(*) FROM {of}passages GROUP BY document"
-        counts = dict(map(tuple, self._rows(query)))
+        found = np.array(self._files.rows_in_turn(query), dtype=np.int64).reshape(-1, 2)
         documents = sum(n for (n,) in self._rows("SELECT COUNT(*) FROM {documents} d"))
-        return [counts.get(key, 0) for key in self._document_number.keys(range(documents))]
+        keys = self._document_number.keys(range(documents))
+        _, own, has = np.intersect1d(keys, found[:, 0], assume_unique=True, return_indices=True)
+        counts = np.zeros(documents, dtype=np.int64)
+        counts[own] = found[has, 1]
+        return counts
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """The passages in `rows`, in that order."""
@@ -399,22 +406,22 @@ class Records:
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""
-        query = (
-            f"SELECT name, origin, fingerprint, {self._content}, remarks, bytes, seconds "
-            "FROM {sources} s"
+        found = sorted(
+            self._files.rows_in_turn(
+                f"SELECT origin, name, fingerprint, {self._content}, remarks, bytes, seconds "
+                "FROM {sources} s"
+            )
         )
-        found = self._rows(query, outer="SELECT * FROM {} ORDER BY origin, name")
         return [
             SourceRow(name, origin, fingerprint, content, _remarks(remarks), size, seconds)
-            for name, origin, fingerprint, content, remarks, size, seconds in found
+            for origin, name, fingerprint, content, remarks, size, seconds in found
         ]
 
     def document_columns(self) -> DocumentColumns:
         """What makes each document the one it is, all at once: there may be tens of thousands."""
-        columns = "id, corpus, source, origin, key, stem, digest, characters, metadata"
-        found = self._rows(
-            f"SELECT document, {columns} FROM {{documents}} d",
-            outer=f"SELECT {columns} FROM {{}} ORDER BY document",
+        found = self._files.rows_in_turn(
+            "SELECT id, corpus, source, origin, key, stem, digest, characters, metadata "
+            "FROM {documents} d ORDER BY document"
         )
         return DocumentColumns(*zip(*self._document_number.in_order(found), strict=True))
 
