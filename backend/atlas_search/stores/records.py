@@ -5,6 +5,7 @@ import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -181,7 +182,8 @@ class Records:
         """How many passages each document has, by its index."""
         # a join with the documents, some of which have none, takes twice as long
         query = "SELECT document, COUNT(*) FROM {of}passages GROUP BY document"
-        found = np.array(self._files.rows_in_turn(query), dtype=np.int64).reshape(-1, 2)
+        rows = chain.from_iterable(self._files.rows_in_turn(query))
+        found = np.fromiter(rows, dtype=np.int64).reshape(-1, 2)
         documents = sum(n for (n,) in self._rows("SELECT COUNT(*) FROM {documents} d"))
         keys = self._document_number.keys(range(documents))
         _, own, has = np.intersect1d(keys, found[:, 0], assume_unique=True, return_indices=True)
@@ -412,18 +414,35 @@ class Records:
                 "FROM {sources} s"
             )
         )
+        new = tuple.__new__  # a call of the class for each takes twice as long
         return [
-            SourceRow(name, origin, fingerprint, content, _remarks(remarks), size, seconds)
+            new(SourceRow, (name, origin, fingerprint, content, _remarks(remarks), size, seconds))
             for origin, name, fingerprint, content, remarks, size, seconds in found
         ]
 
-    def document_columns(self) -> DocumentColumns:
-        """What makes each document the one it is, all at once: there may be tens of thousands."""
-        found = self._files.rows_in_turn(
-            "SELECT id, corpus, source, origin, key, stem, digest, characters, metadata "
-            "FROM {documents} d ORDER BY document"
+    def document_columns(self, corpora: Sequence[str]) -> DocumentColumns:
+        """What makes each document the one it is, all at once: there may be tens of thousands.
+
+        `corpora` are those of the documents, by index.
+        """
+        rows = self._files.rows_in_turn
+        found = rows(
+            "SELECT id, source, key, stem, digest, characters, metadata FROM {documents} d "
+            "ORDER BY document"
         )
-        return DocumentColumns(*zip(*self._document_number.in_order(found), strict=True))
+        # to name the only origin of all costs less than to read it of each
+        origins = sorted(
+            {origin for (origin,) in rows("SELECT DISTINCT origin FROM {documents} d")}
+        )
+        if len(origins) == 1:
+            of_origins = origins * len(found)
+        else:
+            each = rows("SELECT origin FROM {documents} d ORDER BY document")
+            of_origins = self._document_number.in_order([origin for (origin,) in each])
+        if len(found) != len(corpora):
+            raise ValueError(f"{len(found)} documents of {len(corpora)}")
+        ids, sources, *others = zip(*self._document_number.in_order(found), strict=True)
+        return DocumentColumns(ids, corpora, sources, of_origins, *others)
 
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
         """A document and its passages by the document's index."""
