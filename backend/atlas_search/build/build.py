@@ -114,6 +114,18 @@ class BuildReport:
         """How many records of the other files gave no document."""
         return sum(file.refused_records for file in self.told)
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, with every file."""
+        return {
+            "manifest": self.manifest.model_dump(mode="json"),
+            "files": [file._asdict() for file in self.files],
+            "changes": asdict(self.changes),
+            "read": self.read,
+            "embedded": self.embedded,
+            "unchanged": self.unchanged,
+            "seconds": self.seconds,
+        }
+
 
 @rare_collections()
 def build(
