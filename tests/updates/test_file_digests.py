@@ -86,6 +86,44 @@ def test_what_was_just_written_is_read_again(tmp_path: Path, file: Path, read: l
 
 
 @pytest.mark.usefixtures("settle")
+def test_only_what_is_as_it_was_counts_as_unchanged(tmp_path: Path, read: list[str]) -> None:
+    files = {name: tmp_path / f"{name}.txt" for name in ("same", "edited", "gone", "new")}
+    for name in ("same", "edited", "gone"):
+        files[name].write_text(name)
+        digest_of(tmp_path, *files.values())
+    rewrite(files["edited"])
+    files["gone"].unlink()
+    files["new"].write_text("new")
+    read.clear()
+    digests = FileDigests(tmp_path, "txt")
+    asked = [str(file) for file in files.values()]
+    assert digests.unchanged(asked) == [sha256_of(files["same"]), b"", b"", b""]
+    assert digests.unchanged([os.path.relpath(files["same"])]) == [b""]  # its whole path is known
+    assert FileDigests(tmp_path, "txt", read_all=True).unchanged(asked) == [b""] * 4
+    assert read == []
+    digests.of(files["edited"])
+    digests.keep()
+    assert FileDigests(tmp_path, "txt").unchanged(asked)[:2] == [
+        sha256_of(files["same"]),
+        sha256_of(files["edited"]),
+    ]
+
+
+def test_what_was_just_written_never_counts_as_unchanged(tmp_path: Path, file: Path) -> None:
+    digest(tmp_path, file)
+    assert FileDigests(tmp_path, "txt").unchanged([str(file)]) == [b""]
+
+
+def digest_of(folder: Path, *files: Path) -> None:
+    """Keep the digests of those of the files that there are."""
+    digests = FileDigests(folder, "txt")
+    for file in files:
+        if file.exists():
+            digests.of(file)
+    digests.keep()
+
+
+@pytest.mark.usefixtures("settle")
 def test_files_of_other_origins_stay_and_those_that_are_gone_go(
     tmp_path: Path, file: Path, read: list[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """A collection that was updated equals one built at once, whatever the order of changes."""
 
 import csv
+import json
 import random
 from io import StringIO
 from pathlib import Path
@@ -9,9 +10,24 @@ import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
+from atlas_search.build import change
+from atlas_search.build.corpora import Rule, by_rule
 from atlas_search.build.document_ids import Changes
+from atlas_search.build.version import _fingerprints
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.record_writer import SourceRow
+from atlas_search.stores.versions import ORDER
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import all_vectors, build_tiny, contents, document_ids, index, rows, write_sources
+from tests.tiny import (
+    all_vectors,
+    build_tiny,
+    contents,
+    document_ids,
+    index,
+    live,
+    rows,
+    write_sources,
+)
 from tests.updates.changes import problems
 
 
@@ -87,15 +103,60 @@ def test_a_store_that_was_updated_equals_one_built_at_once(seed: int, tmp_path: 
             random_edit(chance, files, random_file(chance))
         if step % 2:
             tables["b/t.csv"] = random_table(chance)
+        reports = {}
         for root, now, kind in chance.sample(sources, k=2):
-            build_tiny(write_sources(root, now), folder, hashes, kind=kind, size=size, overlap=0)
+            cut = {"size": size, "overlap": 0}
+            reports[kind] = build_tiny(write_sources(root, now), folder, hashes, kind=kind, **cut)
         assert not problems(folder)
         for root, _, kind in sources:
             at_once = tmp_path / f"fresh{step}"
-            build_tiny(root, at_once, HashEmbedder(), kind=kind, size=size, overlap=0)
+            new = build_tiny(root, at_once, HashEmbedder(), kind=kind, size=size, overlap=0)
+            assert (reports[kind].files, reports[kind].told) == (new.files, new.told)
+            assert new.told == tuple(each for each in new.files if each.remarks or each.refused)
+            assert len(new.files) == new.sources
         assert contents(folder) == contents(at_once)
         assert np.array_equal(all_vectors(folder), all_vectors(at_once))
         assert found(folder) == found(at_once)
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_sizes_are_shared_by_the_corpora_of_a_file_after_a_change(
+    shares: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a collection that was built at once shares them, by characters."""
+    monkeypatch.setattr(change, "WHOLE_UP_TO", 0 if shares else 5000)
+    monkeypatch.setattr(change, "RECENT_SHARE", 100)
+    monkeypatch.setattr(change, "REBUILD_SHARE", 100)
+    folder, at_once, root = tmp_path / "c", tmp_path / "new", tmp_path / "s"
+    rule = Rule(corpus_field="about")
+    for text in ("Bees give honey.", "Bees give wax and honey."):
+        table = [("sea", "Ships carry cloth."), ("farm", text), ("farm", "Cows give milk.")]
+        lines = "\n".join(f"{n},{about},{said}" for n, (about, said) in enumerate(table))
+        write_sources(root, {"a.csv": f"id,about,text\n{lines}\n", "b.csv": f"{_ONE_ROW}{text}\n"})
+        sources = by_rule([root], frozenset({".csv"}), rule)
+        report = build_tiny(sources, folder, HashEmbedder(), kind="csv")
+    assert (live(folder) / ORDER).exists() == shares
+    new = build_tiny(sources, at_once, HashEmbedder(), kind="csv")
+    assert report.files == new.files
+    assert contents_of_corpora(folder) == contents_of_corpora(at_once)
+    whole = sum((root / name).stat().st_size for name in ("a.csv", "b.csv"))
+    assert sum(corpus.bytes for corpus in new.manifest.corpora) == whole
+
+
+_ONE_ROW = "id,about,text\n9,farm,"
+
+
+def contents_of_corpora(folder: Path) -> list[dict[str, object]]:
+    return [c.model_dump(exclude={"seconds"}) for c in Manifest.read(folder).corpora]
+
+
+def test_fingerprints_are_written_as_json_writes_them() -> None:
+    """They are part of what tells whether a collection has changed, from version to version."""
+    names = ["a/x.txt", 'b/"\\.txt', "史/記.txt", "e\u0301\n.txt", "\U0001f600.txt"]
+    rows = [SourceRow(name, "txt", bytes(range(9, 41)), b"", (), 1, 0.5) for name in names]
+    each = [(row.origin, row.name, row.fingerprint.hex()) for row in rows]
+    assert _fingerprints(rows) == json.dumps(each, sort_keys=True, default=str)
+    assert _fingerprints([]) == "[]"
 
 
 def found(folder: Path) -> list[list[tuple[str, float, dict[str, float]]]]:

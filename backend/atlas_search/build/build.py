@@ -6,11 +6,14 @@ one, make it live in one step. A build that is killed goes on where it was.
 
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from itertools import chain, compress
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +64,7 @@ class BuildOptions:
     beside: Sequence[Path] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FileReport:
+class FileReport(NamedTuple):
     """What one source file gave, and what was left out of it or repaired.
 
     It is `refused` if it is of a kind that is read and gave no document; `refused_records` are
@@ -81,29 +83,51 @@ class FileReport:
 class BuildReport:
     """What a build did.
 
-    `files` are the sources of this build, `read` how many of them were read, `embedded` the texts
-    that had no vector. `seconds` is the time of this run.
+    `told` are the files of which there is something to tell: a remark, or that they were refused or
+    left out. `all_files` gives the reports of all `sources` of this build, which may be tens of
+    thousands; `read` is how many of them were read, `embedded` the texts that had no vector.
+    `seconds` is the time of this run.
     """
 
     manifest: Manifest
-    files: tuple[FileReport, ...]
+    told: tuple[FileReport, ...]
+    all_files: Callable[[], tuple[FileReport, ...]]
+    sources: int
     changes: Changes
     read: int
     embedded: int
     unchanged: bool
     seconds: float
 
+    @cached_property
+    def files(self) -> tuple[FileReport, ...]:
+        """Every source of this build, in order."""
+        return self.all_files()
+
     @property
     def refused(self) -> list[FileReport]:
         """The files that gave no document although their kind is read."""
-        return [file for file in self.files if file.refused]
+        return [file for file in self.told if file.refused]
 
     @property
     def refused_records(self) -> int:
         """How many records of the other files gave no document."""
-        return sum(file.refused_records for file in self.files)
+        return sum(file.refused_records for file in self.told)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, with every file."""
+        return {
+            "manifest": self.manifest.model_dump(mode="json"),
+            "files": [file._asdict() for file in self.files],
+            "changes": asdict(self.changes),
+            "read": self.read,
+            "embedded": self.embedded,
+            "unchanged": self.unchanged,
+            "seconds": self.seconds,
+        }
 
 
+@rare_collections()
 def build(
     folder: Path,
     sources: Sources,
@@ -118,7 +142,7 @@ def build(
     sources give no document, or if another build of the collection is running.
     """
     started = time.monotonic()
-    with lock(folder), rare_collections(), ExitStack() as opened:
+    with lock(folder), ExitStack() as opened:
         live = open_live(folder, or_none=options.force)
         if live:
             opened.callback(live.close)
@@ -152,7 +176,8 @@ def build(
             _origins(live, options),
             _answer_likelihood(sources, live),
         )
-        files = _file_reports(sources, plan, live, staging, options.origin)
+        given = list(_documents(plan, live, staging, options.origin))
+        remarks = _remarks(plan, options.origin)
         did = changes(live.columns if live else None, plan.documents)
         if live and _is_same(live, contents, embedder) and not options.force:
             manifest, embedded, unchanged = live.manifest, 0, True
@@ -176,7 +201,20 @@ def build(
         with suppress(OSError, sqlite3.DatabaseError):  # it is live; the next build forgets this
             staging.finish(options.origin)
     seconds = round(time.monotonic() - started, 3)
-    return BuildReport(manifest, files, did, plan.read, embedded, unchanged, seconds)
+    names = [file.name for file in sources.files]
+    gave = set(chain.from_iterable(each.sources for each in given))
+    to_tell = [name for name in names if name not in gave or name in remarks]
+    return BuildReport(
+        manifest,
+        _file_reports(to_tell, sources.left_out, remarks, given),
+        partial(_file_reports, names, sources.left_out, remarks, given),
+        len(names) + len(sources.left_out),
+        did,
+        plan.read,
+        embedded,
+        unchanged,
+        seconds,
+    )
 
 
 def _to_go_back_to(folder: Path, live: str) -> list[str]:
@@ -212,9 +250,13 @@ def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusS
     """The corpora that another origin fills."""
     if live is None:
         return []
-    pairs = zip(live.columns.corpora, live.columns.origins, strict=True)
-    others = {corpus for corpus, origin in pairs if origin != options.origin}
-    return [corpus for corpus in live.manifest.corpora if corpus.id in others]
+    return [
+        corpus
+        for corpus, own in zip(
+            live.manifest.corpora, live.documents_by_corpus.values(), strict=True
+        )
+        if {*live.columns.origins[own.start : own.stop]} - {options.origin}
+    ]
 
 
 def _origins(live: Live | None, options: BuildOptions) -> dict[str, Origin]:
@@ -229,58 +271,60 @@ def _origins(live: Live | None, options: BuildOptions) -> dict[str, Origin]:
     }
 
 
-def _file_reports(
-    sources: Sources, plan: Plan, live: Live | None, staging: Staging, origin: str
-) -> tuple[FileReport, ...]:
-    remarks = {row.name: row.remarks for row in plan.sources if row.origin == origin}
-    # few files have a remark, so few keys are asked for
-    keys: dict[str, set[str]] = {name: set() for name, said in remarks.items() if said}
-    passages: dict[str, list[int]] = {}
-    for of, source, key, count in _documents(plan, live, staging):
-        if of == origin:
-            passages.setdefault(source, []).append(count)
-            if source in keys:
-                keys[source].add(key)
-    reports = [
-        _file_report(
-            file.name,
-            passages.get(file.name, ()),
-            remarks.get(file.name, ()),
-            keys.get(file.name, set()),
-        )
-        for file in sources.files
-    ]
-    reports += [FileReport(name, 0, 0, (reason,)) for name, reason in sources.left_out]
-    return tuple(sorted(reports, key=lambda report: report.source))
+class _Given(NamedTuple):
+    """Of some documents of the build's origin: sources, keys, and numbers of passages."""
+
+    sources: Sequence[str]
+    keys: Sequence[str]
+    passages: Sequence[int]
 
 
-def _documents(
-    plan: Plan, live: Live | None, staging: Staging
-) -> Iterator[tuple[str, str, str, int]]:
-    """Origin, source and key of every document, and how many passages it has."""
+def _documents(plan: Plan, live: Live | None, staging: Staging, origin: str) -> Iterator[_Given]:
     counts = np.diff(live.first_rows).tolist() if live else []
     for part in plan.documents:
         if isinstance(part, Kept):
-            columns, own = part.columns, slice(part.documents.start, part.documents.stop)
-            each = (columns.origins[own], columns.sources[own], columns.keys[own], counts[own])
-            yield from zip(*each, strict=True)
-        else:
+            own = slice(part.documents.start, part.documents.stop)
+            columns = (part.sources, part.columns.keys[own], counts[own])
+            for is_own in (is_own for of, is_own in part.of_origins() if of == origin):
+                yield _Given(*(list(compress(each, is_own)) for each in columns))
+        elif part.found.provenance.origin == origin:
             found = part.found
-            passages = counts[found.number] if found.kept else len(staging.passages(found.number))
-            yield *found.identity, passages
+            count = counts[found.number] if found.kept else len(staging.passages(found.number))
+            yield _Given([found.source], [found.provenance.key], [count])
 
 
-def _file_report(
-    name: str, passages: Sequence[int], remarks: Sequence[tuple[str, str]], keys: set[str]
-) -> FileReport:
-    """`passages` are how many each document has, `remarks` pairs of a key and a text, `keys` those
-    of the documents."""
+def _remarks(plan: Plan, origin: str) -> dict[str, Sequence[tuple[str, str]]]:
+    """The remarks on the sources that have some, pairs of a key and a text."""
+    return {row.name: row.remarks for row in plan.sources if row.remarks and row.origin == origin}
+
+
+def _file_reports(
+    names: Sequence[str],
+    left_out: Iterable[tuple[str, str]],
+    remarks: Mapping[str, Sequence[tuple[str, str]]],
+    given: Iterable[_Given],
+) -> tuple[FileReport, ...]:
+    """Reports of the files with some `names`, and of those that are left out."""
+    passages: dict[str, list[int]] = {name: [] for name in names}
+    # few files have a remark, so few keys are asked for
+    keys: dict[str, set[str]] = {name: set() for name in names if name in remarks}
+    for of in given if names else ():
+        for source, key, count in zip(*of, strict=True):
+            if source in passages:
+                passages[source].append(count)
+            if source in keys:
+                keys[source].add(key)
+    reports = [FileReport(name, 0, 0, (reason,)) for name, reason in left_out]
+    for name, counts in passages.items():
+        report = FileReport(name, len(counts), sum(counts), refused=not counts)
+        reports.append(_remarked(report, remarks[name], keys[name]) if name in keys else report)
+    return tuple(sorted(reports, key=attrgetter("source")))
+
+
+def _remarked(report: FileReport, remarks: Sequence[tuple[str, str]], keys: set[str]) -> FileReport:
+    """A report with its `remarks`, pairs of a key and a text; `keys` are those of its documents."""
     records = {key for key, _ in remarks if key} - keys
-    return FileReport(
-        name,
-        len(passages),
-        sum(passages),
-        tuple(f"{key}: {remark}" if key else remark for key, remark in remarks),
-        refused=not passages,
-        refused_records=len(records) if passages else 0,
+    return report._replace(
+        remarks=tuple(f"{key}: {remark}" if key else remark for key, remark in remarks),
+        refused_records=len(records) if report.documents else 0,
     )

@@ -340,11 +340,17 @@ class _Writer:
 
 
 def _change_sources(records: RecentWriter, live: Live, sources: Iterable[SourceRow]) -> None:
-    before = {(source.origin, source.name): source for source in live.sources}
+    """Write the sources that the live version does not have so, and take out those it has else.
+
+    Those that stay are the very rows of the live version, of which there are tens of thousands.
+    """
+    sources = list(sources)
+    known, now = set(map(id, live.sources)), set(map(id, sources))
+    gone = {(row.origin, row.name): row for row in live.sources if id(row) not in now}
     for source in sources:
-        if before.pop((source.origin, source.name), None) != source:
+        if id(source) not in known and gone.pop((source.origin, source.name), None) != source:
             records.source(source)
-    for origin, name in before:
+    for origin, name in gone:
         records.remove_source(origin, name)
 
 

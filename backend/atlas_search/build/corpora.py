@@ -4,13 +4,15 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import pairwise
+from functools import cache, lru_cache
+from itertools import islice, pairwise, repeat, takewhile
+from operator import attrgetter, eq
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from atlas_search.build.rare_collections import rare_collections
 from atlas_search.build.source_file import Rule as Rule
 from atlas_search.build.source_file import SourceFile as SourceFile
 from atlas_search.build.walk import LEADS_OUT, leads_out, printable, real_paths, walk
@@ -61,6 +63,7 @@ class _Mapping(BaseModel):
     answer_likelihood: float | None = Field(None, ge=0, le=1)
 
 
+@rare_collections()
 def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) -> Sources:
     """One corpus per sub-folder of the only root; of several roots, each is a corpus itself.
 
@@ -70,7 +73,7 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     folders = _sub_folders(roots[0]) if len(roots) == 1 else list(roots)
     stray = [p for p in _visible(roots[0].iterdir()) if p.is_file()] if len(roots) == 1 else []
     left_out = [(printable(path.name), "outside the folders of the corpora") for path in stray]
-    files = []
+    files: list[SourceFile] = []
     for folder in folders:
         if len(roots) == 1 and leads_out(folder, inside):
             left_out.append((printable(folder.name), LEADS_OUT))
@@ -79,29 +82,29 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
         corpus = check_id(folder.name or folder.resolve().name, str(folder))
         rule = Rule(corpus, encoding=encoding)
-        for location, inner, reason in walk(folder, suffixes, inside):
-            name = f"{corpus}/{inner}"
-            if reason:
-                left_out.append((name, reason))
-            else:
-                files.append(SourceFile(location, name, inner, rule))
+        found = walk(folder, suffixes, inside)
+        names = [f"{corpus}/{inner}" for inner in found.names]
+        files += map(SourceFile, found.locations, names, found.names, repeat(rule))
+        left_out += [(f"{corpus}/{inner}", reason) for _, inner, reason in found.left_out]
     return _sources(files, left_out, {})
 
 
+@rare_collections()
 def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sources:
     """Every file below `roots` under one rule: a corpus for all, or the field that names it."""
-    files, left_out = [], []
+    files: list[SourceFile] = []
+    left_out: list[tuple[str, str]] = []
     inside = real_paths(roots)
     for root in roots:
-        for location, inner, reason in walk(root, suffixes, inside):
-            name = inner if len(roots) == 1 or root.is_file() else f"{printable(root.name)}/{inner}"
-            if reason:
-                left_out.append((name, reason))
-            else:
-                files.append(SourceFile(location, name, inner, rule))
+        above = "" if len(roots) == 1 or root.is_file() else f"{printable(root.name)}/"
+        found = walk(root, suffixes, inside)
+        names = [f"{above}{inner}" for inner in found.names]
+        files += map(SourceFile, found.locations, names, found.names, repeat(rule))
+        left_out += [(f"{above}{inner}", reason) for _, inner, reason in found.left_out]
     return _sources(files, left_out, {})
 
 
+@rare_collections()
 def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: str) -> Sources:
     """The corpora that a `corpora.toml` describes; its globs are relative to `root`.
 
@@ -110,8 +113,20 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     """
     corpora = _read_mapping(mapping)
     files, left_out = [], []
+    by_id = {corpus.id: corpus for corpus in corpora.corpus}
+
+    @cache  # what a rule says is written down for each, and files share few
+    def rule_of(id_: str, entries: tuple[int, ...]) -> Rule:
+        corpus = by_id[id_]
+        metadata = dict(corpus.metadata)
+        for entry in entries:
+            metadata |= corpora.document[entry].metadata
+        return Rule(id_, "", metadata, corpus.encoding or encoding, corpus.language)
+
     own = str(mapping.absolute())
-    for location, name, reason in walk(root, suffixes, real_paths([root])):
+    walked = walk(root, suffixes, real_paths([root]))
+    taken = zip(walked.locations, walked.names, repeat(""))
+    for location, name, reason in (*taken, *walked.left_out):
         if (
             name == FILE_NAME
             or location == own
@@ -125,8 +140,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
             left_out.append((name, reason))
         else:
             corpus, pattern = match
-            metadata = corpus.metadata | _metadata_of(name, corpora.document)
-            rule = Rule(corpus.id, "", metadata, corpus.encoding or encoding, corpus.language)
+            rule = rule_of(corpus.id, _entries(name, corpora.document))
             files.append(SourceFile(location, name, _below(pattern, name), rule))
     found = _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
     return replace(found, answer_likelihood=corpora.answer_likelihood)
@@ -197,13 +211,13 @@ def _first_match(name: str, corpora: Iterable[_Corpus]) -> tuple[_Corpus, str] |
     )
 
 
-def _metadata_of(name: str, documents: Iterable[_Document]) -> dict[str, Any]:
-    """What the mapping says about one file; of several entries the last counts."""
-    found: dict[str, Any] = {}
-    for document in documents:
-        if any(_matches(name, pattern) for pattern in document.include):
-            found |= document.metadata
-    return found
+def _entries(name: str, documents: Sequence[_Document]) -> tuple[int, ...]:
+    """Which entries of the mapping say something about one file; of several the last counts."""
+    return tuple(
+        number
+        for number, document in enumerate(documents)
+        if any(_matches(name, pattern) for pattern in document.include)
+    )
 
 
 def _matches(name: str, pattern: str) -> bool:
@@ -219,13 +233,14 @@ def _compile_glob(pattern: str) -> re.Pattern[str]:
 
 
 def _below(pattern: str, name: str) -> str:
-    """`name` without the folders that `pattern` spells out."""
-    fixed = []
-    for part in PurePosixPath(pattern).parts[:-1]:
-        if re.search(r"[*?]", part):
-            break
-        fixed.append(part)
-    return PurePosixPath(name).relative_to(*fixed).as_posix() if fixed else name
+    """`name` without the folders that `pattern`, which it matches, spells out."""
+    return name.removeprefix(_fixed_folders(pattern))
+
+
+@lru_cache(maxsize=1024)
+def _fixed_folders(pattern: str) -> str:
+    fixed = takewhile(lambda part: not re.search(r"[*?]", part), PurePosixPath(pattern).parts[:-1])
+    return "".join(f"{part}/" for part in fixed)
 
 
 def _sub_folders(root: Path) -> list[Path]:
@@ -247,11 +262,12 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
 def _sources(
     files: Iterable[SourceFile], left_out: Iterable[tuple[str, str]], labels: Mapping[str, str]
 ) -> Sources:
-    ordered = sorted(files, key=lambda file: file.name)
-    for before, file in pairwise(ordered):
-        if before.name == file.name:
-            raise SourceError(
-                f"{before.location} and {file.location} would both be called {file.name!r}. "
-                "Rename a folder, or give one that holds both."
-            )
+    ordered = sorted(files, key=attrgetter("name"))
+    names = [file.name for file in ordered]
+    if any(map(eq, names, islice(names, 1, None))):
+        before, file = next(pair for pair in pairwise(ordered) if pair[0].name == pair[1].name)
+        raise SourceError(
+            f"{before.location} and {file.location} would both be called {file.name!r}. "
+            "Rename a folder, or give one that holds both."
+        )
     return Sources(tuple(ordered), tuple(sorted(left_out)), labels)

@@ -1,9 +1,8 @@
 """All documents of a collection in their order: those kept from the live version, and new ones."""
 
 import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from atlas_search.core.errors import SourceError
@@ -67,10 +66,15 @@ class Kept:
         return self.columns.digests[self.documents.start : self.documents.stop]
 
     @property
-    def sources(self) -> Sequence[tuple[str, str]]:
-        """The origin and source of each of its documents, in order."""
-        own = slice(self.documents.start, self.documents.stop)
-        return list(zip(self.columns.origins[own], self.columns.sources[own], strict=True))
+    def sources(self) -> Sequence[str]:
+        """The source of each of its documents, in order."""
+        return self.columns.sources[self.documents.start : self.documents.stop]
+
+    def of_origins(self) -> Iterator[tuple[str, Sequence[bool]]]:
+        """Every origin of its documents, and which of them, in order, are of it."""
+        origins = self.columns.origins[self.documents.start : self.documents.stop]
+        for origin in sorted(set(origins)):
+            yield origin, [own == origin for own in origins]
 
 
 @dataclass(frozen=True)
@@ -143,9 +147,12 @@ def changes(before: DocumentColumns | None, now: Iterable[Kept | Placed]) -> Cha
     )
 
 
-def content_digest(documents: Iterable[Kept | Placed], *settings: object) -> str:
-    """Equal for equal documents and settings: what decides whether to build at all."""
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
+def content_digest(documents: Iterable[Kept | Placed], settings: Iterable[str]) -> str:
+    """Equal for equal documents and settings: what decides whether to build at all.
+
+    Each of the `settings` is JSON.
+    """
+    digest = hashlib.sha256(f"[{', '.join(settings)}]".encode())
     for part in documents:
         if isinstance(part, Kept):
             pairs = zip(part.ids, part.digests, strict=True)

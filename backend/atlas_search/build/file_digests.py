@@ -4,9 +4,9 @@ import hashlib
 import os
 import sqlite3
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 KEPT = ".sources.sqlite"
 """Beside the versions of a collection. Without it every file is read, and nothing else is lost."""
@@ -23,9 +23,9 @@ CREATE TABLE IF NOT EXISTS files (
 """
 
 
-class _Known(NamedTuple):
-    state: str
-    digest: bytes
+_Known = tuple[str, bytes]
+"""The state of a file, and its digest."""
+_UNKNOWN: _Known = "", b""
 
 
 class FileDigests:
@@ -42,38 +42,60 @@ class FileDigests:
         self._kept = self._read()  # in any case: a damaged list goes before it is written to
         self._before: dict[str, _Known] = {} if read_all else self._kept
         self._now: dict[str, _Known] = {}
+        self._asked: set[str] = set()
+
+    def unchanged(self, files: Iterable[str]) -> list[bytes]:
+        """The SHA-256 of each of these files that is as it was when it was read last.
+
+        Of others, and of those that are not there, it is empty: `of` tells of them.
+        """
+        before, now = self._before, self._now
+        found = []
+        for name in files:
+            known = before.get(name, _UNKNOWN)
+            try:
+                is_same = _state(os.stat(name)) == known[0]
+            except OSError:
+                is_same = False
+            if is_same:
+                now[name] = known
+            found.append(known[1] if is_same else b"")
+        return found
 
     def of(self, file: Path | str) -> bytes:
         """The SHA-256 of its bytes. Raises OSError."""
         # a process may stand in a folder that is gone, and has no need of it for a whole path
         name = str(file) if os.path.isabs(file) else os.path.join(os.getcwd(), file)
-        s = os.stat(name)
-        state = f"{s.st_dev} {s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}"
+        now = os.stat(name)
+        state = _state(now)
         known = self._now.get(name) or self._before.get(name)
-        if known is None or known.state != state:
-            is_settled = time.time_ns() - max(s.st_mtime_ns, s.st_ctime_ns) > _SETTLED_NS
-            known = _Known(state if is_settled else "", sha256_of(file))
+        if known is None or known[0] != state:
+            is_settled = time.time_ns() - max(now.st_mtime_ns, now.st_ctime_ns) > _SETTLED_NS
+            known = state if is_settled else "", sha256_of(file)
         self._now[name] = known
-        return known.digest
+        self._asked.add(name)
+        return known[1]
 
     def keep(self) -> None:
         """Keep those that were asked for, and forget the others of this origin.
 
         What lies below a folder whose name is no text is read each time.
         """
-        settled = {
-            name: known for name, known in self._now.items() if known.state and _is_text(name)
-        }
-        gone = [(self._origin, name) for name in self._kept.keys() - settled.keys()]
-        rows = [
-            (self._origin, name, *known)
-            for name, known in settled.items()
-            if self._kept.get(name) != known
-        ]
+        # all others are as they were
+        asked = [(name, self._now[name]) for name in self._asked]
+        settled = [(name, known) for name, known in asked if known[0] and _is_text(name)]
+        gone = self._kept.keys() - self._now.keys()
+        gone |= {name for name, (state, _) in asked if not state and name in self._kept}
         with closing(sqlite3.connect(self._path)) as connection, connection:
             connection.executescript(_SCHEMA)
-            connection.executemany("DELETE FROM files WHERE origin = ? AND path = ?", gone)
-            connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", rows)
+            connection.executemany(
+                "DELETE FROM files WHERE origin = ? AND path = ?",
+                ((self._origin, name) for name in gone),
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
+                ((self._origin, name, *known) for name, known in settled),
+            )
 
     def _read(self) -> dict[str, _Known]:
         if not self._path.exists():
@@ -85,7 +107,12 @@ class FileDigests:
         except sqlite3.DatabaseError:  # damaged: it only saves work
             self._path.unlink()
             return {}
-        return {path: _Known(state, digest) for path, state, digest in found}
+        return {path: (state, digest) for path, state, digest in found}
+
+
+def _state(file: os.stat_result) -> str:
+    """What changes whenever a file is written to."""
+    return f"{file.st_dev} {file.st_ino} {file.st_size} {file.st_mtime_ns} {file.st_ctime_ns}"
 
 
 def _is_text(name: str) -> bool:

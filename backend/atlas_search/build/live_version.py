@@ -145,10 +145,17 @@ class Live:
         """How many passages each corpus has, in order."""
         return {corpus.id: corpus.passages for corpus in self.manifest.corpora}
 
+    @property
+    def documents_by_corpus(self) -> dict[str, range]:
+        """The documents of each corpus, in order."""
+        ends = np.cumsum([0, *(corpus.documents for corpus in self.manifest.corpora)]).tolist()
+        ranges = (range(first, end) for first, end in pairwise(ends))
+        return dict(zip((corpus.id for corpus in self.manifest.corpora), ranges, strict=True))
+
     @cached_property
     def first_rows(self) -> IntArray:
         """The first passage row of each document, and the number of rows last."""
-        return np.cumsum([0, *self.records.passage_counts()])
+        return np.concatenate([[0], np.cumsum(self.records.passage_counts())])
 
     def passages_of(self, kept: Kept) -> IntArray:
         """How many passages each document of a run has."""
@@ -204,7 +211,8 @@ class Live:
     @cached_property
     def columns(self) -> DocumentColumns:
         """What makes each of its documents the one it is."""
-        return self.records.document_columns()
+        corpora = [id_ for id_, own in self.documents_by_corpus.items() for _ in own]
+        return self.records.document_columns(corpora)
 
     def found(self, index: int) -> FoundDocument:
         """One of its documents, as kept."""

@@ -68,22 +68,27 @@ class Preparation:
         `digest_of` gives the SHA-256 of a file's bytes.
         """
         try:
-            contents = [digest_of(file.location)]
+            content = digest_of(file.location)
         except IsADirectoryError:
-            contents = [digest_of(part) for part in _parts(file.path)]
-        return self._fingerprint(file, contents)
+            content = b"".join(digest_of(part) for part in _parts(file.path))
+        return self.fingerprint_of(file, content)
 
-    def fingerprint_before(self, file: SourceFile, content: bytes) -> bytes:
-        """That of a file when its bytes had the SHA-256 `content`, read and cut as it is now."""
-        return self._fingerprint(file, [content])
+    def fingerprint_of(self, file: SourceFile, content: bytes) -> bytes:
+        """That of a file when its bytes have the SHA-256 `content`, read and cut as it is now."""
+        return self.fingerprints_of([file], [content])[0]
 
-    def _fingerprint(self, file: SourceFile, contents: Iterable[bytes]) -> bytes:
+    def fingerprints_of(
+        self, files: Iterable[SourceFile], contents: Iterable[bytes]
+    ) -> list[bytes]:
+        """The same of several files."""
         # the parts of one list, of which those that all files share are written once
-        said = f"{self._begun}{_as_json_string(file.stem)}, {self._said_of(file.rule)}]"
-        digest = hashlib.sha256(said.encode())
-        for content in contents:
-            digest.update(content)
-        return digest.digest()
+        begun, said_of, sha256 = self._begun, self._said_of, hashlib.sha256
+        return [
+            sha256(
+                f"{begun}{_as_json_string(file.stem)}, {said_of(file.rule)}]".encode() + content
+            ).digest()
+            for file, content in zip(files, contents, strict=True)
+        ]
 
     @cached_property
     def _begun(self) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
+from operator import attrgetter
 from typing import Self
 
 import numpy as np
@@ -25,6 +27,9 @@ from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.staging import Staging
 
 Progress = Callable[[int, int], None]
+
+LOOKED_AT = 1000
+"""Files that are looked at between two reports of progress, unless they have changed."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +62,17 @@ def read_sources(
     """
     origin = preparation.origin
     records = _Records.of(live, origin)
-    known = {name: _as_it_was_read(row, again=every) for name, row in records.sources.items()}
     total = len(sources.files)
     progress(0, total)
-    sorted_out = _Sorted(known, records, staging, preparation, limits)
-    for file in sources.files:
-        sorted_out.add(file, digests)
-        progress(sorted_out.at_hand, total)
-    unread = sorted_out.unread
+    sorted_out = _Sorted(records, records.known(again=every), staging, preparation, limits)
+    for start in range(0, total, LOOKED_AT):
+        changed = sorted_out.but_unchanged(sources.files[start : start + LOOKED_AT], digests)
+        progress(len(sorted_out.stay), total)
+        for file, before in changed:
+            sorted_out.add(file, before, digests)
+            progress(len(sorted_out.stay), total)
+    unread = sorted_out.unread()
+    progress(total - len(unread), total)
     stage = StagingOfFiles(preparation, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
         for done, (file, given) in enumerate(reading, start=1):
@@ -73,150 +81,183 @@ def read_sources(
     digests.keep()
     kept, new = sorted_out.after_reading()
     rows = [source for source in (live.sources if live else []) if source.origin != origin]
-    rows += [*kept.values(), *staging.sources(origin, new)]
+    rows += [*kept, *staging.sources(origin, new)]
     stay = records.staying(kept, staging.kept(origin), new)
     staged = _documents_of_staging(staging, origin, new)
     if not staged and not (stay & records.is_own).any():
         raise SourceError(_nothing(sources, rows, origin))
     languages = _languages(sources, preparation, records, stay, staged)
     documents = _placed(live, stay, staged, languages)
-    return Plan(documents, sorted(rows, key=lambda row: (row.origin, row.name)), len(unread))
+    rows.sort(key=attrgetter("name"))  # which makes no pairs, as both at once would
+    rows.sort(key=attrgetter("origin"))
+    return Plan(documents, rows, len(unread))
 
 
 @dataclass
 class _Sorted:
     """The files of one origin: those that stay as the live version has them, and new ones.
 
-    `known` are the sources of the live version, by name; `unread` are the new files that the
-    staging area does not have as they are now, with their fingerprints.
+    `known` are the sources of the live version, by name, that are not among them yet; of the `new`
+    ones there is what they were before, and their fingerprint.
     """
 
-    known: dict[str, SourceRow]
     records: "_Records"
+    known: dict[str, SourceRow]
     staging: Staging
     preparation: Preparation
     limits: Limits
-    stay: list[str] = field(default_factory=list)
-    new: list[str] = field(default_factory=list)
-    unread: list[tuple[SourceFile, bytes]] = field(default_factory=list)
+    stay: list[SourceRow] = field(default_factory=list)
+    new: list[tuple[SourceFile, SourceRow | None, bytes]] = field(default_factory=list)
 
-    @property
-    def at_hand(self) -> int:
-        """How many of the files so far need not be read."""
-        return len(self.stay) + len(self.new) - len(self.unread)
+    def but_unchanged(
+        self, files: Sequence[SourceFile], digests: FileDigests
+    ) -> list[tuple[SourceFile, SourceRow | None]]:
+        """The files of these that may have changed, with what they were; the others stay.
 
-    def add(self, file: SourceFile, digests: FileDigests) -> None:
-        """Sort out the next file."""
-        before = self.known.get(file.name)
+        There are tens of thousands of the others: of each nothing more is asked.
+        """
+        contents = digests.unchanged([file.location for file in files])
+        prints = self.preparation.fingerprints_of(files, contents)
+        changed = []
+        for file, content, fingerprint in zip(files, contents, prints, strict=True):
+            before = self.known.pop(file.name, None)
+            if content and before and before.fingerprint == fingerprint:
+                self.stay.append(before)
+            else:
+                changed.append((file, before))
+        return changed
+
+    def add(self, file: SourceFile, before: SourceRow | None, digests: FileDigests) -> None:
+        """Sort out a file that may have changed."""
         try:
             fingerprint = self.preparation.fingerprint(file, digests.of)
         except OSError as error:
             fingerprint = b"unreadable"
-            if file.name in self.records.had:
+            if before and file.name in self.records.had:
                 # a disk that is away for a moment must not empty the collection
-                reason = f"cannot be read now ({error.strerror})"
-                self.known[file.name] = _kept(self.known[file.name], reason)
-                self.stay.append(file.name)
+                self.stay.append(_kept(before, f"cannot be read now ({error.strerror})"))
                 return
         if before and self._is_of(before.fingerprint, fingerprint):
-            self.stay.append(file.name)
-            return
-        self.new.append(file.name)
-        asked = self.records.told(file, before, self.preparation)
-        is_staged = self._is_of(self._staged.get(file.name), fingerprint)
-        if not is_staged or not _would_keep(asked, self._kept_by_source.get(file.name, {})):
-            self.unread.append((asked, fingerprint))
+            self.stay.append(before)
+        else:
+            self.new.append((file, before, fingerprint))
+
+    def unread(self) -> list[tuple[SourceFile, bytes]]:
+        """The new files that the staging area does not have as they are now."""
+        documents = self.records.documents_of({file.name for file, _, _ in self.new})
+        staged = self.staging.fingerprints(self.preparation.origin)
+        taken = self.staging.kept(self.preparation.origin)
+        found = []
+        for file, before, fingerprint in self.new:
+            own = documents.get(file.name, ())
+            asked = self.records.told(file, before, own, self.preparation)
+            is_staged = self._is_of(staged.get(file.name), fingerprint)
+            if not is_staged or not _would_keep(asked, taken.get(file.name, {})):
+                found.append((asked, fingerprint))
+        return found
 
     def _is_of(self, kept: bytes | None, fingerprint: bytes) -> bool:
         """Whether what is kept of a file is of it as it is now: read, or beyond the limits."""
         return kept == fingerprint or kept == self.limits.fingerprint(fingerprint)
 
-    def after_reading(self) -> tuple[dict[str, SourceRow], list[str]]:
-        """The sources that stay, by name, and the names of the others.
+    def after_reading(self) -> tuple[list[SourceRow], list[str]]:
+        """The sources that stay, and the names of the others.
 
         One of the live version that turned out to be unreadable for now stays too.
         """
-        had = [name for name in self.new if name in self.records.had]
+        before = {file.name: row for file, row, _ in self.new if row}
+        had = before.keys() & self.records.documents_of(before.keys()).keys()
         away = {
-            row.name: _kept(self.known[row.name], "; ".join(reason for _, reason in row.remarks))
-            for row in self.staging.sources(self.preparation.origin, had)
+            row.name: _kept(before[row.name], "; ".join(reason for _, reason in row.remarks))
+            for row in self.staging.sources(self.preparation.origin, sorted(had))
             if row.fingerprint == TRY_AGAIN
         }
-        stay = {name: self.known[name] for name in self.stay}
-        return stay | away, [name for name in self.new if name not in away]
-
-    @cached_property
-    def _staged(self) -> Mapping[str, bytes]:
-        return self.staging.fingerprints(self.preparation.origin)
-
-    @cached_property
-    def _kept_by_source(self) -> Mapping[str, Mapping[str, bytes]]:
-        return self.staging.kept(self.preparation.origin)
+        new = [file.name for file, _, _ in self.new if file.name not in away]
+        return [*self.stay, *away.values()], new
 
 
 @dataclass(frozen=True)
 class _Records:
-    """What the live version has of one origin: sources by name, and which documents are its own."""
+    """What the live version has of one origin: its sources, and which documents are its own."""
 
     live: Live | None
-    sources: Mapping[str, SourceRow]
+    sources: Sequence[SourceRow]
     is_own: NDArray[np.bool_]
 
     @classmethod
     def of(cls, live: Live | None, origin: str) -> Self:
         if live is None:
-            return cls(None, {}, np.zeros(0, dtype=bool))
-        sources = {source.name: source for source in live.sources if source.origin == origin}
-        is_own = np.array([own == origin for own in live.columns.origins], dtype=bool)
+            return cls(None, (), np.zeros(0, dtype=bool))
+        sources = [source for source in live.sources if source.origin == origin]
+        origins = live.columns.origins
+        is_own = np.fromiter(map(origin.__eq__, origins), bool, len(origins))
         return cls(live, sources, is_own)
 
-    @cached_property
-    def documents(self) -> Mapping[str, Sequence[int]]:
-        """The indices of its documents by the name of their source."""
-        found: dict[str, list[int]] = {}
-        if self.live:
-            sources = self.live.columns.sources
-            for index in np.flatnonzero(self.is_own).tolist():
-                found.setdefault(sources[index], []).append(index)
+    def known(self, *, again: bool) -> dict[str, SourceRow]:
+        """Its sources by name, without what was said while they could not be read.
+
+        With `again` they are to be read again.
+        """
+        found = {source.name: source for source in self.sources}
+        for source in self.sources:
+            if source.remarks or again:  # as few have
+                found[source.name] = _as_it_was_read(source, again=again)
         return found
 
     @cached_property
     def had(self) -> frozenset[str]:
         """The names of the sources that gave a document."""
-        return frozenset(self.documents.keys() & self.sources.keys())
+        if self.live is None:
+            return frozenset()
+        gave = frozenset(compress(self.live.columns.sources, self.is_own.tolist()))
+        return gave & {source.name for source in self.sources}
+
+    def documents_of(self, names: Collection[str]) -> Mapping[str, Sequence[int]]:
+        """The indices of the documents of some sources, by name."""
+        found: dict[str, list[int]] = {}
+        if self.live:
+            sources = self.live.columns.sources
+            for index in [index for index, name in enumerate(sources) if name in names]:
+                if self.is_own[index]:
+                    found.setdefault(sources[index], []).append(index)
+        return found
 
     def told(
-        self, file: SourceFile, before: SourceRow | None, preparation: Preparation
+        self,
+        file: SourceFile,
+        before: SourceRow | None,
+        own: Sequence[int],
+        preparation: Preparation,
     ) -> SourceFile:
-        """The file with the digests of its documents, if all but its bytes is as it was `before`.
+        """The file with the digests of its `own` documents, if all but its bytes is as it was
+        `before`.
 
         Most records of a table are the same when one of them has changed.
         """
-        own = self.documents.get(file.name)
         if self.live is None or not own or before is None or not before.content:
             return file
-        if preparation.fingerprint_before(file, before.content) != before.fingerprint:
+        if preparation.fingerprint_of(file, before.content) != before.fingerprint:
             return file
         keys, digests = self.live.columns.keys, self.live.columns.digests
         return file._replace(known={keys[index]: digests[index] for index in own})
 
     def staying(
         self,
-        names: Collection[str],
+        sources: Iterable[SourceRow],
         keys: Mapping[str, Collection[str]],
-        changed: Iterable[str],
+        changed: Collection[str],
     ) -> NDArray[np.bool_]:
-        """Which documents stay: those of other origins, of the sources with some `names`, and of
-        each `changed` source those with the `keys` that are given for it."""
+        """Which documents stay: those of other origins, of some `sources`, and of each `changed`
+        source those with the `keys` that are given for it."""
         stay = ~self.is_own
         if self.live is None:
             return stay
         columns = self.live.columns
-        own = [source in names for source in columns.sources]
-        stay |= np.array(own, dtype=bool)
-        for name in changed:
+        names = {source.name for source in sources}
+        stay |= np.fromiter(map(names.__contains__, columns.sources), bool, len(stay))
+        for name, own in self.documents_of(set(changed)).items():
             kept = keys.get(name, ())
-            for index in self.documents.get(name, ()):
+            for index in own:
                 stay[index] = columns.keys[index] in kept
         return stay
 
@@ -231,8 +272,6 @@ def _kept(source: SourceRow, reason: str) -> SourceRow:
 
 def _as_it_was_read(source: SourceRow, *, again: bool) -> SourceRow:
     """A source without what was said while it could not be read; `again` if it is to be read."""
-    if not source.remarks and not again:  # as most are
-        return source
     remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
     fingerprint = TRY_AGAIN if again else source.fingerprint
     return source._replace(remarks=remarks, fingerprint=fingerprint)
@@ -266,11 +305,14 @@ def _languages(
     else the one it has."""
     fillers: dict[str, str] = {}
     if records.live:
-        columns, own = records.live.columns, (stay & records.is_own).tolist()
-        each = zip(columns.corpora, columns.sources, own, strict=True)
-        fillers = {corpus: source for corpus, source, is_own in each if is_own}
+        sources_of, own = records.live.columns.sources, stay & records.is_own
+        for corpus, documents in records.live.documents_by_corpus.items():
+            filled = np.flatnonzero(own[documents.start : documents.stop])
+            if len(filled):
+                fillers[corpus] = sources_of[documents.start + int(filled[-1])]
     fillers |= {found.corpus: found.source for found in staged}
-    rules = {file.name: file.rule for file in sources.files}
+    names = set(fillers.values())
+    rules = {name: rule for _, name, _, rule, _ in sources.files if name in names}
     return {
         corpus: preparation.language(rules[source], corpus) for corpus, source in fillers.items()
     }
@@ -286,10 +328,12 @@ def _placed(
     found = [replace(each, language=languages[each.corpus]) for each in staged]
     if live is None:
         return place(found)
-    known = live.manifest.languages
+    known, of_corpora = live.manifest.languages, live.documents_by_corpus
     turned = {corpus for corpus, language in languages.items() if known.get(corpus) != language}
     if turned:
-        is_turned = np.array([corpus in turned for corpus in live.columns.corpora], dtype=bool)
+        is_turned = np.zeros(len(stay), dtype=bool)
+        for corpus in turned & of_corpora.keys():
+            is_turned[of_corpora[corpus].start : of_corpora[corpus].stop] = True
         again = [live.found(index) for index in np.flatnonzero(stay & is_turned).tolist()]
         found += [replace(each, language=languages[each.corpus]) for each in again]
         stay = stay & ~is_turned

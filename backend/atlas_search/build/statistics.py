@@ -4,6 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -38,12 +39,22 @@ class Counted(NamedTuple):
     metadata: Metadata
 
 
+class _Given(NamedTuple):
+    """The sources of documents of one corpus and origin, and how many characters each document
+    has."""
+
+    corpus: str
+    origin: str
+    sources: Sequence[str]
+    characters: Sequence[int]
+
+
 class Counter:
     """Counts documents as they pass, in order of corpus."""
 
     def __init__(self) -> None:
         self._corpora: dict[str, _Corpus] = {}
-        self._characters: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        self._given: list[_Given] = []
         self._fields = FieldCounter()
         self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
@@ -56,11 +67,11 @@ class Counter:
         corpus.characters += counted.characters
         corpus.words += counted.words
         corpus.digest.update(found.provenance.digest)
-        of_source = self._characters[found.provenance.origin, found.source]
-        of_source[found.corpus] = of_source.get(found.corpus, 0) + counted.characters
+        origin = found.provenance.origin
+        self._given.append(_Given(found.corpus, origin, [found.source], [counted.characters]))
         self._fields.add([counted.metadata])
-        self.origins[found.provenance.origin][0] += 1
-        self.origins[found.provenance.origin][1] += counted.passages
+        self.origins[origin][0] += 1
+        self.origins[origin][1] += counted.passages
 
     def keep(
         self,
@@ -77,14 +88,11 @@ class Counter:
         corpus.characters += sum(characters)
         corpus.words += int(words.sum())
         corpus.digest.update(b"".join(kept.digests))
-        for (origin, source), size, count in zip(
-            kept.sources, characters, passages.tolist(), strict=True
-        ):
-            of_source = self._characters[origin, source]
-            of_source[kept.corpus] = of_source.get(kept.corpus, 0) + size
-            of_origin = self.origins[origin]
-            of_origin[0] += 1
-            of_origin[1] += count
+        for origin, is_own in kept.of_origins():
+            sources, sizes = compress(kept.sources, is_own), compress(characters, is_own)
+            self._given.append(_Given(kept.corpus, origin, list(sources), list(sizes)))
+            self.origins[origin][0] += sum(is_own)
+            self.origins[origin][1] += int(passages[is_own].sum())
         self._fields.add(metadata)
 
     def passages(self) -> dict[str, int]:
@@ -122,16 +130,43 @@ class Counter:
         )
 
     def _shares(self, sources: Iterable[SourceRow]) -> tuple[dict[str, float], dict[str, float]]:
+        corpus_of, shared = self._filled()
         size: dict[str, float] = defaultdict(float)
         seconds: dict[str, float] = defaultdict(float)
-        for source in sources:
-            characters = self._characters.get((source.origin, source.name), {})
-            whole = sum(characters.values())
-            for corpus, count in characters.items():
-                share = count / whole
-                size[corpus] += source.bytes * share
-                seconds[corpus] += source.seconds * share
+        for name, origin, *_, of_bytes, of_seconds in sources:
+            corpus = corpus_of[origin].get(name)
+            if corpus is None:  # it gave no document
+                continue
+            own = shared.get((origin, name)) if shared else None
+            if own is None:  # as of nearly all
+                size[corpus] += of_bytes
+                seconds[corpus] += of_seconds
+                continue
+            whole = sum(own.values())
+            for each, count in own.items():
+                size[each] += of_bytes * (count / whole)
+                seconds[each] += of_seconds * (count / whole)
         return size, seconds
+
+    def _filled(
+        self,
+    ) -> tuple[Mapping[str, Mapping[str, str]], Mapping[tuple[str, str], Mapping[str, int]]]:
+        """A corpus of each source, by its origin and name, and how many characters those that
+        filled several gave each of them."""
+        corpus_of: dict[str, dict[str, str]] = defaultdict(dict)
+        shared: dict[tuple[str, str], dict[str, int]] = {}
+        for given in self._given:
+            known = corpus_of[given.origin]
+            own = dict.fromkeys(given.sources, given.corpus)
+            for name in known.keys() & own.keys():
+                if known[name] != given.corpus:
+                    shared[given.origin, name] = {}
+            known |= own
+        for given in self._given if shared else ():
+            for name, count in zip(given.sources, given.characters, strict=True):
+                if (found := shared.get((given.origin, name))) is not None:
+                    found[given.corpus] = found.get(given.corpus, 0) + count
+        return corpus_of, shared
 
 
 def field_statistics(metadata: Iterable[Metadata]) -> dict[str, Field]:

@@ -153,7 +153,7 @@ def _describe(root: "Span", report: BuildReport) -> None:
         passages=manifest.passages,
         embedding_model=manifest.embedding.name,
         pooling=manifest.embedding.pooling,
-        files=len(report.files),
+        files=report.sources,
         read=report.read,
         embedded=report.embedded,
         added=report.changes.added,

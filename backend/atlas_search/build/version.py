@@ -1,14 +1,16 @@
 """Writing a whole version of a collection beside the live one."""
 
+import json
 import os
 import platform
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version as installed_version
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +44,7 @@ from atlas_search.stores.manifest import (
 )
 from atlas_search.stores.order import RECENT
 from atlas_search.stores.ragged import IntArray
+from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import HNSW
 from atlas_search.stores.versions import (
@@ -90,17 +93,26 @@ class Contents:
             part.corpus: part.language
             for part in (p if isinstance(p, Kept) else p.found for p in self.plan.documents)
         }
-        return content_digest(
-            self.plan.documents,
-            SCHEMA_VERSION,
-            ANALYSER_VERSION,
-            PREPARATION_VERSION,
-            model,
-            cuts,
-            [(s.origin, s.name, s.fingerprint.hex()) for s in self.plan.sources],
-            {corpus: (self.labels.get(corpus, ""), languages[corpus]) for corpus in languages},
-            *([] if self.answer_likelihood is None else [self.answer_likelihood]),
-        )
+        labels = {corpus: (self.labels.get(corpus, ""), languages[corpus]) for corpus in languages}
+        settings = [
+            *map(_as_json, (SCHEMA_VERSION, ANALYSER_VERSION, PREPARATION_VERSION, model, cuts)),
+            _fingerprints(self.plan.sources),
+            _as_json(labels),
+            *([] if self.answer_likelihood is None else [_as_json(self.answer_likelihood)]),
+        ]
+        return content_digest(self.plan.documents, settings)
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _fingerprints(sources: Iterable[SourceRow]) -> str:
+    """The origin, name and fingerprint of every source as JSON, written by hand: there are tens of
+    thousands."""
+    text = encode_basestring_ascii
+    each = [f'[{text(s.origin)}, {text(s.name)}, "{s.fingerprint.hex()}"]' for s in sources]
+    return f"[{', '.join(each)}]"
 
 
 @dataclass(frozen=True)

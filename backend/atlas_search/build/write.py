@@ -92,7 +92,7 @@ def _sources_of(part: Kept | Placed, materials: Materials) -> Callable[[int], st
 
     def source(at: int) -> str:
         document = np.searchsorted(first_rows, part.rows.start + at, side="right") - 1
-        return part.sources[int(document)][1]
+        return part.sources[int(document)]
 
     return source
 

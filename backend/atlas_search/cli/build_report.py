@@ -55,8 +55,8 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
     Refused files have no line here: `print_refused` names them last.
     """
     table = Table("Source", "Documents", "Passages", "Remarks", title="Files")
-    for file in report.files:
-        if every_file or (file.remarks and not file.refused):
+    for file in report.files if every_file else report.told:
+        if every_file or not file.refused:
             counts = (f"{file.documents:,}", f"{file.passages:,}")
             remarks = printable("\n".join(_few(file.remarks)))
             table.add_row(escape(printable(file.source)), *counts, escape(remarks))

@@ -4,7 +4,6 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -232,8 +231,8 @@ def _publish(
     print_report(console, report, every_file=every_file)
     console.print(f"Manifest: {readable} and manifest.json in the collection's folder")
     if path:
-        document = asdict(report) | {"manifest": report.manifest.model_dump(mode="json")}
-        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        document = json.dumps(report.to_dict(), indent=2, ensure_ascii=False)
+        path.write_text(f"{document}\n", encoding="utf-8")
     print_refused(console, report)
 
 

@@ -172,7 +172,8 @@ class Numbering:
         """What there is of all of them, in order of keys, in order of rows or indices."""
         if self._keys is None:
             return list(by_key)
-        found = list(by_key)
-        for number, value in zip(np.argsort(self._keys).tolist(), by_key, strict=True):
-            found[number] = value
-        return found
+        if len(by_key) != len(self._keys):
+            raise ValueError(f"{len(by_key)} values for {len(self._keys)} keys")
+        places = np.empty(len(self._keys), dtype=np.int64)
+        places[np.argsort(self._keys)] = np.arange(len(self._keys))
+        return list(map(by_key.__getitem__, places.tolist()))

@@ -5,8 +5,11 @@ import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
+
+import numpy as np
 
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import NotFound
@@ -17,6 +20,7 @@ from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import Filter, where
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Numbering, Order
+from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.record_files import BY_ROW, RecordFiles, Values
 from atlas_search.stores.record_rows import (
     DocumentColumns,
@@ -174,13 +178,18 @@ class Records:
         )
         return [str(value or "") for value in self._of_documents(value)]
 
-    def passage_counts(self) -> list[int]:
+    def passage_counts(self) -> IntArray:
         """How many passages each document has, by its index."""
         # a join with the documents, some of which have none, takes twice as long
         query = "SELECT document, COUNT(*) FROM {of}passages GROUP BY document"
-        counts = dict(map(tuple, self._rows(query)))
+        rows = chain.from_iterable(self._files.rows_in_turn(query))
+        found = np.fromiter(rows, dtype=np.int64).reshape(-1, 2)
         documents = sum(n for (n,) in self._rows("SELECT COUNT(*) FROM {documents} d"))
-        return [counts.get(key, 0) for key in self._document_number.keys(range(documents))]
+        keys = self._document_number.keys(range(documents))
+        _, own, has = np.intersect1d(keys, found[:, 0], assume_unique=True, return_indices=True)
+        counts = np.zeros(documents, dtype=np.int64)
+        counts[own] = found[has, 1]
+        return counts
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """The passages in `rows`, in that order."""
@@ -399,24 +408,41 @@ class Records:
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""
-        query = (
-            f"SELECT name, origin, fingerprint, {self._content}, remarks, bytes, seconds "
-            "FROM {sources} s"
+        found = sorted(
+            self._files.rows_in_turn(
+                f"SELECT origin, name, fingerprint, {self._content}, remarks, bytes, seconds "
+                "FROM {sources} s"
+            )
         )
-        found = self._rows(query, outer="SELECT * FROM {} ORDER BY origin, name")
+        new = tuple.__new__  # a call of the class for each takes twice as long
         return [
-            SourceRow(name, origin, fingerprint, content, _remarks(remarks), size, seconds)
-            for name, origin, fingerprint, content, remarks, size, seconds in found
+            new(SourceRow, (name, origin, fingerprint, content, _remarks(remarks), size, seconds))
+            for origin, name, fingerprint, content, remarks, size, seconds in found
         ]
 
-    def document_columns(self) -> DocumentColumns:
-        """What makes each document the one it is, all at once: there may be tens of thousands."""
-        columns = "id, corpus, source, origin, key, stem, digest, characters, metadata"
-        found = self._rows(
-            f"SELECT document, {columns} FROM {{documents}} d",
-            outer=f"SELECT {columns} FROM {{}} ORDER BY document",
+    def document_columns(self, corpora: Sequence[str]) -> DocumentColumns:
+        """What makes each document the one it is, all at once: there may be tens of thousands.
+
+        `corpora` are those of the documents, by index.
+        """
+        rows = self._files.rows_in_turn
+        found = rows(
+            "SELECT id, source, key, stem, digest, characters, metadata FROM {documents} d "
+            "ORDER BY document"
         )
-        return DocumentColumns(*zip(*self._document_number.in_order(found), strict=True))
+        # to name the only origin of all costs less than to read it of each
+        origins = sorted(
+            {origin for (origin,) in rows("SELECT DISTINCT origin FROM {documents} d")}
+        )
+        if len(origins) == 1:
+            of_origins = origins * len(found)
+        else:
+            each = rows("SELECT origin FROM {documents} d ORDER BY document")
+            of_origins = self._document_number.in_order([origin for (origin,) in each])
+        if len(found) != len(corpora):
+            raise ValueError(f"{len(found)} documents of {len(corpora)}")
+        ids, sources, *others = zip(*self._document_number.in_order(found), strict=True)
+        return DocumentColumns(ids, corpora, sources, of_origins, *others)
 
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
         """A document and its passages by the document's index."""

@@ -228,7 +228,7 @@ def _result(before: Manifest | None, report: BuildReport, names: set[str]) -> Re
         seconds=report.seconds,
         remarks=[
             RemarkOut(source=file.source, refused=file.refused, remarks=list(file.remarks))
-            for file in report.files
+            for file in report.told
             if file.remarks and (not names or file.source in names)
         ],
     )
