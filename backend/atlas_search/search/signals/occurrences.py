@@ -147,7 +147,6 @@ def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> _Hits:
         places.append(at + index * BLOCK)
         terms.append(term[at])
     hit = np.concatenate(places)
-    before = np.searchsorted(hit, ends)  # hits up to the end of each row
-    return _Hits(
-        np.diff(before, prepend=0), ends - lengths, hit, np.concatenate(terms).astype(np.int64)
-    )
+    per_row = np.searchsorted(hit, ends)  # hits up to the end of each row
+    per_row[1:] -= per_row[:-1].copy()
+    return _Hits(per_row, ends - lengths, hit, np.concatenate(terms).astype(np.int64))
