@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,9 +57,9 @@ def pool(
     """Equally good candidates that all differ, of one type and one question, unless given."""
     count = len(corpora)
     return Pool(
-        scores or [0.5] * count,
+        np.array(scores or [0.5] * count),
         corpora,
-        documents,
+        np.array(documents, dtype=int),
         groups or range(count),
         types or [""] * count,
         parts,

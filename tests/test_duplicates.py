@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing.tracer import Tracer
@@ -47,6 +49,22 @@ def test_the_share_of_common_runs_decides() -> None:
 
 def test_passages_of_less_than_a_run_are_like_no_other() -> None:
     assert groups_of("two words", "two words", "", "") == [0, 1, 2, 3]
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=12), min_size=1, max_size=6))
+def test_groups_are_those_of_sets_of_runs(texts: list[list[str]]) -> None:
+    runs = [{tuple(text[at : at + 4]) for at in range(len(text) - 3)} for text in texts]
+    first: list[int] = []
+    for position, own in enumerate(runs):
+        alike = [
+            at
+            for at in range(position)
+            if first[at] == at
+            and min(len(own), len(runs[at])) > 0
+            and len(own & runs[at]) >= 0.5 * min(len(own), len(runs[at]))
+        ]
+        first.append(alike[0] if alike else position)
+    assert groups_of(*map(" ".join, texts), share=0.5) == first
 
 
 def test_runs_do_not_reach_over_the_end_of_a_passage() -> None:

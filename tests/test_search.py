@@ -1,6 +1,7 @@
 """Search as a whole: balance, filters, totality of the order, and what it reports."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from atlas_search.services import Services
 from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.filters import Range
 from tests.conftest import request_for
+from tests.finding import find, searching
 
 QUESTION = "What rights does a person have on arrest by the police?"
 
@@ -156,6 +158,20 @@ def test_passages_come_best_first_and_the_same_every_time(services: Services) ->
     scores = [item.ranked.score for item in first.passages]
     assert scores == sorted(scores, reverse=True)
     assert first.passages == again.passages
+
+
+def test_the_order_in_which_corpora_are_named_changes_no_signal(tmp_path: Path) -> None:
+    with searching(tmp_path) as searcher:
+        rising, falling = (
+            find(searcher, "Is wool exempt from tax?", limit=6, corpora=corpora)
+            for corpora in (("tax", "town"), ("town", "tax"))
+        )
+    assert falling.passages == rising.passages
+    assert falling.candidates.table.rows.tolist() == list(range(6))
+    for name, values in rising.candidates.table.signals.items():
+        assert falling.candidates.table.signals[name].tolist() == values.tolist(), name
+    assert list(falling.per_corpus) == ["town", "tax"]
+    assert falling.per_corpus == rising.per_corpus
 
 
 def test_counts_add_up(services: Services) -> None:

@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from atlas_search.search.query import parse_query
 from atlas_search.search.signals.measure import measure
-from atlas_search.search.signals.occurrences import weigh
+from atlas_search.search.signals.neighbours import neighbours, with_neighbours
+from atlas_search.search.signals.occurrences import locate, weigh
 from atlas_search.stores.cosines import Cosines
+from atlas_search.stores.ragged import BLOCK
 from atlas_search.stores.token_writer import TokenWriter
 from tests.three_passages import idf, signals_of, table_of
 
@@ -192,3 +196,63 @@ def test_a_collection_may_have_more_fields_than_two_bytes_can_number() -> None:
     writer.passage(warren, writer.ids([]), writer.ids([]))
     found = signals_of("Warren", writer.table(), vectors=np.eye(1, 3, dtype=np.float32))
     assert found.matches.tolist() == [fields]
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=9), st.data())
+def test_each_neighbour_stands_once_beside_its_candidates(
+    lengths: list[int], data: st.DataObject
+) -> None:
+    document_of = np.repeat(np.arange(len(lengths)), lengths)
+    count = len(document_of)
+    candidates = sorted(data.draw(st.sets(st.integers(0, count - 1))))
+    owner = dict(enumerate(document_of.tolist()))
+    beside = {
+        row: [near for near in (row - 1, row + 1) if owner.get(near) == owner[row]]
+        for row in candidates
+    }
+    around = with_neighbours(np.array(candidates, dtype=int), document_of)
+    assert around.rows.tolist() == sorted({*candidates, *(r for of in beside.values() for r in of)})
+    assert around.rows[around.own].tolist() == candidates
+    fit = np.linspace(0.1, 0.9, count)
+    expected = [np.mean(fit[beside[row]]) if beside[row] else 0.0 for row in candidates]
+    assert neighbours(around, fit[around.rows]).tolist() == pytest.approx(expected)
+
+
+def test_passages_that_share_a_title_all_have_its_words() -> None:
+    writer = TokenWriter()
+    for title, texts in (("a fog bell", ["wide sea", "fog", ""]), ("", ["fog fog"])):
+        writer.document("c", writer.ids(title.split()), [])
+        for text in texts:
+            writer.passage(writer.ids(text.split()), writer.ids([]), writer.ids([]))
+    table = writer.table()
+    terms = weigh(parse_query("fog bell"), table, [0])
+    around = with_neighbours(np.array([1, 3]), table.document_of)
+    hits, counts = locate(terms, around, table)
+    assert around.rows.tolist() == [0, 1, 2, 3]
+    assert counts.tolist() == [[1, 1], [2, 1], [1, 1], [2, 0]]
+    # the text of the second begins after the three words of its title and a gap
+    assert hits.row.tolist() == [0, 0, 0, 1, 1]
+    assert hits.position.tolist() == [1, 2, 4, 1, 2]
+    assert hits.term.tolist() == [0, 1, 0, 0, 0]
+    assert hits.counts.tolist() == [[2, 1], [2, 0]]
+    assert hits.length.tolist() == [4, 2]
+
+
+@pytest.mark.parametrize("count", [126, 127, 128, 129, 300])
+def test_a_question_may_have_more_terms_than_a_byte_can_number(count: int) -> None:
+    text = " ".join(f"word{number:03}" for number in range(count))
+    table = table_of((text, "another"), ("", ""), ((0, "a", "b"),))
+    found = signals_of(text, table)
+    assert found.signals["coverage"] == pytest.approx([1.0, 0.0])
+    assert found.signals["phrase"] == pytest.approx([1.0, 0.0])
+    assert found.signals["exact"].tolist() == [1.0, 0.0]
+
+
+def test_words_are_found_on_both_sides_of_a_block() -> None:
+    # the passages are read a block at a time, whatever begins and ends in the middle of it
+    texts = ("x " * (BLOCK - 1) + "fog", "bell fog", "x " * (2 * BLOCK) + "bell")
+    table = table_of(texts, ("", "", ""), ((0, "a", "b"),))
+    around = with_neighbours(np.arange(3), table.document_of)
+    hits, counts = locate(weigh(parse_query("fog bell"), table, [0]), around, table)
+    assert counts.tolist() == [[1, 0], [1, 1], [0, 1]]
+    assert (hits.position - 1).tolist() == [BLOCK - 1, 0, 1, 2 * BLOCK]

@@ -19,6 +19,7 @@ from atlas_search.language.text import (
     identifier_parts,
     names,
     sentences,
+    starts_of,
     terms_and_parts,
     trim,
     words,
@@ -62,6 +63,14 @@ def surfaces(question: str) -> list[list[str]]:
 def test_word_offsets_are_exact_for_any_text(text: str) -> None:
     for word in words(text):
         assert fold(text[word.start : word.end]) == word.folded
+
+
+@given(TEXTS, st.data(), st.sampled_from(["en", "fr"]))
+def test_words_start_where_their_numbers_say(text: str, data: st.DataObject, language: str) -> None:
+    found = words(text, language)
+    numbers = sorted(data.draw(st.sets(st.sampled_from(range(len(found)))))) if found else []
+    expected = [found[number].start for number in numbers]
+    assert list(starts_of(numbers, text, language)) == expected
 
 
 @given(TEXTS)

@@ -148,7 +148,7 @@ def contents(folder: Path) -> dict[str, Any]:
             for row in rows(folder, "SELECT content FROM texts ORDER BY document, block")
         ],
         "keywords": {
-            (corpus.id, term): sorted(keywords.matching(corpus.id, [term], 1000).rows)
+            (corpus.id, term): sorted(keywords.matching(corpus.id, [term], 1000).rows.tolist())
             for corpus in manifest.corpora
             for term in terms
         },

@@ -5,8 +5,9 @@ this module, so a word that counts in one of them counts in all of them.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import sentencex
@@ -146,6 +147,18 @@ def places_of(
 def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> list[tuple[int, int]]:
     """Where the words of `text` stand, as `words` finds them."""
     return [match.span() for match in _pattern_of(language).finditer(text)]
+
+
+def starts_of(numbers: Iterable[int], text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[int]:
+    """Where the words with these numbers in `words` start; they ascend, each once.
+
+    Nothing is read behind the last of them.
+    """
+    found = _pattern_of(language).finditer(text)
+    following = 0
+    for number in numbers:
+        yield next(islice(found, number - following, None)).start()
+        following = number + 1
 
 
 def term_of(surface: str, language: str = DEFAULT_LANGUAGE) -> str:

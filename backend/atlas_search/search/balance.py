@@ -10,6 +10,7 @@ import numpy as np
 from atlas_search.core.targets import Target
 from atlas_search.language.text import content_terms
 from atlas_search.search.query import Query
+from atlas_search.stores.tokens import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,9 @@ class Pool:
     things: those that speak to it, best first. The first `ahead` go before all others.
     """
 
-    scores: Sequence[float]
+    scores: FloatArray
     corpora: Sequence[int]
-    documents: Sequence[int]
+    documents: IntArray
     groups: Sequence[int]
     types: Sequence[str]
     parts: Sequence[Sequence[int]]
@@ -91,9 +92,10 @@ def type_caps(query: Query, target: Target) -> dict[str, int]:
 
 def _over_cap(pool: Pool, cap: int | None) -> list[bool]:
     """Whether `cap` better passages of its document go before each; one of a group counts."""
-    if cap is None or not pool.documents:
-        return [False] * len(pool.documents)
-    documents, groups = np.asarray(pool.documents), np.asarray(pool.groups)
+    documents = pool.documents
+    if cap is None or not len(documents):
+        return [False] * len(documents)
+    groups = np.asarray(pool.groups)
     new = np.zeros(len(documents), dtype=np.int64)
     new[np.unique(documents * (groups.max() + 1) + groups, return_index=True)[1]] = 1
     # the groups of each document so far: those of the documents before it are taken off again
@@ -107,9 +109,9 @@ def _over_cap(pool: Pool, cap: int | None) -> list[bool]:
     return over
 
 
-def _cap_order(scores: Sequence[float], over: Sequence[bool]) -> list[int]:
+def _cap_order(scores: FloatArray, over: Sequence[bool]) -> list[int]:
     """All positions, those over their cap where OVER_CAP of their score puts them, after equals."""
-    worth = np.round(np.asarray(scores) * np.where(over, OVER_CAP, 1.0), 9)
+    worth = np.round(scores * np.where(over, OVER_CAP, 1.0), 9)
     order: list[int] = np.lexsort((np.asarray(over), -worth)).tolist()
     return order
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from atlas_search.core.domain import CheckedPassage, Highlight, Passage, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
-from atlas_search.language.text import TextSpan, places_of, sentences, word_spans
+from atlas_search.language.text import TextSpan, places_of, sentences, starts_of
 from atlas_search.search.query import Query
 from atlas_search.stores.tokens import TokenTable
 
@@ -167,13 +167,14 @@ def stored_hits(passage: Passage, query: Query, table: TokenTable) -> list[Hit]:
     }
     if not terms.keys().isdisjoint(table.parts.row(passage.row).tolist()):
         return term_hits(passage.text, query)  # of a part nobody has kept where it stands
-    found = [
-        (place, terms[stem])
-        for place, stem in enumerate(table.words.row(passage.row).tolist())
-        if stem in terms
+    stems = table.words.row(passage.row).tolist()
+    found = [number for number, stem in enumerate(stems) if stem in terms]
+    starts = starts_of(found, passage.text, query.language)
+    return [
+        Hit(start, term)
+        for start, number in zip(starts, found, strict=True)
+        for term in terms[stems[number]]
     ]
-    spans = word_spans(passage.text, query.language) if found else ()
-    return [Hit(spans[place][0], term) for place, own in found for term in own]
 
 
 def _asked(query: Query) -> dict[str, list[str]]:

@@ -63,8 +63,9 @@ def retrieve(run: SearchRun, query: Query, cosines: Cosines) -> list[CorpusHits]
 
 
 def pool(hits: Sequence[CorpusHits]) -> IntArray:
-    """The candidates of all corpora, each once, ascending."""
-    return np.concatenate([corpus.rows for corpus in hits]) if hits else np.empty(0, dtype=np.int64)
+    """The candidates of all corpora, each once, ascending: corpora may be asked in any order."""
+    every = np.concatenate([np.empty(0, dtype=np.int64), *(of.rows for of in hits)])
+    return np.sort(every, kind="stable")  # which is quick for what is in order already
 
 
 def _first(wanted: Hits, others: Hits, depth: int) -> Hits:

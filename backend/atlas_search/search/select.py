@@ -75,9 +75,9 @@ def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Seque
     place[ranking.order] = np.arange(len(rows))
     return Pool(
         # of another order than by score, each counts as the least before it
-        scores=np.minimum.accumulate(ranking.scores).tolist(),
+        scores=np.minimum.accumulate(ranking.scores),
         corpora=store.corpus_of(rows).tolist(),
-        documents=store.tokens.document_of[rows].tolist(),
+        documents=store.tokens.document_of[rows],
         groups=[*heads, *range(len(heads), len(rows))],
         types=store.content_types(rows) if run.target.content_type_caps else [""] * len(rows),
         parts=[
@@ -98,4 +98,4 @@ def _duplicates(store: Store, ranking: Ranking, heads: Sequence[int], kept: int)
     if kept >= len(heads):
         return ()
     same = [at for at, head in enumerate(heads) if head == heads[kept] and at != kept]
-    return tuple(store.passage_ids(ranking.rows[same].tolist()))
+    return tuple(store.passage_ids(ranking.rows[same].tolist())) if same else ()

@@ -169,8 +169,7 @@ class EmbeddedStore:
         return Scope(rows, np.flatnonzero(_mask(document_of[rows], self.manifest.documents)))
 
     def _holding(self, phrase: Sequence[str]) -> IntArray:
-        rows = np.array(self._keywords.holding(distinct(phrase)), dtype=np.int64)
-        return self.tokens.holding(rows, phrase)
+        return self.tokens.holding(self._keywords.holding(distinct(phrase)), phrase)
 
     def nearest(
         self,
@@ -279,7 +278,7 @@ class EmbeddedStore:
         asked = depth if named else depth * self.manifest.passages // len(own)
         while True:
             found = self._keywords.matching(named, terms, asked, within)
-            rows, scores = np.array(found.rows, dtype=np.int64), np.array(found.scores)
+            rows, scores = found
             if allowed is not None:
                 inside = np.isin(rows, allowed)
                 rows, scores = rows[inside], scores[inside]

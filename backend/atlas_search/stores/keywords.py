@@ -10,13 +10,14 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from stat import S_IMODE
-from typing import NamedTuple, Self, cast
+from typing import NamedTuple, Self
 
 import numpy as np
 import tantivy
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import map_array
+from atlas_search.stores.cosines import FloatArray
 from atlas_search.stores.links import Linked, link_or_copy
 from atlas_search.stores.order import keys_after
 from atlas_search.stores.ragged import IntArray
@@ -86,8 +87,8 @@ class Keys(NamedTuple):
 class KeywordHits(NamedTuple):
     """Passage rows with their BM25 score, best first."""
 
-    rows: list[int]
-    scores: list[float]
+    rows: IntArray
+    scores: FloatArray
 
 
 def _schema() -> tantivy.Schema:
@@ -197,7 +198,7 @@ class Keywords:
         `within`, if given, are the indices of the only documents allowed.
         """
         if not terms or (within is not None and not within):
-            return KeywordHits([], [])
+            return KeywordHits(np.empty(0, dtype=np.int64), np.empty(0))
         must, should = tantivy.Occur.Must, tantivy.Occur.Should
         query = tantivy.Query.boolean_query([(should, self._term(term)) for term in terms])
         filters = []
@@ -218,11 +219,11 @@ class Keywords:
                 return found
             limit *= 8
 
-    def holding(self, terms: Sequence[str]) -> list[int]:
+    def holding(self, terms: Sequence[str]) -> IntArray:
         """The rows of all passages with every one of `terms`, ascending; all without any."""
         every = [(tantivy.Occur.Must, self._term(term)) for term in terms]
         query = tantivy.Query.boolean_query(every) if every else tantivy.Query.all_query()
-        return sorted(self._search(query, max(self.count, 1)).rows)
+        return np.sort(self._search(query, max(self.count, 1)).rows)
 
     def close(self) -> None:
         """Remove what was made to open it."""
@@ -233,7 +234,9 @@ class Keywords:
 
     def _search(self, query: tantivy.Query, limit: int) -> KeywordHits:
         hits = self._searcher.search(query, limit=limit, count=False).hits
-        found = self._searcher.fast_field_values("row", [address for _, address in hits])
-        keys = cast("list[int]", found)
-        rows = self._row_of[keys].tolist() if self._keys else keys
-        return KeywordHits(rows, [float(score) for score, _ in hits])
+        scores, addresses = zip(*hits, strict=True) if hits else ((), ())
+        found = self._searcher.fast_field_values("row", list(addresses))
+        rows: IntArray = np.array(found, dtype=np.int64)
+        if self._keys:
+            rows = self._row_of[rows]
+        return KeywordHits(rows, np.array(scores, dtype=np.float64))

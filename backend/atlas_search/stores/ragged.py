@@ -1,6 +1,6 @@
 """Rows of different length in flat arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,13 +11,26 @@ IntArray = NDArray[np.integer]
 
 
 def sorted_unique(values: IntArray) -> IntArray:
-    """The distinct values, none negative, ascending.
+    """The distinct values, ascending.
 
     Sorting is some twenty times faster here than np.unique, which hashes since NumPy 2.3.
     """
     ordered = np.sort(values)
-    distinct: IntArray = ordered[np.diff(ordered, prepend=-1) > 0]
+    distinct: IntArray = ordered[_begins(ordered)]
     return distinct
+
+
+def runs(values: IntArray) -> tuple[IntArray, IntArray]:
+    """The value of each run of equal ones, and of which run each value is."""
+    begins = _begins(values)
+    return values[begins], np.cumsum(begins) - 1
+
+
+def _begins(values: IntArray) -> NDArray[np.bool_]:
+    """Whether each value is another than the one before."""
+    begins = np.ones(len(values), dtype=bool)
+    begins[1:] = values[1:] != values[:-1]
+    return begins
 
 
 class Gathered(NamedTuple):
@@ -32,6 +45,7 @@ class Gathered(NamedTuple):
     value: IntArray
 
 
+BLOCK = 65_536  # values: what is looked up of them stays in the cache of the processor
 LONG_RUN = 32  # values: a run of more is copied faster by itself than value by value
 _NOTHING = np.empty(0, dtype=np.int32)
 
@@ -88,6 +102,25 @@ class Ragged:
 
     def joined(self, rows: IntArray) -> IntArray:
         """The values of `rows`, one after the other in the order asked for."""
+        return _joined(self._pieces(rows))
+
+    def blocks(self, rows: IntArray) -> Iterator[IntArray]:
+        """What `joined` gives, BLOCK values at a time, in the last fewer.
+
+        Whoever reads them once takes a quarter less time than with all of them in a new array.
+        """
+        held: list[IntArray] = []
+        room = BLOCK
+        for piece in self._pieces(rows):
+            while len(piece) >= room:
+                yield _joined([*held, piece[:room]])
+                piece, held, room = piece[room:], [], BLOCK
+            held.append(piece)
+            room -= len(piece)
+        if room < BLOCK:
+            yield _joined(held)
+
+    def _pieces(self, rows: IntArray) -> list[IntArray]:
         starts, ends = self.starts[rows], self.ends[rows]
         lengths = ends - starts
         total = int(lengths.sum())
@@ -96,11 +129,13 @@ class Ragged:
         breaks = np.flatnonzero((starts[1:] != ends[:-1]) | (late[1:] != late[:-1]))
         if total < LONG_RUN * (len(breaks) + 1):
             before = np.cumsum(lengths) - lengths
-            return self.values(np.repeat(starts - before, lengths) + np.arange(total))
+            return [self.values(np.repeat(starts - before, lengths) + np.arange(total))]
         begin = starts[np.concatenate(([0], breaks + 1))].tolist()
         stop = ends[np.concatenate((breaks, [len(rows) - 1]))].tolist()
-        pieces = [self._slice(a, b) for a, b in zip(begin, stop, strict=True)]
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        if len(self.recent):
+            return [self._slice(a, b) for a, b in zip(begin, stop, strict=True)]
+        flat = self.flat
+        return [flat[a:b] for a, b in zip(begin, stop, strict=True)]
 
     def row(self, index: int) -> IntArray:
         """One row."""
@@ -149,3 +184,7 @@ class Ragged:
     def at(self, rows: IntArray) -> "Ragged":
         """Some of the rows, in this order."""
         return Ragged(self.flat, self.starts[rows], self.ends[rows], self.recent)
+
+
+def _joined(pieces: Sequence[IntArray]) -> IntArray:
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

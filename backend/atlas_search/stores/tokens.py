@@ -17,6 +17,7 @@ from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.ragged import Gathered as Gathered
 from atlas_search.stores.ragged import IntArray as IntArray
 from atlas_search.stores.ragged import Ragged as Ragged
+from atlas_search.stores.ragged import runs as runs
 from atlas_search.stores.ragged import sorted_unique as sorted_unique
 
 FloatArray = NDArray[np.float64]
@@ -83,9 +84,14 @@ class TokenTable:
 
     def lengths(self, rows: IntArray) -> IntArray:
         """How many words and identifier parts passages have, with those of title and context."""
-        found: IntArray = sum(
-            (of.lengths(at) for of, at in self.indexed(rows)), np.zeros(len(rows), dtype=np.int64)
-        )
+        return self._lengths[rows]
+
+    @cached_property
+    def _lengths(self) -> IntArray:
+        """Those of all passages: every search asks for some, and their mean is that of all."""
+        found = np.zeros(self.passages, dtype=np.int32)
+        for of, at in self.indexed(np.arange(self.passages)):
+            found += of.lengths(at).astype(np.int32, copy=False)
         return found
 
     def indexed(self, rows: IntArray) -> tuple[tuple[Ragged, IntArray], ...]:

@@ -13,6 +13,7 @@ def exact(query: Query, hits: Occurrences, rows: IntArray, table: TokenTable) ->
     `rows` are ascending. Words are compared by their stems, punctuation and case do not count.
     """
     # only passages with every informative word can hold the whole question
-    full = rows[(hits.counts > 0).all(axis=1)]
-    found: FloatArray = np.isin(rows, table.holding(full, query.words)).astype(np.float64)
+    full = rows[hits.counts.all(axis=1)]
+    found = np.zeros(len(rows))
+    found[np.searchsorted(rows, table.holding(full, query.words))] = 1.0
     return found

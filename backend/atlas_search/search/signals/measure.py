@@ -17,7 +17,7 @@ from atlas_search.search.signals.phrase import phrase, quoted
 from atlas_search.search.signals.proximity import proximity
 from atlas_search.search.signals.title import title
 from atlas_search.stores.cosines import Cosines
-from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
+from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable, runs
 
 
 @dataclass(frozen=True)
@@ -63,30 +63,28 @@ def measure(
 
     `cosines` are those of its vector, `corpora` are the indices of those that are searched.
     """
-    documents = table.document_of[rows]
+    documents, of_document = runs(table.document_of[rows])
     terms = weigh(query, table, corpora)
     around = with_neighbours(rows, table.document_of)
-    hits_around = locate(terms, around, table)
-    at = np.searchsorted(around, rows)
-    hits = hits_around.only(at)
-    matches = metadata_matches(terms, documents, table)
-    semantic = np.clip(cosines.of(around), 0.0, 1.0)
-    keyword = bm25(hits_around, terms, mean_length)
+    hits, counts = locate(terms, around, table)
+    matches = metadata_matches(terms, documents, table)[of_document]
+    semantic = np.clip(cosines.of(around.rows), 0.0, 1.0)
+    keyword = bm25(counts, table.lengths(around.rows), terms, mean_length)
     held = quoted(query, rows, table)
     return SignalTable(
         rows=rows,
         signals={
-            "semantic": semantic[at],
-            "bm25": keyword[at],
+            "semantic": semantic[around.own],
+            "bm25": keyword[around.own],
             # a passage gains by what is quoted, and none loses
             "phrase": np.maximum(phrase(hits, terms, query), held),
             "exact": np.maximum(exact(query, hits, rows, table), np.floor(held)),
             "frequency": frequency(hits),
             "proximity": proximity(hits, terms),
             "coverage": coverage(hits, terms),
-            "title": title(terms, documents, table.titles),
+            "title": title(terms, documents, table.titles)[of_document],
             "metadata": matches / (matches + 1),
-            "neighbours": neighbours(rows, around, (semantic + keyword) / 2, table.document_of),
+            "neighbours": neighbours(around, (semantic + keyword) / 2),
         },
         matches=matches,
     )

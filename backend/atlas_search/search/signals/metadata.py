@@ -7,13 +7,11 @@ from atlas_search.stores.tokens import IntArray, TokenTable, sorted_unique
 
 
 def metadata_matches(terms: Terms, documents: IntArray, table: TokenTable) -> IntArray:
-    """How many metadata fields have a value whose every word stands in the question.
+    """How many metadata fields of `documents` have a value whose every word the question has.
 
-    `documents` are the candidates' document indices. A date matches by its year, a person by the
-    last name; titles have a signal of their own.
+    A date matches by its year, a person by the last name; titles have a signal of their own.
     """
-    unique, back = np.unique(documents, return_inverse=True)
-    owned = table.values_of.take(unique)
+    owned = table.values_of.take(documents)
     words = table.values.take(owned.value)
     asked = terms.number[words.value] >= 0
     lengths = table.values.lengths(owned.value)
@@ -21,5 +19,5 @@ def metadata_matches(terms: Terms, documents: IntArray, table: TokenTable) -> In
     matched = (lengths > 0) & (found == lengths)
     fields = int(table.value_field.max(initial=0)) + 1
     pairs = sorted_unique(owned.row[matched] * fields + table.value_field[owned.value[matched]])
-    counts: IntArray = np.bincount(pairs // fields, minlength=len(unique))[back]
+    counts: IntArray = np.bincount(pairs // fields, minlength=len(documents))
     return counts

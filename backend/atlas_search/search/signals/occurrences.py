@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from atlas_search.search.query import Query
-from atlas_search.stores.tokens import FloatArray, Gathered, IntArray, Ragged, TokenTable
+from atlas_search.search.signals.neighbours import Around
+from atlas_search.stores.ragged import BLOCK
+from atlas_search.stores.tokens import FloatArray, IntArray, Ragged, TokenTable, runs
 
-AT_ONCE = 65_536  # words: what is looked up stays in the cache of the processor
+_NONE = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -45,19 +48,34 @@ class Occurrences:
     counts: IntArray
     length: IntArray
 
-    def only(self, rows: IntArray) -> "Occurrences":
-        """Those in some of the candidates, ascending, which are numbered from 0 then."""
-        number = np.full(len(self.length), -1)
-        number[rows] = np.arange(len(rows))
-        row = number[self.row]
-        kept = np.flatnonzero(row >= 0)
-        return Occurrences(
-            row=row[kept],
-            position=self.position[kept],
-            term=self.term[kept],
-            counts=self.counts[rows],
-            length=self.length[rows],
-        )
+
+class _Hits(NamedTuple):
+    """Hits in one kind of words, row by row: how many each row has, and the place and the term of
+    each hit. Places are counted through all rows, of which each has a start."""
+
+    per_row: IntArray
+    starts: IntArray
+    place: IntArray
+    term: IntArray
+
+    @property
+    def row(self) -> IntArray:
+        """The row of each hit."""
+        return np.repeat(np.arange(len(self.per_row)), self.per_row)
+
+    @property
+    def position(self) -> IntArray:
+        """The place of each hit in its row."""
+        position: IntArray = self.place - np.repeat(self.starts, self.per_row)
+        return position
+
+    def of(self, rows: IntArray) -> "_Hits":
+        """Those in some of the rows, in the order asked for; a row may be asked for again."""
+        per_row = self.per_row[rows]
+        before = (np.cumsum(self.per_row) - self.per_row)[rows]
+        moved = before - (np.cumsum(per_row) - per_row)
+        at = np.repeat(moved, per_row) + np.arange(int(per_row.sum()))
+        return _Hits(per_row, self.starts[rows], self.place[at], self.term[at])
 
 
 def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
@@ -67,7 +85,10 @@ def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
     them with the term, over all `corpora` that are searched together: a term weighs the same in
     each of them, so their scores can be compared.
     """
-    number = np.full(len(table.passage_frequency) + 1, -1, dtype=np.int16)
+    # as narrow as may be: it is looked up for every word of every candidate
+    number: IntArray = np.full(len(table.passage_frequency) + 1, -1, dtype=np.int16)
+    if len(query.terms) <= np.iinfo(np.int8).max:
+        number = number.astype(np.int8)
     spelt = [
         (index, table.vocabulary[spelling])
         for index, term in enumerate(query.terms)
@@ -84,40 +105,48 @@ def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
     return Terms(number, np.log1p((passages - found + 0.5) / (found + 0.5)))
 
 
-def locate(terms: Terms, rows: IntArray, table: TokenTable) -> Occurrences:
-    """Find every hit of `terms` in the candidate passages `rows`."""
+def locate(terms: Terms, around: Around, table: TokenTable) -> tuple[Occurrences, IntArray]:
+    """Find every hit of `terms` in the candidates, and count those in all passages `around` them.
+
+    The counts are (n x terms).
+    """
+    rows, own = around.rows, around.own
     found = [_hits(of, at, terms.number) for of, at in table.indexed(rows)]
     width = len(terms.idf)
-    cells = np.concatenate([of.row * width + of.value for of in found])
-    titles, words, *_ = found
-    after = table.titles.lengths(table.document_of[rows])[words.row] + 1
-    row = np.concatenate([titles.row, words.row])
-    # the text alone is in order as it is
-    order = np.argsort(row, kind="stable") if len(titles.row) else slice(None)
-    return Occurrences(
-        row=row[order],
-        position=np.concatenate([titles.position, words.position + after])[order],
-        term=np.concatenate([titles.value, words.value])[order],
-        counts=np.bincount(cells, minlength=len(rows) * width).reshape(len(rows), width),
-        length=table.lengths(rows),
-    )
+    cells = np.concatenate([of.row * width + of.term for of in found if len(of.term)] or [_NONE])
+    counts = np.bincount(cells, minlength=len(rows) * width).reshape(len(rows), width)
+    titles, words = (of.of(own) for of in found[:2])
+    after = table.titles.lengths(table.document_of[rows[own]]) + 1
+    words = words._replace(starts=words.starts - after)
+    row, position, term = words.row, words.position, words.term
+    if len(titles.term):
+        row = np.concatenate([titles.row, row])
+        order = np.argsort(row, kind="stable")
+        row = row[order]
+        position = np.concatenate([titles.position, position])[order]
+        term = np.concatenate([titles.term, term])[order]
+    return Occurrences(row, position, term, counts[own], table.lengths(rows[own])), counts
 
 
-def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> Gathered:
-    """The terms of `rows` that have a `number` among the question's, as that.
+def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> _Hits:
+    """The terms of `rows` that have a `number` among the question's.
 
-    Row and position are worked out for hits only: one word in a hundred is one.
+    Rows and places are worked out for hits only: one word in a hundred is one.
     """
-    ends = np.cumsum(ragged.lengths(rows))
-    words = ragged.joined(rows)
-    places, terms = [np.empty(0, dtype=np.int64)], [number[:0]]
-    for start in range(0, len(words), AT_ONCE):
-        term = number.take(words[start : start + AT_ONCE])
+    distinct, back = runs(rows)
+    if len(distinct) < len(rows):  # passages that share a title
+        return _hits(ragged, distinct, number).of(back)
+    lengths = ragged.lengths(rows)
+    ends = np.cumsum(lengths)
+    if not len(ends) or not ends[-1]:  # of some kinds many collections have no words
+        return _Hits(np.zeros_like(lengths), lengths, _NONE, _NONE)
+    places, terms = [_NONE], [number[:0]]
+    for index, words in enumerate(ragged.blocks(rows)):
+        term = number.take(words)
         at = np.flatnonzero(term >= 0)
-        places.append(at + start)
+        places.append(at + index * BLOCK)
         terms.append(term[at])
     hit = np.concatenate(places)
-    before = np.searchsorted(hit, ends)  # hits up to the end of each row
-    row = np.repeat(np.arange(len(rows)), np.diff(before, prepend=0))
-    starts = np.concatenate([[0], ends])
-    return Gathered(row, hit - starts[row], np.concatenate(terms).astype(np.int64))
+    per_row = np.searchsorted(hit, ends)  # hits up to the end of each row
+    per_row[1:] -= per_row[:-1].copy()
+    return _Hits(per_row, ends - lengths, hit, np.concatenate(terms).astype(np.int64))

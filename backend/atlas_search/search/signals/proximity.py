@@ -25,9 +25,8 @@ def proximity(hits: Occurrences, terms: Terms) -> FloatArray:
     for term, weight in enumerate(terms.idf):
         at = np.flatnonzero(hits.term == term)
         # for each hit the next place of the term, its own counted
-        following = np.repeat(
-            np.append(place[at], never), np.diff(at, prepend=-1, append=len(place) - 1)
-        )
+        ends = np.concatenate(([-1], at, [len(place) - 1]))
+        following = np.repeat(np.concatenate((place[at], [never])), ends[1:] - ends[:-1])
         share += weight * (following - place < WINDOW)
     np.maximum.at(best, hits.row, share)
     return best / terms.total

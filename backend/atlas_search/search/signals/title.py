@@ -7,16 +7,12 @@ from atlas_search.stores.tokens import FloatArray, IntArray, Ragged
 
 
 def title(terms: Terms, documents: IntArray, titles: Ragged) -> FloatArray:
-    """Idf-weighted share of the question's terms that occur in the title.
-
-    `documents` are the candidates' document indices.
-    """
-    unique, back = np.unique(documents, return_inverse=True)
-    words = titles.take(unique)
+    """Idf-weighted share of the question's terms that occur in the titles of `documents`."""
+    words = titles.take(documents)
     number = terms.number[words.value]
     asked = np.flatnonzero(number >= 0)
-    width = len(terms.idf)
+    size, width = len(documents), len(terms.idf)
     cells = words.row[asked] * width + number[asked]
-    present = np.bincount(cells, minlength=len(unique) * width).reshape(len(unique), width) > 0
-    share: FloatArray = (present @ terms.idf / terms.total)[back]
+    present = np.bincount(cells, minlength=size * width).reshape(size, width) > 0
+    share: FloatArray = present @ terms.idf / terms.total
     return share
