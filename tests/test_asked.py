@@ -117,6 +117,21 @@ def test_a_name_asked_for_by_role_needs_evidence_that_speaks_of_the_role(questio
 
 
 @pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("In Roe Lord Hay gave judgment.", True),
+        ("The judge in Roe was Anna Hay.", True),
+        ("In Roe the Appellant asked the judge for leave.", False),
+        ("In Roe, Counsel for Mr Roe said to the judge that the Court must dismiss it.", False),
+    ],
+)
+def test_words_with_a_capital_that_name_nobody_do_not_say_who_held_an_office(
+    sentence: str, named: bool
+) -> None:
+    assert held("Who was the judge in Roe?", sentence, f"{sentence} The judge sat.") is named
+
+
+@pytest.mark.parametrize(
     ("sentence", "told"),
     [
         ("The Mayor appoints the pilot.", True),
