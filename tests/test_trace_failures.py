@@ -58,8 +58,14 @@ def test_nothing_is_lost_while_a_server_comes_late(caplog: pytest.LogCaptureFixt
     assert (tracer.waiting, tracer.dropped) == (3, 0)
     with collecting(port=port) as collector:
         assert len(collector.wait(3)) == 3
+        spans(tracer, 1)
+        assert len(collector.wait(4)) == 4
         tracer.close()
-    assert (tracer.exported, tracer.dropped, delivery.problem) == (3, 0, "")
+    assert (tracer.exported, tracer.dropped, delivery.problem) == (4, 0, "")
+    told = [record.getMessage() for record in caplog.records if record.name == export.__name__]
+    arrive = f"Phoenix at http://127.0.0.1:{port} gets spans now."
+    assert "gets no spans" in told[0]
+    assert (told[-1], told.count(arrive)) == (arrive, 1)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from atlas_search.build import file_digests, reading
 from atlas_search.build.corpora import Sources, by_folder, by_mapping
 from atlas_search.build.document_ids import Changes
 from atlas_search.build.file_digests import FileDigests, sha256_of
@@ -16,6 +17,7 @@ from atlas_search.readers.txt import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import Manifest
+from tests import tiny
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import (
     FARM,
@@ -45,6 +47,29 @@ def test_nothing_is_done_where_nothing_changed(
 def test_touching_a_file_is_no_change(source: Path, folder: Path, hashes: HashEmbedder) -> None:
     (source / "farm/cows.txt").touch()
     assert build_tiny(source, folder, hashes).read == 0
+
+
+def test_files_that_stay_are_told_of_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_digests, "_SETTLED_NS", -1)
+    monkeypatch.setattr(reading, "LOOKED_AT", 2)
+    told: list[tuple[int, int]] = []
+
+    def tell(stage: str, done: int, total: int) -> None:
+        if stage == "Reading files":
+            told.append((done, total))
+
+    monkeypatch.setattr(tiny, "silent", tell)
+    source = write_sources(tmp_path / "s", {f"a/{n}.txt": f"Wool {n}." for n in range(5)})
+    build_tiny(source, tmp_path / "c", HashEmbedder())
+    assert (told[0], told[-1]) == ((0, 5), (5, 5))
+    told.clear()
+    change(source, {"a/2.txt": "Wool and cloth."})
+    report = build_tiny(source, tmp_path / "c", HashEmbedder())
+    assert (report.read, report.changes) == (1, Changes(0, 1, 4, 0))
+    # two that stay, one that stays beside one that is to be read, one more; then that one
+    assert list(dict.fromkeys(told)) == [(0, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,8 @@ def score_quotes(asked: Sequence[Asked], vectors: SentenceVectors) -> list[list[
     with what speaks for the passage and for the kind.
 
     Chosen on the development halves of two public sets (`tests.benchmarks.truth`): the best quote
-    holds the answer in 0.81 and 0.46, one of three in 0.92 and 0.64. What leads a question has a
-    vector. At most two calls of the embedder, whose errors are raised.
+    holds the answer in 0.81 and 0.46, one of three in 0.92 and 0.64. What is worth most for a
+    question has a vector. At most two calls of the embedder, whose errors are raised.
     """
     given = vectors.of(text for each in asked for text in each.best())
     unsure = [each for each in asked if each.is_led_by_estimate(given)]

@@ -175,7 +175,7 @@ INSTRUMENTS: Mapping[str, Instrument] = {
             "gauge",
             "{span}",
             ("state",),
-            "Spans that are `open`, and those `waiting` to be sent",
+            "Spans that are `open` (roots alone if none are sent), and those `waiting` to be sent",
         ),
         Instrument(
             "atlas.feedback",

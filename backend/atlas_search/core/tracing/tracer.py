@@ -79,7 +79,10 @@ class Tracer:
         self._tracer = self._provider.get_tracer("atlas", __version__, schema_url=SCHEMA)
 
     def add(self, taker: SpanProcessor) -> None:
-        """Give it every span that ends from now on, too."""
+        """Give it every span that ends from now on, too.
+
+        Where nobody took spans before, there are none below a root that is open.
+        """
         self._ends.add(taker)
         self.enabled = True
 
