@@ -27,7 +27,7 @@ def test_blocks_are_what_is_joined(
     table = Ragged.of(own).followed_by(Ragged.of(added), np.concatenate(added))
     asked = np.array(data.draw(st.lists(st.integers(0, len(own) + len(added) - 1))), dtype=int)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ragged, "BLOCK", block)
+        patch.setattr(ragged, "AT_ONCE", block)
         blocks = list(table.blocks(asked))
     expected = [value for row in asked for value in [*own, *added][row].tolist()]
     assert [value for each in blocks for value in each.tolist()] == expected

@@ -12,7 +12,7 @@ from atlas_search.search.signals.measure import measure
 from atlas_search.search.signals.neighbours import neighbours, with_neighbours
 from atlas_search.search.signals.occurrences import locate, weigh
 from atlas_search.stores.cosines import Cosines
-from atlas_search.stores.ragged import BLOCK
+from atlas_search.stores.ragged import AT_ONCE
 from atlas_search.stores.token_writer import TokenWriter
 from tests.three_passages import idf, signals_of, table_of
 
@@ -250,9 +250,9 @@ def test_a_question_may_have_more_terms_than_a_byte_can_number(count: int) -> No
 
 def test_words_are_found_on_both_sides_of_a_block() -> None:
     # the passages are read a block at a time, whatever begins and ends in the middle of it
-    texts = ("x " * (BLOCK - 1) + "fog", "bell fog", "x " * (2 * BLOCK) + "bell")
+    texts = ("x " * (AT_ONCE - 1) + "fog", "bell fog", "x " * (2 * AT_ONCE) + "bell")
     table = table_of(texts, ("", "", ""), ((0, "a", "b"),))
     around = with_neighbours(np.arange(3), table.document_of)
     hits, counts = locate(weigh(parse_query("fog bell"), table, [0]), around, table)
     assert counts.tolist() == [[1, 0], [1, 1], [0, 1]]
-    assert (hits.position - 1).tolist() == [BLOCK - 1, 0, 1, 2 * BLOCK]
+    assert (hits.position - 1).tolist() == [AT_ONCE - 1, 0, 1, 2 * AT_ONCE]

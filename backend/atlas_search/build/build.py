@@ -91,7 +91,7 @@ class BuildReport:
 
     manifest: Manifest
     told: tuple[FileReport, ...]
-    all_files: Callable[[], tuple[FileReport, ...]]
+    all_files: Callable[[], tuple[FileReport, ...]] = field(repr=False, compare=False)
     sources: int
     changes: Changes
     read: int
@@ -271,7 +271,7 @@ def _origins(live: Live | None, options: BuildOptions) -> dict[str, Origin]:
     }
 
 
-class _Given(NamedTuple):
+class _Documents(NamedTuple):
     """Of some documents of the build's origin: sources, keys, and numbers of passages."""
 
     sources: Sequence[str]
@@ -279,18 +279,20 @@ class _Given(NamedTuple):
     passages: Sequence[int]
 
 
-def _documents(plan: Plan, live: Live | None, staging: Staging, origin: str) -> Iterator[_Given]:
+def _documents(
+    plan: Plan, live: Live | None, staging: Staging, origin: str
+) -> Iterator[_Documents]:
     counts = np.diff(live.first_rows).tolist() if live else []
     for part in plan.documents:
         if isinstance(part, Kept):
             own = slice(part.documents.start, part.documents.stop)
             columns = (part.sources, part.columns.keys[own], counts[own])
             for is_own in (is_own for of, is_own in part.of_origins() if of == origin):
-                yield _Given(*(list(compress(each, is_own)) for each in columns))
+                yield _Documents(*(list(compress(each, is_own)) for each in columns))
         elif part.found.provenance.origin == origin:
             found = part.found
             count = counts[found.number] if found.kept else len(staging.passages(found.number))
-            yield _Given([found.source], [found.provenance.key], [count])
+            yield _Documents([found.source], [found.provenance.key], [count])
 
 
 def _remarks(plan: Plan, origin: str) -> dict[str, Sequence[tuple[str, str]]]:
@@ -302,7 +304,7 @@ def _file_reports(
     names: Sequence[str],
     left_out: Iterable[tuple[str, str]],
     remarks: Mapping[str, Sequence[tuple[str, str]]],
-    given: Iterable[_Given],
+    given: Iterable[_Documents],
 ) -> tuple[FileReport, ...]:
     """Reports of the files with some `names`, and of those that are left out."""
     passages: dict[str, list[int]] = {name: [] for name in names}
@@ -317,11 +319,13 @@ def _file_reports(
     reports = [FileReport(name, 0, 0, (reason,)) for name, reason in left_out]
     for name, counts in passages.items():
         report = FileReport(name, len(counts), sum(counts), refused=not counts)
-        reports.append(_remarked(report, remarks[name], keys[name]) if name in keys else report)
+        reports.append(_with_remarks(report, remarks[name], keys[name]) if name in keys else report)
     return tuple(sorted(reports, key=attrgetter("source")))
 
 
-def _remarked(report: FileReport, remarks: Sequence[tuple[str, str]], keys: set[str]) -> FileReport:
+def _with_remarks(
+    report: FileReport, remarks: Sequence[tuple[str, str]], keys: set[str]
+) -> FileReport:
     """A report with its `remarks`, pairs of a key and a text; `keys` are those of its documents."""
     records = {key for key, _ in remarks if key} - keys
     return report._replace(

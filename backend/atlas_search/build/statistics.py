@@ -39,7 +39,7 @@ class Counted(NamedTuple):
     metadata: Metadata
 
 
-class _Given(NamedTuple):
+class _Sizes(NamedTuple):
     """The sources of documents of one corpus and origin, and how many characters each document
     has."""
 
@@ -54,7 +54,7 @@ class Counter:
 
     def __init__(self) -> None:
         self._corpora: dict[str, _Corpus] = {}
-        self._given: list[_Given] = []
+        self._sizes: list[_Sizes] = []
         self._fields = FieldCounter()
         self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
@@ -68,7 +68,7 @@ class Counter:
         corpus.words += counted.words
         corpus.digest.update(found.provenance.digest)
         origin = found.provenance.origin
-        self._given.append(_Given(found.corpus, origin, [found.source], [counted.characters]))
+        self._sizes.append(_Sizes(found.corpus, origin, [found.source], [counted.characters]))
         self._fields.add([counted.metadata])
         self.origins[origin][0] += 1
         self.origins[origin][1] += counted.passages
@@ -90,7 +90,7 @@ class Counter:
         corpus.digest.update(b"".join(kept.digests))
         for origin, is_own in kept.of_origins():
             sources, sizes = compress(kept.sources, is_own), compress(characters, is_own)
-            self._given.append(_Given(kept.corpus, origin, list(sources), list(sizes)))
+            self._sizes.append(_Sizes(kept.corpus, origin, list(sources), list(sizes)))
             self.origins[origin][0] += sum(is_own)
             self.origins[origin][1] += int(passages[is_own].sum())
         self._fields.add(metadata)
@@ -130,7 +130,7 @@ class Counter:
         )
 
     def _shares(self, sources: Iterable[SourceRow]) -> tuple[dict[str, float], dict[str, float]]:
-        corpus_of, shared = self._filled()
+        corpus_of, shared = self._corpora_of_sources()
         size: dict[str, float] = defaultdict(float)
         seconds: dict[str, float] = defaultdict(float)
         for name, origin, *_, of_bytes, of_seconds in sources:
@@ -148,21 +148,21 @@ class Counter:
                 seconds[each] += of_seconds * (count / whole)
         return size, seconds
 
-    def _filled(
+    def _corpora_of_sources(
         self,
     ) -> tuple[Mapping[str, Mapping[str, str]], Mapping[tuple[str, str], Mapping[str, int]]]:
         """A corpus of each source, by its origin and name, and how many characters those that
         filled several gave each of them."""
         corpus_of: dict[str, dict[str, str]] = defaultdict(dict)
         shared: dict[tuple[str, str], dict[str, int]] = {}
-        for given in self._given:
+        for given in self._sizes:
             known = corpus_of[given.origin]
             own = dict.fromkeys(given.sources, given.corpus)
             for name in known.keys() & own.keys():
                 if known[name] != given.corpus:
                     shared[given.origin, name] = {}
             known |= own
-        for given in self._given if shared else ():
+        for given in self._sizes if shared else ():
             for name, count in zip(given.sources, given.characters, strict=True):
                 if (found := shared.get((given.origin, name))) is not None:
                     found[given.corpus] = found.get(given.corpus, 0) + count

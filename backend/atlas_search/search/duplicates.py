@@ -6,7 +6,8 @@ from atlas_search.stores.tokens import IntArray, TokenTable
 
 SHINGLE = 4  # words; fewer are shared by chance, more are broken by every misprint
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
-_ALL_BUT_FIRST = np.uint64(64 - 16)
+_FIRST_BITS = 16
+_OTHER_BITS = np.uint64(64 - _FIRST_BITS)
 
 
 def groups(rows: IntArray, table: TokenTable, share: float) -> list[int]:
@@ -41,7 +42,7 @@ def _overlaps(rows: IntArray, table: TokenTable) -> tuple[IntArray, IntArray]:
     whole = row[:count] == row[SHINGLE - 1 :][:count]
     row, hashes = row[:count][whole], hashes[whole]
     # nearly all runs stand once: only those that share their first bits with another are sorted
-    bits = (hashes >> _ALL_BUT_FIRST).astype(np.int64)
+    bits = (hashes >> _OTHER_BITS).astype(np.int64)
     alone = np.bincount(bits)[bits] == 1
     sizes = np.bincount(row[alone], minlength=len(rows))
     row, hashes = row[~alone], hashes[~alone]

@@ -45,7 +45,7 @@ class Gathered(NamedTuple):
     value: IntArray
 
 
-BLOCK = 65_536  # values: what is looked up of them stays in the cache of the processor
+AT_ONCE = 65_536  # values: what is looked up of them stays in the cache of the processor
 LONG_RUN = 32  # values: a run of more is copied faster by itself than value by value
 _NOTHING = np.empty(0, dtype=np.int32)
 
@@ -102,23 +102,23 @@ class Ragged:
 
     def joined(self, rows: IntArray) -> IntArray:
         """The values of `rows`, one after the other in the order asked for."""
-        return _joined(self._pieces(rows))
+        return _concatenate(self._pieces(rows))
 
     def blocks(self, rows: IntArray) -> Iterator[IntArray]:
-        """What `joined` gives, BLOCK values at a time, in the last fewer.
+        """What `joined` gives, AT_ONCE values at a time, in the last fewer.
 
         Whoever reads them once takes a quarter less time than with all of them in a new array.
         """
         held: list[IntArray] = []
-        room = BLOCK
+        room = AT_ONCE
         for piece in self._pieces(rows):
             while len(piece) >= room:
-                yield _joined([*held, piece[:room]])
-                piece, held, room = piece[room:], [], BLOCK
+                yield _concatenate([*held, piece[:room]])
+                piece, held, room = piece[room:], [], AT_ONCE
             held.append(piece)
             room -= len(piece)
-        if room < BLOCK:
-            yield _joined(held)
+        if room < AT_ONCE:
+            yield _concatenate(held)
 
     def _pieces(self, rows: IntArray) -> list[IntArray]:
         starts, ends = self.starts[rows], self.ends[rows]
@@ -186,5 +186,5 @@ class Ragged:
         return Ragged(self.flat, self.starts[rows], self.ends[rows], self.recent)
 
 
-def _joined(pieces: Sequence[IntArray]) -> IntArray:
+def _concatenate(pieces: Sequence[IntArray]) -> IntArray:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

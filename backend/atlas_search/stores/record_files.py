@@ -86,7 +86,7 @@ class RecordFiles:
             bound: Values = values
         else:
             bound = [*values] * len(self._tables) + [*last]
-        with self._lent() as connection:
+        with self._connection() as connection:
             return connection.execute(self._joined(query, outer), bound).fetchall()
 
     def rows_in_turn(self, query: str) -> list[tuple[Any, ...]]:
@@ -95,14 +95,14 @@ class RecordFiles:
         They come in the order in which the query gives those of a file. To read tens of thousands
         so takes a third of the time of `rows`, which puts all in order anew. Raises as that does.
         """
-        with self._lent() as connection:
+        with self._connection() as connection:
             cursor = connection.cursor()
             cursor.row_factory = None
             found = [cursor.execute(query.format_map(tables)).fetchall() for tables in self._tables]
         return [row for of_file in found for row in of_file]
 
     @contextmanager
-    def _lent(self) -> Iterator[sqlite3.Connection]:
+    def _connection(self) -> Iterator[sqlite3.Connection]:
         """A connection for a moment; what the block raises of damage is DamagedStore."""
         connection = self._idle.get()
         try:

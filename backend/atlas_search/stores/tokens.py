@@ -88,7 +88,7 @@ class TokenTable:
 
     @cached_property
     def _lengths(self) -> IntArray:
-        """Those of all passages: every search asks for some, and their mean is that of all."""
+        """Those of all passages, counted once: a search asks for some, and for the mean of all."""
         found = np.zeros(self.passages, dtype=np.int32)
         for of, at in self.indexed(np.arange(self.passages)):
             found += of.lengths(at).astype(np.int32, copy=False)

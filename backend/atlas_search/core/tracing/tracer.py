@@ -21,7 +21,7 @@ from atlas_search.core.tracing.ids import Ids, identify, present_ids
 from atlas_search.core.tracing.labels import present_labels
 from atlas_search.core.tracing.late import Ends
 from atlas_search.core.tracing.redaction import Redaction, SpanMask
-from atlas_search.core.tracing.silence import TraceSampler
+from atlas_search.core.tracing.silence import TraceSampler, silent
 from atlas_search.core.tracing.span import Span
 from atlas_search.core.version import __version__
 
@@ -126,7 +126,7 @@ class Tracer:
         The current one itself if nobody takes spans: a search in twenty corpora opens 65.
         """
         current = get_current_span()
-        if not self.enabled and current.get_span_context().is_valid:
+        if not self.enabled and not silent() and current.get_span_context().is_valid:
             return nullcontext(Span(current, content=False, recorded=False))
         return self._open(name, kind, None)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from atlas_search.search.query import Query
 from atlas_search.search.signals.neighbours import Around
-from atlas_search.stores.ragged import BLOCK
+from atlas_search.stores.ragged import AT_ONCE
 from atlas_search.stores.tokens import FloatArray, IntArray, Ragged, TokenTable, runs
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -144,7 +144,7 @@ def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> _Hits:
     for index, words in enumerate(ragged.blocks(rows)):
         term = number.take(words)
         at = np.flatnonzero(term >= 0)
-        places.append(at + index * BLOCK)
+        places.append(at + index * AT_ONCE)
         terms.append(term[at])
     hit = np.concatenate(places)
     per_row = np.searchsorted(hit, ends)  # hits up to the end of each row
