@@ -22,6 +22,7 @@ from tests.benchmarks.performance.versus import Failed, worker
 from tests.places import ROOT
 
 KNOWN = json.loads(KEPT.read_text())
+TRIES = 3  # more, of a ratio that is too high
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 def test_no_ratio_is_a_third_worse(site: Site, name: str) -> None:
     most = WORSE * KNOWN[name]
     found = RATIOS[name](site)
-    if found > most:  # something else may have run beside it
-        found = min(found, RATIOS[name](site))
+    for _ in range(TRIES):
+        if found > most:  # something else may have run beside it
+            found = min(found, RATIOS[name](site))
     assert found <= most, f"{found:.3f}, and it was {KNOWN[name]}"
 
 
