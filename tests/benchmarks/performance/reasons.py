@@ -27,7 +27,7 @@ REASONS: Mapping[str, str] = {
     ),
     "search over HTTP": (
         "It is the search and the embedding of the question, whose made-up words are "
-        "almost twice as many tokens as a real one has. What HTTP adds are two or three "
+        "almost twice as many tokens as a real one has. In a small collection HTTP adds two or three "
         "milliseconds: looking twice whether a file of the collection has changed, metrics, "
         "checking the request, JSON, and the sockets."
     ),
