@@ -27,8 +27,8 @@ REASONS: Mapping[str, str] = {
     ),
     "search over HTTP": (
         "It is the search and the embedding of the question, whose made-up words are "
-        "almost twice as many tokens as a real one has. In a small collection HTTP adds two or three "
-        "milliseconds: looking twice whether a file of the collection has changed, metrics, "
+        "almost twice as many tokens as a real one has. In a small collection HTTP adds two or "
+        "three milliseconds: looking twice whether a file of the collection has changed, metrics, "
         "checking the request, JSON, and the sockets."
     ),
     "32 clients that pause: p95 against the mean service time": (
