@@ -64,7 +64,9 @@ def test_nothing_is_lost_while_a_server_comes_late(caplog: pytest.LogCaptureFixt
     assert (tracer.exported, tracer.dropped, delivery.problem) == (4, 0, "")
     told = [record.getMessage() for record in caplog.records if record.name == export.__name__]
     arrive = f"Phoenix at http://127.0.0.1:{port} gets spans now."
-    assert "gets no spans" in told[0]
+    assert "gets no spans yet" in told[0]
+    assert "Waiting: 3, dropped: 0." in told[0]
+    assert {record.levelname for record in caplog.records} == {"INFO"}  # for nothing is lost
     assert (told[-1], told.count(arrive)) == (arrive, 1)
 
 
@@ -94,6 +96,20 @@ def test_what_is_refused_is_dropped_and_the_next_is_sent(status: int) -> None:
         collector.wait(1)
         tracer.close()
     assert (tracer.exported, tracer.dropped) == (1, 2)
+
+
+def test_a_loss_is_a_warning_at_once_though_the_log_was_told_before(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "atlas_search")
+    with collecting() as collector:
+        collector.next += [503, 401]
+        tracer = to(collector.address)
+        spans(tracer, 1)
+        wait_for(lambda: tracer.dropped or None, 60, "the refusal")
+        told = [each for each in caplog.records if "gets no spans" in each.getMessage()]
+        tracer.close()
+    assert [each.levelname for each in told] == ["INFO", "WARNING"]
 
 
 def test_a_lasting_500_is_given_up_after_a_while() -> None:
@@ -197,9 +213,9 @@ def test_the_log_gets_a_line_a_minute(caplog: pytest.LogCaptureFixture) -> None:
         assert delivery._send([]) == 0
     delivery.close(1)
     assert len(tries) == 18
-    told = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    told = [message for message in caplog.messages if "gets no spans" in message]
     assert len(told) == 3
-    assert f"Phoenix at http://127.0.0.1:{port} gets no spans" in told[0].getMessage()
+    assert f"Phoenix at http://127.0.0.1:{port} gets no spans yet" in told[0]
 
 
 def test_a_header_that_http_does_not_know_is_no_crash(caplog: pytest.LogCaptureFixture) -> None:

@@ -64,7 +64,7 @@ class Delivery:
         self._mask = mask
         self._clock = clock
         self._stopped = threading.Event()
-        self._told_at: float | None = None
+        self._told_at, self._told_as = 0.0, logging.NOTSET
         self._said_so = False  # the last that was said is that no spans arrive
         self._client: httpx2.Client | None = None
         self.queue = SpanQueue(self._deliver, delay)
@@ -170,15 +170,25 @@ class Delivery:
             log.info("%s gets spans now.", self._where)
 
     def _fail(self, reason: str, lost: int = 0) -> None:
-        """Remember why spans do not arrive, and say so at most once in LOG_SECONDS."""
+        """Remember why spans do not arrive, and say so at most once in LOG_SECONDS.
+
+        It is a warning once some are lost: Phoenix may be installed while they wait.
+        """
         self.problem = reason
         now = self._clock()
-        if self._told_at is not None and now - self._told_at < LOG_SECONDS:
-            return
-        self._told_at, self._said_so = now, True
         waiting, dropped = self.queue.waiting - lost, self.queue.dropped + lost
-        log.warning(
-            "%s gets no spans: %s. Waiting: %d, dropped: %d.", self._where, reason, waiting, dropped
+        level = logging.WARNING if dropped else logging.INFO
+        if level <= self._told_as and now - self._told_at < LOG_SECONDS:
+            return
+        self._told_at, self._told_as, self._said_so = now, level, True
+        log.log(
+            level,
+            "%s gets no spans%s: %s. Waiting: %d, dropped: %d.",
+            self._where,
+            "" if dropped else " yet",
+            reason,
+            waiting,
+            dropped,
         )
 
 
