@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import typer
 
 from atlas_search.cli.lazy import Entry, LazyGroup
-from atlas_search.cli.private_files import private_files
+from atlas_search.cli.private_files import as_settings_say, private_files
 from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
 
@@ -89,6 +89,11 @@ class Commands(LazyGroup):
             f"{_CLI}.traces:traces_app", "What Phoenix holds of requests; at first a list."
         ),
     }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that `args` name, imported; what it writes has the modes of the settings."""
+        as_settings_say()
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(

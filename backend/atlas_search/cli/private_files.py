@@ -2,10 +2,9 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.settings import load_settings
 
 PRIVATE = 0o077
 
@@ -13,15 +12,16 @@ PRIVATE = 0o077
 @contextmanager
 def private_files() -> Iterator[None]:
     """Folders made in it have the mode 0700 and files 0600, those of processes it starts too."""
-    before = os.umask(_umask())
+    before = os.umask(PRIVATE)
     try:
         yield
     finally:
         os.umask(before)
 
 
-def _umask() -> int:
-    try:
-        return load_settings().umask
-    except ConfigurationError:  # which the command itself tells, if it needs the settings
-        return PRIVATE
+def as_settings_say() -> None:
+    """Give new files the modes that ATLAS_UMASK leaves, in the block of `private_files`."""
+    from atlas_search.core.settings import load_settings  # 0.3 s, which help can do without
+
+    with suppress(ConfigurationError):  # which the command itself tells, if it needs the settings
+        os.umask(load_settings().umask)
