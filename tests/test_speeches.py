@@ -281,6 +281,29 @@ def test_what_only_looks_so_is_no_transcript(text: str) -> None:
     assert names(text) == []
 
 
+@pytest.mark.parametrize(
+    "letter",
+    [
+        "Honorable Sir: I write of it.\n\nSir Robert: I write again.\n\nDear Ann,\n\nI write.\n\n",
+        "Dearest Ann Hay: I am.\n\nEsteemed Sir:\n\nBo Lee: I am.\n\nMY DEAR SIR:--It is.\n\n",
+        "NORTHPORT, May 24, 1862. 4 PM.\n\nGENERAL HAY:\n\nThe quay is lost.\n\nA. ROE.\n\n"
+        "NORTHPORT, June 4th, 1862.\n\nGeneral LEE, Southport:\n\nIt is held.\n\nA. ROE.\n\n",
+        "Hon. Ann Hay:\n\nMadam: I am well.\n\nJudge Lee:\nGentlemen: I am not.\n\n",
+    ],
+)
+def test_letters_are_no_transcript(letter: str) -> None:
+    assert names(letter * 6) == []
+
+
+def test_a_debate_may_have_dates_and_letters_that_are_read_out() -> None:
+    text = (
+        "Northport, 4 May 1862\n\nThe Chair: I have a letter.\n\nDear Sir:\n\nIt silts up.\n\n"
+        "Mr Hay: I thank him.\n\nNorthport, 5 May 1862\n\nThe Chair: Order.\n\nMr Hay: I rise.\n\n"
+        "The Chair: Proceed.\n\nMr Hay: It silts up."
+    )
+    assert names(text) == ["The Chair", "Mr Hay"] * 3
+
+
 def test_passages_of_a_transcript_are_each_of_who_speaks(tmp_path: Path) -> None:
     (tmp_path / "sources" / "house").mkdir(parents=True)
     (tmp_path / "sources" / "house" / "debate.txt").write_text(RECORD)
@@ -302,6 +325,7 @@ def test_a_record_that_names_its_speaker_has_no_other(tmp_path: Path) -> None:
     [
         *("Mr. ", "Mr. A\n", "The ", "A: ", "A:\n", "(", "Mr Hay (", "Mr Hay (x\n", "**Mr A"),
         *("STATEMENT OF A\n", "Q.\n", "BY MR. A\n", "ANN HAY\n", "Mr HAY —\n", "\n", " "),
+        *("Dear Sir:\n", "4 May 1862\n", "4 May 1862 ", "May 4, 1862\nMr Hay: I.\n", "my dear "),
         *("Ann Hay: it is so.\n", "THE END\n\n", "  Mr. Hay. Yes.\n", "Mr X ((a)(b)(c)(d)(e)\n"),
     ],
 )

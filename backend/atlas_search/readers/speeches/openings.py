@@ -7,7 +7,17 @@ from typing import Literal, NamedTuple
 from atlas_search.readers.speeches.labels import Kind, Label, label, unread
 
 Form = Literal[
-    "colon", "stop", "dash", "question", "answer", "examiner", "witness", "unread", "end", "none"
+    "colon",
+    "stop",
+    "dash",
+    "question",
+    "answer",
+    "examiner",
+    "witness",
+    "unread",
+    "salutation",
+    "end",
+    "none",
 ]
 
 _HEAD = 320
@@ -63,6 +73,14 @@ _TESTIMONY: Sequence[tuple[re.Pattern[str], Form, Kind, re.Pattern[str]]] = (
     (re.compile("sworn|affirmed|called|a witness"), "witness", "name", _WITNESS),
 )
 _CLOSE = re.compile(r"[\[(]Whereupon\b|_{5,}[^\S\n]*$", re.MULTILINE)
+# `My dear Sir:`, `GENTLEMEN:--`, `Dear Ann,` on a line of its own
+_SALUTATION = re.compile(
+    r"(?:(?:(?:my|very|most|dear|dearest|kind|good|worthy|respected|esteemed|honou?red"
+    r"|hon|honou?rable|rev|reverend|rt|right|ladies|and)\b\.? ){0,5}(?:sirs?|madame?|gentlemen)"
+    r"|(?:my )?(?:very )?(?:dear|dearest|beloved)\b[^\n:;—–]{1,40}?)"
+    r"(?:[:;,.]?(?:--|[—–])|:(?=\s|$)|,(?=[^\S\n]*$))",
+    re.IGNORECASE | re.MULTILINE,
+)
 _HEADING_LETTERS = 4
 _INDENTED = 2  # columns of a paragraph in which a name in small letters can open a speech
 _CENTRED = 8
@@ -105,6 +123,8 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
     if "(" in head:
         head = _TITLE_INSIDE.sub(r"\1\2 \3 ", head)
     at -= start
+    if greeting := _SALUTATION.match(head, at):
+        return Opening(start, start + greeting.end(), "salutation")
     if found := _testimony(head, at, start):
         return found
     if colon := _COLON.match(head, at):
