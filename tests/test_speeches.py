@@ -139,6 +139,8 @@ def test_an_office_is_told_with_its_holder_and_means_him_from_then_on() -> None:
         ("Senator Wei: Yes.", "Senator Wei"),
         ("Senator WEI (Northport) (3.15 pm)—I move.", "Senator Wei"),
         ("Mr O’HAY, MP — No.", "Mr O'Hay"),
+        ("DR HAY -- I.", "Dr Hay"),
+        ("MR. HAY (Northport).--No.", "Mr. Hay"),
         ("Mr N B HAY (ANC): No.", "Mr N B Hay"),
         ("HON. B.C. HAY.- No.", "Hon. B.C. Hay"),
         ("HON. B. C. HAY.: No.", "Hon. B.C. Hay"),
@@ -288,6 +290,7 @@ def test_what_only_looks_so_is_no_transcript(text: str) -> None:
         "Dearest Ann Hay: I am.\n\nEsteemed Sir:\n\nBo Lee: I am.\n\nMY DEAR SIR:--It is.\n\n",
         "NORTHPORT, May 24, 1862. 4 PM.\n\nGENERAL HAY:\n\nThe quay is lost.\n\nA. ROE.\n\n"
         "NORTHPORT, June 4th, 1862.\n\nGeneral LEE, Southport:\n\nIt is held.\n\nA. ROE.\n\n",
+        "SIR ROBERT,--I am well.\n\nLORD HAY,--I am not.\n\n",
         "Hon. Ann Hay:\n\nMadam: I am well.\n\nJudge Lee:\nGentlemen: I am not.\n\n",
     ],
 )
@@ -326,6 +329,7 @@ def test_a_record_that_names_its_speaker_has_no_other(tmp_path: Path) -> None:
         *("Mr. ", "Mr. A\n", "The ", "A: ", "A:\n", "(", "Mr Hay (", "Mr Hay (x\n", "**Mr A"),
         *("STATEMENT OF A\n", "Q.\n", "BY MR. A\n", "ANN HAY\n", "Mr HAY —\n", "\n", " "),
         *("Dear Sir:\n", "4 May 1862\n", "4 May 1862 ", "May 4, 1862\nMr Hay: I.\n", "my dear "),
+        *("DR HAY -- I.\n", "DR HAY --", "DR HAY -"),
         *("Ann Hay: it is so.\n", "THE END\n\n", "  Mr. Hay. Yes.\n", "Mr X ((a)(b)(c)(d)(e)\n"),
     ],
 )

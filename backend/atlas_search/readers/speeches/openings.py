@@ -42,14 +42,14 @@ _STOP = re.compile(
     rf"(?: (\([^()\n]{{1,80}}\))| {_REMARK})?\.[^\S\n]+(?=[\"“'‘(\[]{{0,2}}[^\W\d_a-z])"
 )
 _DASH = re.compile(
-    rf"({_OUTSIDE}?)[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})(?:\.[—–-]|[—–])(?=[^\S\n]?[\"“‘(]?[^\W\d_])"
+    rf"({_OUTSIDE}?)[^\S\n]?({_BRACKET})?[^\S\n]?((?:{_BRACKET}[^\S\n]?){{0,2}})(?:\.?--|\.[—–-]|[—–])(?=[^\S\n]?[\"“‘(]?[^\W\d_])"
 )
 # `Hon. (Dr) Hay`; blanks take the places of the brackets
 _TITLE_INSIDE = re.compile(
     r"\b(Hon|Sen|Mr|Mrs|Ms|Prof|Dr|Rev|Amb)(\.? ?)"
     r"\(((?:[A-Z][A-Za-z]{0,5}\.?,? ?){1,3})\)(?= ?[A-Z])"
 )
-_HAS_DASH = re.compile(r"[—–]|\.-")
+_HAS_DASH = re.compile(r"[—–]|\.-|--")
 _CAPITALS = re.compile(r"\b(?:Ma?c)?[^\W\d_a-z]{2,}\b")
 _QUESTION = re.compile(r"([QA])(?:[.:](?=\s)|(?=[^\S\n]{3}))[^\S\n]*")
 _EXAMINER = re.compile(
@@ -143,6 +143,8 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
     if _HAS_DASH.search(first):
         dash = _DASH.match(first, at)
         if dash and _CAPITALS.search(dash[1]) and (said := _labelled(dash)):
+            if dash[1].endswith(","):  # `SIR ROBERT,--I write`
+                return Opening(start, start + dash.end(), "salutation")
             return Opening(start, start + dash.end(), "dash", said) if said.kind != "name" else None
     return _end(first, at, start, is_paragraph)
 
