@@ -216,6 +216,38 @@ def test_a_heading_may_lack_its_blank(tmp_path: Path) -> None:
     )
 
 
+def test_lines_in_bold_are_headings_where_there_is_no_other(tmp_path: Path) -> None:
+    text = (
+        "**Of boats**\n\n**Findings**\n\nThey float.\n\n__What are   nets?__\n\n**They sink.**\n\n"
+        "**Ann Hay:**\n\n**Harbours**\nand quays\n\n- **Ropes**\n\n**Depth**\n- 4 m\n\n**Note**\n\n"
+        "One.\n\n**Note**\n\nTwo.\n\n**Conclusions**\n\nNone.\n\n**End**"
+    )
+    assert read(tmp_path, text, "a.md").segments == (
+        Segment(0, "Of boats"),
+        Segment(text.index("**Findings"), "Findings"),
+        Segment(text.index("__What"), "What are nets?"),
+        Segment(text.index("**Conclusions"), "Conclusions"),
+        Segment(text.index("**End"), "End"),
+    )
+    assert read(tmp_path, f"# Boats\n\n{text}", "a.md").segments == (Segment(0, "Boats"),)
+    assert read(tmp_path, text).segments == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Harbour Office**\n\n**Report**\n\n**Northport**\n\n**May**\n\nBoats float.",
+        "**Title**\n\nBoats float.\n\n**Beware of the boats**\n\nNets sink.",
+        "**Ann Hay**\n\nI rise.\n\n**Bo Lee**\n\nNo.\n\n**Cal Roe**\n\nI.\n\n**Dee Orr**\n\nI.\n\n"
+        + "**Eve Day**\n\nI.\n\n**Flo Fry**\n\nNo.\n\n" * 3,
+        "**Boats float.**\n\nNets sink.\n\n" * 4,
+        "**1**\n\nOne.\n\n**2**\n\nTwo.\n\n**3**\n\nThree.\n\n",
+    ],
+)
+def test_what_is_only_in_bold_is_no_heading(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text, "a.md").segments == ()
+
+
 @pytest.mark.parametrize(
     ("text", "title"),
     [

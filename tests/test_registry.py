@@ -134,7 +134,7 @@ def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -
     columns = {"text_column": "", "id_column": "", "title_column": "title"}
     columns |= {"metadata_columns": "", "rename": ""}
     assert files_reader().options == {
-        "TxtReader": {"version": 4},
+        "TxtReader": {"version": 5},
         "PdfReader": {"version": 4},
         "HtmlReader": {"version": 4, "whole_page": False},
         "XmlReader": {"version": 3, "normalised": False, "documents_at": ""},

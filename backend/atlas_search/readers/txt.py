@@ -33,7 +33,7 @@ _NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErr
 
 @dataclass(frozen=True)
 class TxtReader:
-    """Reads text files: a form feed starts a page, a `#` heading of Markdown a section.
+    """Reads text files: a form feed starts a page, a heading of Markdown a section.
 
     Heads and feet that run on from page to page are read once, numbers of lines not at all.
     """
@@ -43,7 +43,7 @@ class TxtReader:
     @property
     def options(self) -> Mapping[str, object]:
         """There is nothing to set."""
-        return {"version": 4}
+        return {"version": 5}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The text of a file without its front matter."""
