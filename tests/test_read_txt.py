@@ -319,3 +319,38 @@ def test_heads_and_feet_that_run_on_leave_blank_lines(tmp_path: Path) -> None:
         "\n\nNobody wrote.",
     ]
     assert [draft.text[start - 1] for start in draft.pages[1:]] == ["\f", "\f"]
+
+
+def test_articles_of_a_statute_in_plain_text_are_sections(tmp_path: Path) -> None:
+    text = (
+        "HARBOUR ACT\n\nArticle 1 Boats\n\nArticle 2 Nets\n\nCHAPTER I\n\n"
+        "Article 1 Boats\n\nThey float.\n\nArticle 7 does not apply.\n\n"
+        "Article 2 Nets of a harbour\n1. They sink,\nas in\nArticle 1 Boats\n\n"
+        "Article 2a\n\nThey rot.\n\nArticle 3(1)\n\nIt is so.\n\n"
+        "Article 4 - Ropes\n\nThey tie.\n\nArticle 5 Ropes of a harbour\nand rot are burnt.\n\n"
+        "Article 6\n\nThey go.\n\nAnnex\n\nA list."
+    )
+    segments = read(tmp_path, text).segments
+    assert [(each.section, text[each.start :].split()[:2]) for each in segments] == [
+        ("Article 1 Boats", ["Article", "1"]),
+        ("Article 2 Nets of a harbour", ["Article", "2"]),
+        ("", ["Article", "2a"]),
+        ("", ["Article", "4"]),
+        ("Article 6", ["Article", "6"]),
+        ("", ["A", "list."]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Article 1 Boats\n\nArticle 2 Nets\n\nArticle 3 Ropes\n\nThey are in the act.",
+        "Article 1\n\nOne.\n\nArticle 2\n\nTwo.\n\nArticle 3\n\nOld:\n\n"
+        "Article 1\n\nA.\n\nArticle 2\n\nB.",
+        "Article 1\n\nOne.\n\nArticle 2\n\nTwo.",
+        "Article 1. Boats float.\n\nArticle 2. Nets sink.\n\nArticle 3. Ropes tie.\n\n",
+        "As in\nArticle 1\nand in\nArticle 2\nand in\nArticle 3\nit is so.",
+    ],
+)
+def test_what_may_be_no_article_is_no_section(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text).segments == ()

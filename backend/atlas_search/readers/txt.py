@@ -10,6 +10,7 @@ import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.articles import article_headings
 from atlas_search.readers.fields import flat, is_empty, text_of
 from atlas_search.readers.line_numbers import without_line_numbers
 from atlas_search.readers.markdown.headings import headings, title_of
@@ -33,7 +34,8 @@ _NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErr
 
 @dataclass(frozen=True)
 class TxtReader:
-    """Reads text files: a form feed starts a page, a heading of Markdown a section.
+    """Reads text files: a form feed starts a page, a heading of Markdown or an article of a
+    statute a section.
 
     Heads and feet that run on from page to page are read once, numbers of lines not at all.
     """
@@ -71,7 +73,7 @@ def _read(content: str, markdown: bool) -> Read:
     text = without_comments(text) if markdown else clean(without_line_numbers(text))
     if not text.strip():
         return Skipped("it holds no text")
-    found = headings(text) if markdown else ()
+    found = headings(text) if markdown else article_headings(text)
     return Draft(
         text=text,
         title=clean_title(" ".join(text_of(metadata.get("title")).split()))
