@@ -100,6 +100,12 @@ def test_a_guessed_title_is_text() -> None:
     assert pieces(found) == [("", text)]
 
 
+@pytest.mark.parametrize("heading", ["## Boats ##", "**Boats**", "__Boats__"])
+def test_the_marks_of_a_heading_are_not_its_name(heading: str) -> None:
+    text = f"{heading}\n\nTwelve boats came in."
+    assert pieces(document(text, Segment(0, "Boats"))) == [("Boats", "Twelve boats came in.")]
+
+
 def test_a_heading_over_two_lines_is_one() -> None:
     text = "Search and\nseizure\n\nNobody may search."
     found = document(text, Segment(0, "Search and seizure"))

@@ -14,7 +14,7 @@ from atlas_search.language.text import TextSpan, trim
 
 _ENDS = (".", "!", "?", ":", ";", ",")
 _UNDERLINE = re.compile(r"\n[=~-]{3,}[^\S\n]*(?=\n|\Z)")
-_MARKS = re.compile(r"\A#+\s|\s#+\Z")
+_MARKS = re.compile(r"\A(?:#+\s|\*\*|__)|(?:\s#+|\*\*|__)\Z")
 _CUT = 200
 """Characters at which readers cut the name of a section."""
 
