@@ -2,10 +2,35 @@
 
 import pytest
 
+from atlas_search.build.chunking import chunking, passage_spans
+from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
+from tests.cuts import document
 from tests.growth import grows_evenly
 
 
 @pytest.mark.parametrize("amount", ["1 day ", "1954 ", "5 days 1954 ", "$5 ", "20% ", "aged 5 "])
 def test_a_row_of_amounts(amount: str) -> None:
     assert grows_evenly(quantities, lambda size: amount * size, 300)
+
+
+@pytest.mark.parametrize("line", ["# It is so.\n\n", "# Ab\nIt is so.\n\n", "It is so.\n"])
+def test_a_document_of_sections(line: str) -> None:
+    """The last one has sections whose names stand nowhere, and no blank lines."""
+
+    def made(size: int) -> Document:
+        starts = range(0, size * len(line), len(line))
+        return document(line * size, (0,), *(Segment(at, f"It is {at % 7} so.") for at in starts))
+
+    whole = chunking("structural", 1000, 0)
+    assert grows_evenly(lambda of: passage_spans(of, whole, None), made, 1_000)
+
+
+def test_a_document_of_headings_alone() -> None:
+    def made(size: int) -> Document:
+        starts = range(0, size * len("# Ab\n\n"), len("# Ab\n\n"))
+        sections = (Segment(at, ("Ab", "Ab > Ab")[at % 2]) for at in starts)
+        return document("# Ab\n\n" * size, (0,), *sections)
+
+    whole = chunking("structural", 1000, 0)
+    assert grows_evenly(lambda of: passage_spans(of, whole, None), made, 1_000)
