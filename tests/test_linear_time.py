@@ -3,8 +3,10 @@
 import pytest
 
 from atlas_search.build.chunking import chunking, passage_spans
+from atlas_search.build.chunking.boundaries import line_starts
 from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
+from atlas_search.language.text import TextSpan
 from tests.cuts import document
 from tests.growth import grows_evenly
 
@@ -34,3 +36,11 @@ def test_a_document_of_headings_alone() -> None:
 
     whole = chunking("structural", 1000, 0)
     assert grows_evenly(lambda of: passage_spans(of, whole, None), made, 1_000)
+
+
+@pytest.mark.parametrize("piece", [" ", "\t", "-", "- ", "|-", ":", "|"])
+def test_a_line_that_begins_as_the_rule_of_a_table(piece: str) -> None:
+    def starts(text: str) -> list[int]:
+        return list(line_starts(text, TextSpan(0, len(text))))
+
+    assert grows_evenly(starts, lambda size: f"{piece * size}a\n\nIt is so.", 20_000)
