@@ -7,6 +7,7 @@ from atlas_search.build.chunking.boundaries import line_starts
 from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
 from atlas_search.language.text import TextSpan
+from atlas_search.readers.markdown.html import without_comments
 from tests.cuts import document
 from tests.growth import grows_evenly
 
@@ -44,3 +45,8 @@ def test_a_line_that_begins_as_the_rule_of_a_table(piece: str) -> None:
         return list(line_starts(text, TextSpan(0, len(text))))
 
     assert grows_evenly(starts, lambda size: f"{piece * size}a\n\nIt is so.", 20_000)
+
+
+@pytest.mark.parametrize("piece", ["```\na\n```\n<!-- b -->\n", "<!-- b -->", "<!--", "-->", "`"])
+def test_comments_between_blocks_of_code(piece: str) -> None:
+    assert grows_evenly(without_comments, lambda size: piece * size, 1_000)
