@@ -8,6 +8,7 @@ from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
 from atlas_search.language.text import TextSpan
 from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.running_lines import running_lines
 from tests.cuts import document
 from tests.growth import grows_evenly
 
@@ -50,3 +51,8 @@ def test_a_line_that_begins_as_the_rule_of_a_table(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["```\na\n```\n<!-- b -->\n", "<!-- b -->", "<!--", "-->", "`"])
 def test_comments_between_blocks_of_code(piece: str) -> None:
     assert grows_evenly(without_comments, lambda size: piece * size, 1_000)
+
+
+@pytest.mark.parametrize("piece", ["1 ", "1", "a ", " ", "a 1 "])
+def test_a_long_line_at_the_top_of_each_page(piece: str) -> None:
+    assert grows_evenly(running_lines, lambda size: [[piece * size]] * 4, 10_000)
