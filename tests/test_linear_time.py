@@ -6,7 +6,7 @@ from atlas_search.build.chunking import chunking, passage_spans
 from atlas_search.build.chunking.boundaries import line_starts
 from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
-from atlas_search.language.text import TextSpan
+from atlas_search.language.text import TextSpan, words
 from atlas_search.readers.markdown.html import without_comments
 from atlas_search.readers.running_lines import running_lines
 from tests.cuts import document
@@ -56,3 +56,8 @@ def test_comments_between_blocks_of_code(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["1 ", "1", "a ", " ", "a 1 "])
 def test_a_long_line_at_the_top_of_each_page(piece: str) -> None:
     assert grows_evenly(running_lines, lambda size: [[piece * size]] * 4, 10_000)
+
+
+@pytest.mark.parametrize("piece", ["\u00ad", "\u200d", "\u0301", "-\n", "a-\n", "_", "'a", "aA"])
+def test_a_word_without_an_end(piece: str) -> None:
+    assert grows_evenly(words, lambda size: f"a{piece * size}z", 5_000)
