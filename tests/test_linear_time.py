@@ -7,9 +7,11 @@ from atlas_search.build.chunking.boundaries import line_starts
 from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
 from atlas_search.language.text import TextSpan, words
+from atlas_search.output.formats import export
 from atlas_search.readers.markdown.html import without_comments
 from atlas_search.readers.running_lines import running_lines
 from tests.cuts import document
+from tests.exporting import BASE, answer
 from tests.growth import grows_evenly
 
 
@@ -61,3 +63,12 @@ def test_a_long_line_at_the_top_of_each_page(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["\u00ad", "\u200d", "\u0301", "-\n", "a-\n", "_", "'a", "aA"])
 def test_a_word_without_an_end(piece: str) -> None:
     assert grows_evenly(words, lambda size: f"a{piece * size}z", 5_000)
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", "[a ", "[a p1] "])
+def test_a_point_of_a_comparison(piece: str) -> None:
+    def made(size: int) -> dict[str, object]:
+        point = {"text": piece * size, "citations": []}
+        return answer(comparison={"answers": [], "agreements": [point], "differences": []})
+
+    assert grows_evenly(lambda of: export([of], "markdown", BASE), made, 4_000)
