@@ -1,7 +1,11 @@
 """What repeats one thing is read in time that grows with its length, not with its square."""
 
+from collections.abc import Sequence
+
 import pytest
 
+from atlas_search.answer.quotes.quotable import Quote
+from atlas_search.answer.quotes.speakers import speaker_of
 from atlas_search.build.chunking import chunking, passage_spans
 from atlas_search.build.chunking.boundaries import line_starts
 from atlas_search.core.domain import Document, Segment
@@ -13,6 +17,7 @@ from atlas_search.readers.running_lines import running_lines
 from tests.cuts import document
 from tests.exporting import BASE, answer
 from tests.growth import grows_evenly
+from tests.truth.passages import passage
 
 
 @pytest.mark.parametrize("amount", ["1 day ", "1954 ", "5 days 1954 ", "$5 ", "20% ", "aged 5 "])
@@ -72,3 +77,14 @@ def test_a_point_of_a_comparison(piece: str) -> None:
         return answer(comparison={"answers": [], "agreements": [point], "differences": []})
 
     assert grows_evenly(lambda of: export([of], "markdown", BASE), made, 4_000)
+
+
+def test_the_speakers_of_all_quotes_of_a_passage() -> None:
+    said = "Mr SMITH: It is so.\n"
+
+    def made(size: int) -> Sequence[Quote]:
+        of = passage(said * size)
+        starts = range(0, size * len(said), len(said))
+        return [Quote("It is so.", at, at + 9, frozenset(), of, 0) for at in starts]
+
+    assert grows_evenly(lambda quotes: [speaker_of(q) for q in quotes], made, 1_000)
