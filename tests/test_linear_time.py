@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from atlas_search.answer.quotes.names import names_in
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.answer.quotes.speakers import speaker_of
 from atlas_search.build.chunking import chunking, passage_spans
@@ -88,3 +89,8 @@ def test_the_speakers_of_all_quotes_of_a_passage() -> None:
         return [Quote("It is so.", at, at + 9, frozenset(), of, 0) for at in starts]
 
     assert grows_evenly(lambda quotes: [speaker_of(q) for q in quotes], made, 1_000)
+
+
+@pytest.mark.parametrize("name", ["Q. ", "Ab v. ", "A v B ", "Mr Ab ", "Section 1 ", "he Ab "])
+def test_a_question_of_names(name: str) -> None:
+    assert grows_evenly(names_in, lambda size: f"Is {name * size}so?", 150)
