@@ -11,7 +11,7 @@ from atlas_search.build.chunking import chunking, passage_spans
 from atlas_search.build.chunking.boundaries import line_starts
 from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
-from atlas_search.language.text import TextSpan, words
+from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
 from atlas_search.readers.markdown.html import without_comments
 from atlas_search.readers.running_lines import running_lines
@@ -94,3 +94,16 @@ def test_the_speakers_of_all_quotes_of_a_passage() -> None:
 @pytest.mark.parametrize("name", ["Q. ", "Ab v. ", "A v B ", "Mr Ab ", "Section 1 ", "he Ab "])
 def test_a_question_of_names(name: str) -> None:
     assert grows_evenly(names_in, lambda size: f"Is {name * size}so?", 150)
+
+
+@pytest.mark.parametrize("piece", ["`", "“a ", "中。", "It. "])
+def test_a_line_of_marks_that_open_and_never_close(piece: str) -> None:
+    assert grows_evenly(sentences, lambda size: piece * (size // len(piece)), 25_000)
+
+
+def test_the_sentences_of_a_long_line_are_those_of_its_parts() -> None:
+    """It has several windows, and one sentence that is longer than any of them."""
+    long = f"It is {'so and ' * 4_000}so."
+    line = " ".join(["It is so."] * 3_000 + [long] + ["It was so."] * 3_000)
+    said = [line[start:end] for start, end in sentences(line)]
+    assert said == ["It is so."] * 3_000 + [long] + ["It was so."] * 3_000
