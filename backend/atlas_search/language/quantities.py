@@ -64,6 +64,8 @@ _ADVERBS = {
     "annually": "year",
 }
 _PLURAL = frozenset("people men women children".split())
+_LONGEST_BEFORE = 100
+"""Characters before an amount that tell what it is: what bounds it, a month, a name."""
 
 _MEASURES = frozenset({"time", "age", "date"})
 
@@ -121,10 +123,11 @@ def quantities(sentence: str) -> list[Quantity]:
     if not has_digit and _SPELT_WORDS.isdisjoint(_LETTERS.findall(sentence.lower())):
         return []
     amounts = [found for m in _AMOUNT.finditer(sentence) if (found := _amount(sentence, m))]
+    in_amounts = {at for amount in amounts for at in range(amount.start, amount.end)}
     dates = [
         found
         for match in (_DATE.finditer(sentence) if has_digit else ())
-        if not any(amount.start <= match.start() < amount.end for amount in amounts)
+        if match.start() not in in_amounts
         if (found := _date(sentence, match))
     ]
     return [*amounts, *dates]
@@ -132,7 +135,7 @@ def quantities(sentence: str) -> list[Quantity]:
 
 def _date(sentence: str, match: re.Match[str]) -> Quantity | None:
     if match["year"]:
-        if _NAMED.search(sentence[: match.start()]):
+        if _stands_before(_NAMED, sentence, match.start()):
             return None
         parts: tuple[int, ...] = (int(match["year"]),)
     else:
@@ -144,14 +147,15 @@ def _date(sentence: str, match: re.Match[str]) -> Quantity | None:
 
 
 def _amount(sentence: str, match: re.Match[str]) -> Quantity | None:
-    number, before = match["number"].lower(), sentence[: match.start("number")]
-    if _IN_DATE.search(before) or (len(number) == 4 and _BEFORE_YEAR.search(before)):
+    number, begin = match["number"].lower(), match.start("number")
+    is_year = len(number) == 4 and _stands_before(_BEFORE_YEAR, sentence, begin)
+    if is_year or _stands_before(_IN_DATE, sentence, begin):
         return None
     if match["money"]:
         unit, end, scale = match["money"].strip(), match.end(), 1.0
     elif match["percent"]:
         unit, end, scale = "%", match.end(), 1.0
-    elif _AGED.search(before):
+    elif _stands_before(_AGED, sentence, begin):
         unit, end, scale = "age", match.end("number"), 1.0
     elif (found := _unit(sentence, match.end())) is None:
         return None
@@ -172,9 +176,15 @@ def _amount(sentence: str, match: re.Match[str]) -> Quantity | None:
 def _bound(sentence: str, start: int, end: int) -> Bound:
     """What the words directly before an amount make of it, or those behind it."""
     for bound, before in _BEFORE.items():
-        if before.search(sentence[:start]):
+        if _stands_before(before, sentence, start):
             return bound
     return next((bound for bound, after in _AFTER.items() if after.match(sentence, end)), "")
+
+
+def _stands_before(pattern: re.Pattern[str], sentence: str, at: int) -> bool:
+    """Whether a pattern that ends in `$` is found right before a place."""
+    # only from near the place on, or a row of many amounts takes quadratic time
+    return pattern.search(sentence, max(at - _LONGEST_BEFORE, 0), at) is not None
 
 
 def _unit(sentence: str, end: int) -> tuple[str, int, float] | None:

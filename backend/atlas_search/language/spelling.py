@@ -21,7 +21,8 @@ BREAK = (
 )
 """A hyphen behind a letter, the end of a line, and a letter in front that is no capital."""
 
-_JOINT = re.compile(rf"{_HYPHEN}*[ \t\u00a0\r]*\n\s*")
+# from the first hyphen on, or a long run of them takes quadratic time
+_JOINT = re.compile(rf"(?<!{_HYPHEN}){_HYPHEN}*+[ \t\u00a0\r]*\n\s*")
 _UNSEEN = str.maketrans(dict.fromkeys(INVISIBLE, ""))
 # letters that no decomposition makes plain, and blanks that decomposition makes
 _PLAIN = _UNSEEN | str.maketrans(
@@ -58,7 +59,7 @@ def lower_composed(word: str, lower: Callable[[str], str]) -> str:
 
 def halves(word: str) -> list[str]:
     """What stands before and after each line's end inside a word; one item if there is none."""
-    return _JOINT.split(word)
+    return _JOINT.split(word) if "\n" in word else [word]
 
 
 def without_marks(text: str) -> str:

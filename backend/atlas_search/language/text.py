@@ -58,6 +58,12 @@ _SHORTENED_TOO = re.compile(r"(?:L|Nos?|P|Gen)\.")
 _INNER_MARK = re.compile(r"\s(?:\d{1,3}|[a-z]|[ivx]{2,5})\.\s+\Z")
 _LONGEST_END = 24
 """Characters of the end of a sentence that tell whether it is one."""
+_WINDOW = 20_000
+"""Characters of a line that are split at once: sentencex takes quadratic time for marks that open
+and never close, and for sentences without blanks between them. In a shorter window it would pair
+the straight quotation marks of longer lines otherwise than it does in the whole line."""
+_OVERLAP = 2_000
+"""Characters at the end of a window that are read again in the next one."""
 _NUMBER = re.compile(r"\s*(?:\d{1,3}|[a-zA-Z])[.)]\s*")
 _NAME = re.compile(rf"\b{CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{CAPITAL}[\w'’]*\.?)+")
 # sentencex panics on a wide blank before a full stop ("Part C\u00a0."); looked for from the first
@@ -287,8 +293,8 @@ def _sentences(text: str, language: str) -> list[TextSpan]:
         # sentencex takes "59)" for a list item and loses count of brackets after it
         masked = _BRACKETED.sub(_mask, text[line.start : line.end].replace("\n", " "))
         masked = _BLANKS_OF_STOP.sub(_narrow, masked)
-        for boundary in sentencex.get_sentence_boundaries(language, masked):
-            end = line.start + boundary["end_index"]
+        for stop in _stops(masked, language):
+            end = line.start + stop
             if language == "en" and end < line.end and _is_inside(text, start, end):
                 continue
             if end < line.end and _NUMBER.fullmatch(text, start, end):  # that of a list item
@@ -298,6 +304,20 @@ def _sentences(text: str, language: str) -> list[TextSpan]:
             if span.start < span.end:
                 spans.append(span)
     return spans
+
+
+def _stops(line: str, language: str) -> Iterator[int]:
+    """Where the sentences of a line end for sentencex; of a long line found window by window."""
+    at = 0
+    while at < len(line):
+        window = line[at : at + _WINDOW]
+        found = sentencex.get_sentence_boundaries(language, window)
+        ends = [at + boundary["end_index"] for boundary in found]
+        at += len(window)
+        if at < len(line):  # the last sentence, and a quotation of several, may go on behind it
+            ends = [end for end in ends if end <= at - _OVERLAP] or ends[:-1]
+            at = ends[-1] if ends else at
+        yield from ends
 
 
 def _is_inside(text: str, start: int, end: int) -> bool:

@@ -22,7 +22,8 @@ Numbers = Mapping[int, int]
 # wherever they stand; `www.` and what looks like an address would become links on some sites
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~&$^=@]|:(?=\S)|(?<=www)\.", re.IGNORECASE)
 _AT_START = re.compile(r"^([-+]|\d+(?=[.)]))")
-_MARKER = re.compile(rf"\s*{MARKER.pattern}")
+# from the first blank on, or a long run of them takes quadratic time
+_MARKER = re.compile(rf"(?<!\s)\s*+{MARKER.pattern}")
 _NO_LINK = re.compile(r"[^\w%/:?#@!$&'*+,;=.~-]", re.ASCII)
 
 

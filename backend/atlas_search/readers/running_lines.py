@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 _FEWEST, _WITHIN = 3, 6
 """A line runs if it stands on three of six pages in a row: left and right pages may differ."""
@@ -12,6 +13,9 @@ _DEPTH = 4
 
 _NUMBER = re.compile(r"\d{1,6}")
 _PAGE = "\0"  # stands for a number that counts the pages
+_MOST_NUMBERS = 20
+"""In a line that may hold that of its page. With more it is a row of figures, and a copy of it for
+each of them would take memory that grows with the square of its length."""
 
 Form = tuple[str, int]
 """A line with its page number put as a distance from the number of the page."""
@@ -56,11 +60,15 @@ def _at_top(
 
 
 def _forms(line: str, page: int) -> Iterator[Form]:
-    """The line as it is, and with each of its numbers in turn as that of the page."""
+    """The line as it is, and with each of its numbers in turn as that of the page.
+
+    Of more than _MOST_NUMBERS none is.
+    """
     words = " ".join(line.casefold().split())
     if any(letter.isalpha() for letter in words):
         yield words, 0
-    for number in _NUMBER.finditer(words):
+    numbers = list(islice(_NUMBER.finditer(words), _MOST_NUMBERS + 1))
+    for number in numbers if len(numbers) <= _MOST_NUMBERS else ():
         yield f"{words[: number.start()]}{_PAGE}{words[number.end() :]}", int(number[0]) - page
 
 

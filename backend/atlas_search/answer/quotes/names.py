@@ -22,6 +22,7 @@ _CALLED = re.compile(rf"(?:\b(?:{'|'.join(sorted(_BORNE_BY_MANY))})\b\.? ?)+", r
 _CALLED_BEFORE = re.compile(
     rf"(?:\b(?:{'|'.join(sorted(map(str.title, _BORNE_BY_MANY)))})\b\.? )+$"
 )
+_LONGEST_CALLED = 200  # characters of `Mr Justice` and the like, one behind the other
 _WORDS_OF_BODY = 3  # names of fewer words are shortened: `the Court`
 _BODIES = frozenset(
     "act agency authority bank charter code commission committee constitution convention council "
@@ -186,7 +187,7 @@ def _is_title(question: str) -> bool:
 
 def _stands_inside(question: str, word: Word) -> bool:
     """Whether its capital is not that of a sentence's beginning."""
-    before = _CALLED_BEFORE.sub("", question[: word.start]).rstrip(" \"'“”‘’(")
+    before = question[: _called_from(question, word.start)].rstrip(" \"'“”‘’(")
     return bool(before) and before[-1] not in ".?!"
 
 
@@ -203,9 +204,15 @@ def _is_telling(question: str, word: Word) -> bool:
 
 def as_written(question: str, name: Sequence[Word]) -> str:
     """A name as the question writes it, with `Senator` or `Mr` in front of it."""
-    called = _CALLED_BEFORE.search(question[: name[0].start])
-    start = called.start() if called else name[0].start
+    start = _called_from(question, name[0].start)
     return _POSSESSIVE.sub("", question[start : name[-1].end])
+
+
+def _called_from(question: str, at: int) -> int:
+    """Where `Senator` or `Mr` in front of a name begins, or the name itself."""
+    # only from near the name on, or a question of many names takes quadratic time
+    called = _CALLED_BEFORE.search(question, max(at - _LONGEST_CALLED, 0), at)
+    return called.start() if called else at
 
 
 def _all_text(passages: Iterable[Passage]) -> str:

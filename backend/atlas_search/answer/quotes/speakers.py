@@ -1,6 +1,7 @@
 """Who said what is quoted, where a question asks what somebody said."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -139,8 +140,9 @@ def speaker_of(quote: Quote) -> str:
     at = quote.start - passage.start
     begun = _STAGED.match(passage.text, at)  # `[Applause.] Mr SMITH: `
     at = begun.end() if begun else at
-    before = [who for start, who in _openings(passage.text) if start <= at]
-    return before[-1] if before else passage.speaker.partition(";")[0].strip()
+    openings = _openings(passage.text)
+    before = bisect_right(openings, at, key=lambda opening: opening[0])
+    return openings[before - 1][1] if before else passage.speaker.partition(";")[0].strip()
 
 
 @lru_cache(32)  # each quote of a passage asks for the same

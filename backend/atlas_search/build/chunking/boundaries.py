@@ -13,7 +13,8 @@ Starts = Callable[[str, TextSpan], Iterable[int]]
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _HEADING = re.compile(r"#{1,6} [^\n]+|[A-Z][A-Z0-9 ,.'’&()-]{1,80}")
-_TABLE_RULE = re.compile(r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?[ \t]*)?")
+# blanks are taken once and never given back, or a long run of them takes quadratic time
+_TABLE_RULE = re.compile(r"(?:[ \t]*+\|)?(?:[ \t]*+:?-+:?[ \t]*+\|)+(?:[ \t]*+:?-+:?[ \t]*+)?")
 _BLANK = re.compile(r"\s+")
 _JOINER = "\u200d"
 # skin tones and the letters of subdivision flags; variation selectors are marks by category

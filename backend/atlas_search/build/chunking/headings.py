@@ -17,6 +17,9 @@ _UNDERLINE = re.compile(r"\n[=~-]{3,}[^\S\n]*(?=\n|\Z)")
 _MARKS = re.compile(r"\A(?:#+\s|\*\*|__)|(?:\s#+|\*\*|__)\Z")
 _CUT = 200
 """Characters at which readers cut the name of a section."""
+_LONGEST = 10 * _CUT
+"""Characters of a line or a paragraph that can be a heading. Else each section of a text without
+blank lines would be looked for in all that follows."""
 
 
 def is_title(title: str, text: str) -> bool:
@@ -83,7 +86,9 @@ def _heading_at(text: str, start: int, name: str) -> TextSpan | None:
     """The line or the paragraph at `start` if it reads `name`, with a line drawn under it."""
     wanted = _plain(name)
     for mark in ("\n", "\n\n"):
-        end = text.find(mark, start)
+        end = text.find(mark, start, start + _LONGEST)
+        if end < 0 and start + _LONGEST < len(text):
+            return None
         span = trim(text, start, end if end >= 0 else len(text))
         read = _plain(text[slice(*span)])
         if wanted and (read == wanted or (len(name) >= _CUT and read.startswith(wanted))):
@@ -100,11 +105,14 @@ def _plain(line: str) -> str:
 def _without(text: str, span: TextSpan, headings: Sequence[TextSpan]) -> TextSpan:
     """The span without the headings at both ends, which may leave nothing."""
     start, end = span
-    for heading in headings[bisect_left(headings, (start, 0)) :]:
+    # by number: of a text of a hundred thousand headings, a copy for each passage takes minutes
+    for number in range(bisect_left(headings, (start, 0)), len(headings)):
+        heading = headings[number]
         if heading.start != start or heading.end > end:
             break
         start = trim(text, heading.end, end).start
-    for heading in reversed(headings[: bisect_left(headings, (end, 0))]):
+    for number in reversed(range(bisect_left(headings, (end, 0)))):
+        heading = headings[number]
         if heading.end != end or heading.start < start:
             break
         end = trim(text, start, heading.start).end
@@ -112,7 +120,9 @@ def _without(text: str, span: TextSpan, headings: Sequence[TextSpan]) -> TextSpa
 
 
 def _between(headings: Sequence[TextSpan], start: int, end: int) -> list[TextSpan]:
-    return [h for h in headings[bisect_left(headings, (start, 0)) :] if h.end <= end]
+    """The headings from `start` to `end`; none overlaps another, so their ends ascend, too."""
+    first = bisect_left(headings, (start, 0))
+    return list(headings[first : bisect_right(headings, end, key=lambda heading: heading.end)])
 
 
 def _names(document: Document, at: int) -> set[str]:

@@ -1,0 +1,109 @@
+"""What repeats one thing is read in time that grows with its length, not with its square."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from atlas_search.answer.quotes.names import names_in
+from atlas_search.answer.quotes.quotable import Quote
+from atlas_search.answer.quotes.speakers import speaker_of
+from atlas_search.build.chunking import chunking, passage_spans
+from atlas_search.build.chunking.boundaries import line_starts
+from atlas_search.core.domain import Document, Segment
+from atlas_search.language.quantities import quantities
+from atlas_search.language.text import TextSpan, sentences, words
+from atlas_search.output.formats import export
+from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.running_lines import running_lines
+from tests.cuts import document
+from tests.exporting import BASE, answer
+from tests.growth import grows_evenly
+from tests.truth.passages import passage
+
+
+@pytest.mark.parametrize("amount", ["1 day ", "1954 ", "5 days 1954 ", "$5 ", "20% ", "aged 5 "])
+def test_a_row_of_amounts(amount: str) -> None:
+    assert grows_evenly(quantities, lambda size: amount * size, 300)
+
+
+@pytest.mark.parametrize("line", ["# It is so.\n\n", "# Ab\nIt is so.\n\n", "It is so.\n"])
+def test_a_document_of_sections(line: str) -> None:
+    """The last one has sections whose names stand nowhere, and no blank lines."""
+
+    def made(size: int) -> Document:
+        starts = range(0, size * len(line), len(line))
+        return document(line * size, (0,), *(Segment(at, f"It is {at % 7} so.") for at in starts))
+
+    whole = chunking("structural", 1000, 0)
+    assert grows_evenly(lambda of: passage_spans(of, whole, None), made, 1_000)
+
+
+def test_a_document_of_headings_alone() -> None:
+    def made(size: int) -> Document:
+        starts = range(0, size * len("# Ab\n\n"), len("# Ab\n\n"))
+        sections = (Segment(at, ("Ab", "Ab > Ab")[at % 2]) for at in starts)
+        return document("# Ab\n\n" * size, (0,), *sections)
+
+    whole = chunking("structural", 1000, 0)
+    assert grows_evenly(lambda of: passage_spans(of, whole, None), made, 1_000)
+
+
+@pytest.mark.parametrize("piece", [" ", "\t", "-", "- ", "|-", ":", "|"])
+def test_a_line_that_begins_as_the_rule_of_a_table(piece: str) -> None:
+    def starts(text: str) -> list[int]:
+        return list(line_starts(text, TextSpan(0, len(text))))
+
+    assert grows_evenly(starts, lambda size: f"{piece * size}a\n\nIt is so.", 20_000)
+
+
+@pytest.mark.parametrize("piece", ["```\na\n```\n<!-- b -->\n", "<!-- b -->", "<!--", "-->", "`"])
+def test_comments_between_blocks_of_code(piece: str) -> None:
+    assert grows_evenly(without_comments, lambda size: piece * size, 1_000)
+
+
+@pytest.mark.parametrize("piece", ["1 ", "1", "a ", " ", "a 1 "])
+def test_a_long_line_at_the_top_of_each_page(piece: str) -> None:
+    assert grows_evenly(running_lines, lambda size: [[piece * size]] * 4, 10_000)
+
+
+@pytest.mark.parametrize("piece", ["\u00ad", "\u200d", "\u0301", "-\n", "a-\n", "_", "'a", "aA"])
+def test_a_word_without_an_end(piece: str) -> None:
+    assert grows_evenly(words, lambda size: f"a{piece * size}z", 5_000)
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", "[a ", "[a p1] "])
+def test_a_point_of_a_comparison(piece: str) -> None:
+    def made(size: int) -> dict[str, object]:
+        point = {"text": piece * size, "citations": []}
+        return answer(comparison={"answers": [], "agreements": [point], "differences": []})
+
+    assert grows_evenly(lambda of: export([of], "markdown", BASE), made, 4_000)
+
+
+def test_the_speakers_of_all_quotes_of_a_passage() -> None:
+    said = "Mr SMITH: It is so.\n"
+
+    def made(size: int) -> Sequence[Quote]:
+        of = passage(said * size)
+        starts = range(0, size * len(said), len(said))
+        return [Quote("It is so.", at, at + 9, frozenset(), of, 0) for at in starts]
+
+    assert grows_evenly(lambda quotes: [speaker_of(q) for q in quotes], made, 1_000)
+
+
+@pytest.mark.parametrize("name", ["Q. ", "Ab v. ", "A v B ", "Mr Ab ", "Section 1 ", "he Ab "])
+def test_a_question_of_names(name: str) -> None:
+    assert grows_evenly(names_in, lambda size: f"Is {name * size}so?", 150)
+
+
+@pytest.mark.parametrize("piece", ["`", "“a ", "中。", "It. "])
+def test_a_line_of_marks_that_open_and_never_close(piece: str) -> None:
+    assert grows_evenly(sentences, lambda size: piece * (size // len(piece)), 25_000)
+
+
+def test_the_sentences_of_a_long_line_are_those_of_its_parts() -> None:
+    """It has several windows, and one sentence that is longer than any of them."""
+    long = f"It is {'so and ' * 4_000}so."
+    line = " ".join(["It is so."] * 3_000 + [long] + ["It was so."] * 3_000)
+    said = [line[start:end] for start, end in sentences(line)]
+    assert said == ["It is so."] * 3_000 + [long] + ["It was so."] * 3_000
