@@ -108,7 +108,7 @@ def live(folder: Path) -> Path:
 def index(folder: Path) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
     """Ids in order and vectors of every corpus in the live version's Chroma folder."""
     corpora = [corpus.id for corpus in Manifest.read(folder).corpora]
-    opened = Vectors(live(folder) / CHROMA, corpora)
+    opened = Vectors(live(folder) / CHROMA, corpora, lists=True)
     found = {corpus: next(opened.items(corpus)) for corpus in corpora}
     opened.close()
     return found

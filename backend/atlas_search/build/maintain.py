@@ -303,7 +303,7 @@ def _read_indexed(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]
 
 def _readable_items(folder: Path, corpus: str) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
     try:
-        vectors = Vectors(folder, [corpus])
+        vectors = Vectors(folder, [corpus], lists=True)
         try:
             yield from vectors.items(corpus)
         finally:

@@ -169,7 +169,7 @@ class Keywords:
     """The keyword index of an existing store."""
 
     def __init__(self, folder: Path):
-        self._linked = Linked(folder, lambda _: True, lambda _: False)
+        self._linked = Linked(folder)
         try:
             self._index = tantivy.Index.open(str(self._linked.folder))
         except (ValueError, OSError) as error:

@@ -2,17 +2,19 @@
 
 Chroma changes its database when it opens it, and tantivy makes a lock beside its index. So that a
 version never changes, and can be served from a read-only disk, both open a folder of their own:
-links to the files, and copies of those that are written to. Folders of processes that were killed
-are removed by the next that makes one.
+links to the files, and copies of what is written to. Folders of processes that were killed are
+removed by the next that makes one.
 """
 
 import fcntl
 import os
 import shutil
+import sqlite3
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from atlas_search.core.disk import CLOSED, is_full
 from atlas_search.core.errors import ConfigurationError, DamagedStore, UnwritableFolder
@@ -23,31 +25,35 @@ PREFIX = "atlas-open-"
 class Linked:
     """The folder of links, `folder`, until `close` or the last reference to it is gone."""
 
-    def __init__(self, part: Path, kept: Callable[[Path], bool], copied: Callable[[Path], bool]):
-        """`kept` and `copied` get each file's path relative to `part`. Raises DamagedStore."""
+    def __init__(
+        self,
+        part: Path,
+        linked: Callable[[Path], bool] = lambda _: True,
+        copies: Mapping[str, Callable[[Path, Path], object]] = MappingProxyType({}),
+    ):
+        """`linked` gets each file's path relative to `part`; `copies` are by name what copies a
+        file that is not linked to another place. Raises DamagedStore."""
         self._part = part
         self.folder, descriptor = _new_folder()
         self._finalizer = weakref.finalize(self, _release, self.folder, descriptor)
         try:
-            self._names = [name for name in _files(part) if kept(name)]
+            self._names = [name for name in _files(part) if linked(name)]
             for name in self._names:
-                self._add(name, is_copy=copied(name))
-        except OSError as error:
+                self._add(name)
+            for copied, copy in copies.items():
+                copy(part / copied, self.folder / copied)
+        except (OSError, sqlite3.Error) as error:
             self.close()
             raise _explained(error, part) from error
-        self._linked = [name for name in self._names if not copied(name)]
 
-    def _add(self, name: Path, *, is_copy: bool) -> None:
+    def _add(self, name: Path) -> None:
         target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if is_copy:
-            shutil.copyfile(self._part / name, target)
-        else:
-            target.symlink_to((self._part / name).absolute())
+        target.symlink_to((self._part / name).absolute())
 
     def require_files(self) -> None:
         """Raise DamagedStore if a linked file is gone: Chroma would put an empty one there."""
-        for name in self._linked:
+        for name in self._names:
             if not (self.folder / name).exists():
                 raise DamagedStore(
                     f"{self._part / name} is gone. Bring the folder back, or run "
@@ -111,13 +117,15 @@ def _remove_abandoned(root: Path) -> None:
             os.close(descriptor)
 
 
-def _explained(error: OSError, part: Path) -> ConfigurationError:
+def _explained(error: OSError | sqlite3.Error, part: Path) -> ConfigurationError:
     """What is missing was a file of the part; else the temporary folder cannot be written."""
-    if is_full(error) or error.errno in CLOSED or not part.name:
+    is_closed = isinstance(error, OSError) and error.errno in CLOSED
+    if is_full(error) or is_closed or not part.name:
         return UnwritableFolder(
             f"A store is opened through a temporary folder, which cannot be written "
-            f"({error.strerror or error}). Make room in the folder for temporary files, or set "
-            "TMPDIR to one with room: about 1 MB for each 1000 passages."
+            f"({getattr(error, 'strerror', None) or error}). Make room in the folder for temporary "
+            "files, or set TMPDIR to one with room: some MB, and to verify or repair a store of a "
+            "million passages 200 MB."
         )
     return DamagedStore(f"{part} cannot be read ({error}). Run `atlas store repair`.")
 

@@ -280,7 +280,7 @@ def _check_index(
 ) -> float:
     """Check the index of a corpus against its vectors, and give its recall; it may hold the `gone`
     besides."""
-    vectors = Vectors(folder / CHROMA, [corpus])
+    vectors = Vectors(folder / CHROMA, [corpus], lists=True)
     try:
         seen = left = 0
         for found, stored in vectors.items(corpus):
