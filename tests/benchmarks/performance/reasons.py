@@ -60,9 +60,8 @@ REASONS: Mapping[str, str] = {
         "changed. In a small collection that is next to nothing."
     ),
     "growth: open a collection": (
-        "The index of a corpus of more than 75,000 passages is opened: Chroma's database is "
-        "copied, for it writes where it reads, and its vectors are counted. Smaller ones are "
-        "compared without it."
+        "The index of a corpus of more than 75,000 passages is opened, and its vectors are "
+        "counted. Smaller ones are compared without it."
     ),
     "memory a passage": (
         "Half of it are the mapped files of vectors (1.5 KB) and words (.5), which the system "
