@@ -342,6 +342,43 @@ def test_articles_of_a_statute_in_plain_text_are_sections(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    "numbers",
+    [
+        ["1", "2", "2A", "2B", "3"],
+        ["1er", "2", "2-1", "2-2", "3"],
+        ["1", "2", "2 bis", "2 TER", "3"],
+        ["998", "999", "1000", "1001"],
+    ],
+)
+def test_an_article_ends_where_the_next_begins_however_it_is_numbered(
+    tmp_path: Path, numbers: list[str]
+) -> None:
+    text = "".join(f"Article {number}\n\nIt is so.\n\n" for number in numbers)
+    segments = read(tmp_path, text).segments
+    assert [each.section for each in segments] == [f"Article {number}" for number in numbers]
+
+
+@pytest.mark.parametrize("end", ["EXHIBIT A", "Attachment 1", "ANNEXE", "TITRE II", "Chapitre 2"])
+def test_what_stands_behind_an_article_is_not_of_it(tmp_path: Path, end: str) -> None:
+    text = "".join(f"Article {number}\n\nIt is so.\n\n" for number in range(1, 4))
+    assert read(tmp_path, f"{text}{end}\n\nA list.").segments[-1] == Segment(
+        len(f"{text}{end}"), ""
+    )
+
+
+def test_the_sections_of_an_article_are_of_it(tmp_path: Path) -> None:
+    article = "ARTICLE {0} BOATS\n\nSection {0}.1 Quays\n\nThey float.\n\n"
+    segments = read(tmp_path, "".join(map(article.format, range(1, 4)))).segments
+    assert [each.section for each in segments] == [f"ARTICLE {n} BOATS" for n in range(1, 4)]
+
+
+def test_the_last_article_is_no_section_where_more_stands_behind_it(tmp_path: Path) -> None:
+    text = "".join(f"Article {number}\nBoats\n\n" for number in range(1, 5))
+    segments = read(tmp_path, text + "They float.\n\n" * 9).segments
+    assert [each.section for each in segments] == ["Article 1", "Article 2", "Article 3", ""]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Article 1 Boats\n\nArticle 2 Nets\n\nArticle 3 Ropes\n\nThey are in the act.",
