@@ -241,6 +241,8 @@ def test_lines_in_bold_are_headings_where_there_is_no_other(tmp_path: Path) -> N
         "**Ann Hay**\n\nI rise.\n\n**Bo Lee**\n\nNo.\n\n**Cal Roe**\n\nI.\n\n**Dee Orr**\n\nI.\n\n"
         + "**Eve Day**\n\nI.\n\n**Flo Fry**\n\nNo.\n\n" * 3,
         "**Boats float.**\n\nNets sink.\n\n" * 4,
+        "".join(f"**“{what} float.”**\n\nSo it is.\n\n" for what in ("Boats", "Nets", "Ropes")),
+        "**注意：**\n\n小心。\n\n**船会浮。**\n\n是的。\n\n**网会沉！**\n\n不是。\n\n",
         "**1**\n\nOne.\n\n**2**\n\nTwo.\n\n**3**\n\nThree.\n\n",
     ],
 )
