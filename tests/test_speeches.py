@@ -307,6 +307,11 @@ def test_a_debate_may_have_dates_and_letters_that_are_read_out() -> None:
     assert names(text) == ["The Chair", "Mr Hay"] * 3
 
 
+def test_the_messages_of_a_log_are_no_letters() -> None:
+    text = "4 May 2021, 10:30\nMr Hay: I rise.\n\n4 May 2021, 10:31:07\nMs Lee: It is so.\n\n"
+    assert names(text * 3) == ["Mr Hay", "Ms Lee"] * 3
+
+
 def test_whoever_is_called_sir_speaks_himself_in_a_play() -> None:
     text = (
         "MISS HAY: Who is it?\n\nSIR: It is I.\n\nLADY LEE: So it is.\n\nMADAM: No.\n\n"

@@ -15,8 +15,11 @@ _ADDRESS = 6  # lines between the date of a letter and whom it addresses
 _LONGEST = 80  # characters of a line with a date and a place; what is longer is a text
 _DATED = re.compile(
     r"(\b[^\W\d_]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}"
-    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [^\W\d_]{3,9}\.?,? \d{4})\b.{0,14}"
+    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [^\W\d_]{3,9}\.?,? \d{4})\b"
+    r"(?!.{0,14}\d:\d\d(?::\d\d)?\Z).{0,14}"
 )
+"""A date, with `4 P.M.` behind it or the like; `10:31` alone is that of a message in a log."""
+
 _LABELLED = ("colon", "dash")
 _ADDRESSED = (*_LABELLED, "salutation")
 _SPOKEN = (*_LABELLED, "stop", "question")
