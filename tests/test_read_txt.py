@@ -241,6 +241,8 @@ def test_lines_in_bold_are_headings_where_there_is_no_other(tmp_path: Path) -> N
         "**Ann Hay**\n\nI rise.\n\n**Bo Lee**\n\nNo.\n\n**Cal Roe**\n\nI.\n\n**Dee Orr**\n\nI.\n\n"
         + "**Eve Day**\n\nI.\n\n**Flo Fry**\n\nNo.\n\n" * 3,
         "**Boats float.**\n\nNets sink.\n\n" * 4,
+        "".join(f"**“{what} float.”**\n\nSo it is.\n\n" for what in ("Boats", "Nets", "Ropes")),
+        "**注意：**\n\n小心。\n\n**船会浮。**\n\n是的。\n\n**网会沉！**\n\n不是。\n\n",
         "**1**\n\nOne.\n\n**2**\n\nTwo.\n\n**3**\n\nThree.\n\n",
     ],
 )
@@ -339,6 +341,43 @@ def test_articles_of_a_statute_in_plain_text_are_sections(tmp_path: Path) -> Non
         ("Article 6", ["Article", "6"]),
         ("", ["A", "list."]),
     ]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        ["1", "2", "2A", "2B", "3"],
+        ["1er", "2", "2-1", "2-2", "3"],
+        ["1", "2", "2 bis", "2 TER", "3"],
+        ["998", "999", "1000", "1001"],
+    ],
+)
+def test_an_article_ends_where_the_next_begins_however_it_is_numbered(
+    tmp_path: Path, numbers: list[str]
+) -> None:
+    text = "".join(f"Article {number}\n\nIt is so.\n\n" for number in numbers)
+    segments = read(tmp_path, text).segments
+    assert [each.section for each in segments] == [f"Article {number}" for number in numbers]
+
+
+@pytest.mark.parametrize("end", ["EXHIBIT A", "Attachment 1", "ANNEXE", "TITRE II", "Chapitre 2"])
+def test_what_stands_behind_an_article_is_not_of_it(tmp_path: Path, end: str) -> None:
+    text = "".join(f"Article {number}\n\nIt is so.\n\n" for number in range(1, 4))
+    assert read(tmp_path, f"{text}{end}\n\nA list.").segments[-1] == Segment(
+        len(f"{text}{end}"), ""
+    )
+
+
+def test_the_sections_of_an_article_are_of_it(tmp_path: Path) -> None:
+    article = "ARTICLE {0} BOATS\n\nSection {0}.1 Quays\n\nThey float.\n\n"
+    segments = read(tmp_path, "".join(map(article.format, range(1, 4)))).segments
+    assert [each.section for each in segments] == [f"ARTICLE {n} BOATS" for n in range(1, 4)]
+
+
+def test_the_last_article_is_no_section_where_more_stands_behind_it(tmp_path: Path) -> None:
+    text = "".join(f"Article {number}\nBoats\n\n" for number in range(1, 5))
+    segments = read(tmp_path, text + "They float.\n\n" * 9).segments
+    assert [each.section for each in segments] == ["Article 1", "Article 2", "Article 3", ""]
 
 
 @pytest.mark.parametrize(

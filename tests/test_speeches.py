@@ -307,6 +307,25 @@ def test_a_debate_may_have_dates_and_letters_that_are_read_out() -> None:
     assert names(text) == ["The Chair", "Mr Hay"] * 3
 
 
+def test_the_messages_of_a_log_are_no_letters() -> None:
+    text = "4 May 2021, 10:30\nMr Hay: I rise.\n\n4 May 2021, 10:31:07\nMs Lee: It is so.\n\n"
+    assert names(text * 3) == ["Mr Hay", "Ms Lee"] * 3
+
+
+def test_whoever_is_called_sir_speaks_himself_in_a_play() -> None:
+    text = (
+        "MISS HAY: Who is it?\n\nSIR: It is I.\n\nLADY LEE: So it is.\n\nMADAM: No.\n\n"
+        "MISS HAY: Go.\n\nSIR: I do not go.\n\n"
+    )
+    assert names(text * 3) == ["Miss Hay", "", "Lady Lee", "", "Miss Hay", ""] * 3
+
+
+def test_a_hearing_has_its_speeches_though_it_holds_more_letters() -> None:
+    spoken = "    Mr. Hay. The quay silts.\n\n    Mrs. Lee. It does so.\n\n"
+    letter = "Northport, May 4, 1962\n\nDear Mr. Chairman:\n\nI write of it.\n\n"
+    assert names(spoken * 2 + letter * 9) == ["Mr. Hay", "Mrs. Lee"] * 2 + [""] * 9
+
+
 def test_passages_of_a_transcript_are_each_of_who_speaks(tmp_path: Path) -> None:
     (tmp_path / "sources" / "house").mkdir(parents=True)
     (tmp_path / "sources" / "house" / "debate.txt").write_text(RECORD)

@@ -112,6 +112,26 @@ def test_a_loss_is_a_warning_at_once_though_the_log_was_told_before(
     assert [each.levelname for each in told] == ["INFO", "WARNING"]
 
 
+def test_what_was_lost_before_makes_no_warning_of_spans_that_wait(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "LOG_SECONDS", 0.0)
+    caplog.set_level(logging.INFO, "atlas_search")
+    with collecting() as collector:
+        collector.next += [401, 200, 503]
+        tracer = to(collector.address)
+        spans(tracer, 1)
+        wait_for(lambda: tracer.dropped or None, 60, "the refusal")
+        spans(tracer, 1)
+        wait_for(lambda: tracer.exported or None, 60, "a span")
+        spans(tracer, 1)
+        wait_for(lambda: tracer.exported == 2 or None, 60, "another")
+        told = [each for each in caplog.records if "gets no spans" in each.getMessage()]
+        tracer.close()
+    assert [each.levelname for each in told] == ["WARNING", "INFO"]
+    assert "dropped: 1." in told[1].getMessage()
+
+
 def test_a_lasting_500_is_given_up_after_a_while() -> None:
     with collecting(500) as collector:
         tracer = to(collector.address)

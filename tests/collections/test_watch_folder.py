@@ -150,7 +150,9 @@ def test_the_command_watches_until_it_is_interrupted(tmp_path: Path) -> None:
             (folder / "goats.txt").write_text("Goats climb.")
             told("1 added")
             assert watching.stop() == 0
-            told("gets no spans")
-        lost = [line for line in watching.lines if "gets no spans" in line]
+            told("were dropped")
+        waited = [line for line in watching.lines if "gets no spans yet" in line]
+        assert all(" INFO atlas_search." in line for line in waited), waited
+        lost = [line for line in watching.lines if "were dropped" in line]
         assert all(" WARNING atlas_search." in line for line in lost), lost
     assert "all1.goats" in document_ids(tmp_path / "stores" / "farm")

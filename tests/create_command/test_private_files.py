@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from atlas_search import Atlas as Library
+from atlas_search.cli.main import app
 from tests.create_command.conftest import Atlas
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, write_sources
@@ -70,6 +72,11 @@ def test_a_command_with_settings_that_cannot_be_read_is_private_too(
     code, _, told = atlas("txt", tmp_path, "--collection", "c")
     assert code == 1
     assert "ATLAS_UMASK" in told
+    assert current_umask() == OPEN
+
+
+def test_commands_leave_the_umask_of_who_runs_them_in_his_own_process() -> None:
+    assert CliRunner().invoke(app, ["keys", "--help"]).exit_code == 0
     assert current_umask() == OPEN
 
 

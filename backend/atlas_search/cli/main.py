@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import typer
 
 from atlas_search.cli.lazy import Entry, LazyGroup
-from atlas_search.cli.private_files import as_settings_say, private_files
+from atlas_search.cli.private_files import files_of_settings, private_files
 from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
 
@@ -92,7 +92,7 @@ class Commands(LazyGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that `args` name, imported; what it writes has the modes of the settings."""
-        as_settings_say()
+        ctx.with_resource(files_of_settings())  # until the command has ended
         return super().resolve_command(ctx, args)
 
 

@@ -19,9 +19,19 @@ def private_files() -> Iterator[None]:
         os.umask(before)
 
 
-def as_settings_say() -> None:
-    """Give new files the modes that ATLAS_UMASK leaves, in the block of `private_files`."""
+@contextmanager
+def files_of_settings() -> Iterator[None]:
+    """New files have the modes that ATLAS_UMASK leaves, within it; nothing is told of bad settings.
+
+    The command itself tells of them, if it needs the settings.
+    """
     from atlas_search.core.settings import load_settings  # 0.3 s, which help can do without
 
-    with suppress(ConfigurationError):  # which the command itself tells, if it needs the settings
-        os.umask(load_settings().umask)
+    umask = PRIVATE
+    with suppress(ConfigurationError):
+        umask = load_settings().umask
+    before = os.umask(umask)
+    try:
+        yield
+    finally:
+        os.umask(before)

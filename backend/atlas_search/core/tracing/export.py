@@ -65,6 +65,7 @@ class Delivery:
         self._clock = clock
         self._stopped = threading.Event()
         self._told_at, self._told_as = 0.0, logging.NOTSET
+        self._told_lost = 0
         self._said_so = False  # the last that was said is that no spans arrive
         self._client: httpx2.Client | None = None
         self.queue = SpanQueue(self._deliver, delay)
@@ -172,20 +173,23 @@ class Delivery:
     def _fail(self, reason: str, lost: int = 0) -> None:
         """Remember why spans do not arrive, and say so at most once in LOG_SECONDS.
 
-        It is a warning once some are lost: Phoenix may be installed while they wait.
+        It is a warning if some were lost since the last one: Phoenix may be installed while spans
+        wait, and what was lost an hour ago is told.
         """
         self.problem = reason
         now = self._clock()
         waiting, dropped = self.queue.waiting - lost, self.queue.dropped + lost
-        level = logging.WARNING if dropped else logging.INFO
+        is_loss = dropped > self._told_lost
+        level = logging.WARNING if is_loss else logging.INFO
         if level <= self._told_as and now - self._told_at < LOG_SECONDS:
             return
         self._told_at, self._told_as, self._said_so = now, level, True
+        self._told_lost = dropped
         log.log(
             level,
             "%s gets no spans%s: %s. Waiting: %d, dropped: %d.",
             self._where,
-            "" if dropped else " yet",
+            "" if is_loss else " yet",
             reason,
             waiting,
             dropped,

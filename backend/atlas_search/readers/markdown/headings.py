@@ -11,7 +11,9 @@ from atlas_search.readers.markup import Heading
 _RUN_ON = re.compile(r"^(#{2,6})(?=[^\s#])", re.MULTILINE)
 """A heading without the blank that CommonMark asks for, and older Markdown does not."""
 
-_BOLD = re.compile(r"(\*\*|__)(?=\S)([^*_\n\[\]<>|]{1,100}[^*_\n\[\]<>|\s.:;,!…])\1")
+_BOLD = re.compile(
+    r"(\*\*|__)(?=\S)([^*_\n\[\]<>|]{1,100}[^*_\n\[\]<>|\s.:;,!…。！：；，、।])(?<![.!…。！][\"”’»」])\1"
+)
 """A line in bold that may be a heading: short, and it ends as no sentence and no label does."""
 
 _BLANK_LINE = re.compile(r"[^\S\n]*(?:\n|\Z)")

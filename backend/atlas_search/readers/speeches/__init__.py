@@ -3,7 +3,7 @@
 openings   how a speech begins: `Mr SMITH:`, `The PRESIDENT pro tempore.`, `Q.`
 labels     what stands there: a person, an office, perhaps a name
 people     one name for each, with his office
-letters    whether a document is letters, whose salutations are no speakers
+letters    what is left where a document is letters, or holds some: salutations are no speakers
 transcript whether a document is one, and its speeches
 """
 

@@ -15,24 +15,51 @@ _ADDRESS = 6  # lines between the date of a letter and whom it addresses
 _LONGEST = 80  # characters of a line with a date and a place; what is longer is a text
 _DATED = re.compile(
     r"(\b[^\W\d_]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}"
-    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [^\W\d_]{3,9}\.?,? \d{4})\b.{0,14}"
+    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [^\W\d_]{3,9}\.?,? \d{4})\b"
+    r"(?!.{0,14}\d:\d\d(?::\d\d)?\Z).{0,14}"
 )
+"""A date, with `4 P.M.` behind it or the like; `10:31` alone is that of a message in a log."""
+
 _LABELLED = ("colon", "dash")
+_ADDRESSED = (*_LABELLED, "salutation")
 _SPOKEN = (*_LABELLED, "stop", "question")
 
 
-def are_letters(text: str, found: Sequence[Opening]) -> bool:
+def without_letters(text: str, found: Sequence[Opening]) -> list[Opening]:
+    """The openings without those of letters, which are no speeches.
+
+    In letters nobody speaks behind a colon or a dash. Where speeches begin with a full stop they
+    may still be those of a hearing, with letters for the record behind them. A letter that is read
+    out in a debate is of who reads it; but whoever is called `SIR` in a play speaks himself.
+    """
+    if _are_letters(text, found):
+        return [
+            each._replace(form="end", label=None) if each.form in _ADDRESSED else each
+            for each in found
+        ]
+    return [
+        each._replace(form="unread") if each.form == "salutation" else each
+        for each in found
+        if each.form != "salutation" or each.label
+    ]
+
+
+def _are_letters(text: str, found: Sequence[Opening]) -> bool:
     """Whether half of the labels are salutations, or names under the date and place of a letter.
 
-    `Dear Sir:` can be nothing else; `General Hay:` may speak, or be written to.
+    `Dear Sir:` can be nothing else; `General Hay:` and `SIR:` may speak, or be written to.
     """
-    salutations = sum(each.form == "salutation" for each in found)
+    salutations = sum(each.form == "salutation" and not each.label for each in found)
     spoken = sum(each.form in _SPOKEN for each in found)
-    dated = sum(
-        each.form in _LABELLED and _is_dated(text, before.said, each.start)
+    dated = [
+        each
         for before, each in pairwise([Opening(0, 0, "none"), *found])
-    )
-    return 0 < salutations + dated >= _SHARE * (salutations + spoken)
+        if each.form in _LABELLED or (each.form == "salutation" and each.label)
+        if _is_dated(text, before.said, each.start)
+    ]
+    salutations += sum(each.form == "salutation" for each in dated)
+    addressed = sum(each.form in _LABELLED for each in dated)
+    return 0 < salutations + addressed >= _SHARE * (salutations + spoken)
 
 
 def _is_dated(text: str, start: int, end: int) -> bool:

@@ -87,7 +87,10 @@ _CENTRED = 8
 
 
 class Opening(NamedTuple):
-    """The beginning of a speech at `start`, or what ends one; its words begin at `said`."""
+    """The beginning of a speech at `start`, or what ends one; its words begin at `said`.
+
+    A salutation has a label if somebody may speak behind it.
+    """
 
     start: int
     said: int
@@ -124,7 +127,9 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
         head = _TITLE_INSIDE.sub(r"\1\2 \3 ", head)
     at -= start
     if greeting := _SALUTATION.match(head, at):
-        return Opening(start, start + greeting.end(), "salutation")
+        who = greeting[0].removesuffix(":")  # `SIR:`, who may be a person of a play
+        said = unread(who) if who.isupper() and who.isalpha() else None
+        return Opening(start, start + greeting.end(), "salutation", said)
     if found := _testimony(head, at, start):
         return found
     if colon := _COLON.match(head, at):

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from atlas_search.core.domain import Segment
 from atlas_search.readers.speeches.labels import bare_name, is_address, is_anybody
-from atlas_search.readers.speeches.letters import are_letters
+from atlas_search.readers.speeches.letters import without_letters
 from atlas_search.readers.speeches.openings import Opening, openings
 from atlas_search.readers.speeches.people import People
 
@@ -41,10 +41,7 @@ def with_speeches(text: str, segments: Sequence[Segment]) -> tuple[Segment, ...]
     Nobody speaks between a heading and the next speech. Question and answer of an examination
     belong together, so that both are named over it.
     """
-    all_ = list(openings(text))
-    if are_letters(text, all_):
-        return tuple(segments)
-    found = _without_addresses([each for each in all_ if each.form != "salutation"])
+    found = _without_addresses(without_letters(text, list(openings(text))))
     is_labelled = any(each.label for each in found)
     small = set(filter(str.islower, _LETTERS.findall(text))) if is_labelled else set[str]()
     found = [
