@@ -307,6 +307,11 @@ def test_a_debate_may_have_dates_and_letters_that_are_read_out() -> None:
     assert names(text) == ["The Chair", "Mr Hay"] * 3
 
 
+def test_short_sittings_are_no_letters() -> None:
+    sitting = "Northport, 4 May 1862\n\nThe Chair: Order.\n\nMr Hay: It silts up.\n\n"
+    assert names(sitting * 4) == ["The Chair", "Mr Hay"] * 4
+
+
 def test_the_messages_of_a_log_are_no_letters() -> None:
     text = "4 May 2021, 10:30\nMr Hay: I rise.\n\n4 May 2021, 10:31:07\nMs Lee: It is so.\n\n"
     assert names(text * 3) == ["Mr Hay", "Ms Lee"] * 3

@@ -10,6 +10,8 @@ from atlas_search.readers.speeches.openings import Opening
 _SHARE = 0.5
 """Of all labels, salutations and those under a date: a debate has its date once, and a letter that
 is read out in it is one among many speeches."""
+_SHARE_DATED = 0.9
+"""The same where nobody is saluted: dates are those of sittings too, in which several speak."""
 
 _ADDRESS = 6  # lines between the date of a letter and whom it addresses
 _LONGEST = 80  # characters of a line with a date and a place; what is longer is a text
@@ -59,7 +61,8 @@ def _are_letters(text: str, found: Sequence[Opening]) -> bool:
     ]
     salutations += sum(each.form == "salutation" for each in dated)
     addressed = sum(each.form in _LABELLED for each in dated)
-    return 0 < salutations + addressed >= _SHARE * (salutations + spoken)
+    share = _SHARE if salutations else _SHARE_DATED
+    return 0 < salutations + addressed >= share * (salutations + spoken)
 
 
 def _is_dated(text: str, start: int, end: int) -> bool:
