@@ -14,6 +14,7 @@ from atlas_search.language.quantities import quantities
 from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
 from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.pdf.outline import _heading
 from atlas_search.readers.running_lines import running_lines
 from tests.cuts import document
 from tests.exporting import BASE, answer
@@ -107,3 +108,26 @@ def test_the_sentences_of_a_long_line_are_those_of_its_parts() -> None:
     line = " ".join(["It is so."] * 3_000 + [long] + ["It was so."] * 3_000)
     said = [line[start:end] for start, end in sentences(line)]
     assert said == ["It is so."] * 3_000 + [long] + ["It was so."] * 3_000
+
+
+@pytest.mark.parametrize("dots", [". ", ".. ", ": . ", "– "])
+def test_a_bookmark_with_dots_before_its_page(dots: str) -> None:
+    def found(size: int) -> int:
+        line = f"Chapter 1 {'.' * 3 * size} 6"
+        return _heading(line, f"Chapter 1 {dots * size}5", 1, 0, len(line)).start
+
+    assert grows_evenly(found, lambda size: size, 60)
+
+
+@pytest.mark.parametrize("title", ["A . . 5", "A .. 5", "A . :", "A – b"])
+@pytest.mark.parametrize("line", ["A .... 5", "A. .5", "A . :", "A:–:b"])
+def test_a_bookmark_is_found_by_its_dots(title: str, line: str) -> None:
+    """Whether all of its dots are in the line, in their order."""
+    found = _heading(f"Ab\n{line}", title, 1, 0, len(line) + 3).start
+    expected = {
+        "A . . 5": ("A .... 5", "A. .5"),
+        "A .. 5": ("A .... 5",),
+        "A . :": ("A . :",),
+        "A – b": ("A:–:b",),
+    }
+    assert (found == 3) == (line in expected[title])
