@@ -16,6 +16,7 @@ from atlas_search.output.formats import export
 from atlas_search.readers.markdown.html import without_comments
 from atlas_search.readers.pdf.outline import _heading
 from atlas_search.readers.running_lines import running_lines
+from atlas_search.readers.speeches.openings import openings
 from tests.cuts import document
 from tests.exporting import BASE, answer
 from tests.growth import grows_evenly
@@ -131,3 +132,11 @@ def test_a_bookmark_is_found_by_its_dots(title: str, line: str) -> None:
         "A – b": ("A:–:b",),
     }
     assert (found == 3) == (line in expected[title])
+
+
+@pytest.mark.parametrize("capitals", ["A", "A ", "AB-"])
+def test_lines_in_capitals_before_an_examiner(capitals: str) -> None:
+    def made(size: int) -> str:
+        return f"{capitals * (size // len(capitals))}By D\n" * 40
+
+    assert grows_evenly(lambda text: list(openings(text)), made, 75)
