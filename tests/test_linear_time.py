@@ -15,6 +15,7 @@ from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
 from atlas_search.readers.markdown.html import without_comments
 from atlas_search.readers.pdf.outline import _heading
+from atlas_search.readers.pdf.picture import _aligned
 from atlas_search.readers.running_lines import running_lines
 from atlas_search.readers.speeches.openings import openings
 from tests.cuts import document
@@ -132,6 +133,10 @@ def test_a_bookmark_is_found_by_its_dots(title: str, line: str) -> None:
         "A – b": ("A:–:b",),
     }
     assert (found == 3) == (line in expected[title])
+
+
+def test_characters_that_a_printed_page_lacks() -> None:
+    assert grows_evenly(lambda text: _aligned(text, "It is so."), lambda size: "a" * size, 5_000)
 
 
 @pytest.mark.parametrize("capitals", ["A", "A ", "AB-"])
