@@ -1,10 +1,12 @@
 """What repeats one thing is read in time that grows with its length, not with its square."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from atlas_search.answer.quotes.names import names_in
+from atlas_search.answer.quotes.provisions import Provision, words_of
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.answer.quotes.speakers import speaker_of
 from atlas_search.build.chunking import chunking, passage_spans
@@ -110,6 +112,21 @@ def test_the_sentences_of_a_long_line_are_those_of_its_parts() -> None:
     line = " ".join(["It is so."] * 3_000 + [long] + ["It was so."] * 3_000)
     said = [line[start:end] for start, end in sentences(line)]
     assert said == ["It is so."] * 3_000 + [long] + ["It was so."] * 3_000
+
+
+@pytest.mark.parametrize("heading", ["(2) It is so.\n", "Section 5\nIt is so.\n"])
+def test_the_provisions_of_all_quotes_of_a_passage(heading: str) -> None:
+    said = "It is so."
+    asked = Provision("section", "5", "2" if heading.startswith("(") else "", "", "")
+
+    def made(size: int) -> Sequence[Quote]:
+        section = "Section 5" if heading.startswith("(") else ""
+        of = replace(passage(f"\n{heading}" * size), section=section)
+        at = [1 + heading.index(said) + number * (len(heading) + 1) for number in range(size)]
+        return [Quote(said, start, start + len(said), frozenset(), of, 0) for start in at]
+
+    assert len(words_of(asked, made(10))) == 10
+    assert grows_evenly(lambda quotes: words_of(asked, quotes), made, 1_000)
 
 
 @pytest.mark.parametrize("dots", [". ", ".. ", ": . ", "– "])
