@@ -18,6 +18,7 @@ from atlas_search.output.formats import export
 from atlas_search.readers.markdown.html import without_comments
 from atlas_search.readers.pdf.outline import _heading
 from atlas_search.readers.pdf.picture import _aligned
+from atlas_search.readers.persons import spoken, without_title
 from atlas_search.readers.running_lines import running_lines
 from atlas_search.readers.speeches.openings import openings
 from tests.cuts import document
@@ -162,3 +163,12 @@ def test_lines_in_capitals_before_an_examiner(capitals: str) -> None:
         return f"{capitals * (size // len(capitals))}By D\n" * 40
 
     assert grows_evenly(lambda text: list(openings(text)), made, 75)
+
+
+@pytest.mark.parametrize("piece", [" ", "hon ", "hon. ", "the ", "rt ", ". ", "mr "])
+def test_the_name_of_a_person_with_many_blanks(piece: str) -> None:
+    def forms(name: str) -> tuple[str, str]:
+        return spoken(name), without_title(name)
+
+    assert grows_evenly(forms, lambda size: f"hon{piece * size}z", 10_000)
+    assert grows_evenly(forms, lambda size: f"x{piece * size}z", 10_000)
