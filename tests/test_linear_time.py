@@ -15,6 +15,8 @@ from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
 from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
+from atlas_search.readers.docx.body import Paragraph
+from atlas_search.readers.docx.text import Text
 from atlas_search.readers.markdown.html import without_comments
 from atlas_search.readers.pdf.outline import _heading
 from atlas_search.readers.pdf.picture import _aligned
@@ -172,3 +174,11 @@ def test_the_name_of_a_person_with_many_blanks(piece: str) -> None:
 
     assert grows_evenly(forms, lambda size: f"hon{piece * size}z", 10_000)
     assert grows_evenly(forms, lambda size: f"x{piece * size}z", 10_000)
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", " \n"])
+def test_a_paragraph_of_blanks_in_a_word_file(piece: str) -> None:
+    def write(text: str) -> None:
+        Text().write([Paragraph(text)])
+
+    assert grows_evenly(write, lambda size: f"a{piece * size}z", 40_000)
