@@ -23,6 +23,7 @@ from atlas_search.readers.pdf.picture import _aligned
 from atlas_search.readers.persons import spoken, without_title
 from atlas_search.readers.running_lines import running_lines
 from atlas_search.readers.speeches.openings import openings
+from atlas_search.readers.titles import clean_title
 from tests.cuts import document
 from tests.exporting import BASE, answer
 from tests.growth import grows_evenly
@@ -182,3 +183,8 @@ def test_a_paragraph_of_blanks_in_a_word_file(piece: str) -> None:
         Text().write([Paragraph(text)])
 
     assert grows_evenly(write, lambda size: f"a{piece * size}z", 40_000)
+
+
+@pytest.mark.parametrize("piece", ["{{", "{%", "<%", "<?", "<!"])
+def test_a_title_of_tags_that_never_close(piece: str) -> None:
+    assert grows_evenly(clean_title, lambda size: f"It is so {piece * size}", 2_000)
