@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from atlas_search.answer.conflicts.statements import read
 from atlas_search.answer.quotes.names import names_in
 from atlas_search.answer.quotes.provisions import Provision, words_of
 from atlas_search.answer.quotes.quotable import Quote
@@ -131,6 +132,11 @@ def test_the_provisions_of_all_quotes_of_a_passage(heading: str) -> None:
 
     assert len(words_of(asked, made(10))) == 10
     assert grows_evenly(lambda quotes: words_of(asked, quotes), made, 1_000)
+
+
+@pytest.mark.parametrize("amount", ["$1 ", "1999 ", "Mr A "])
+def test_a_statement_of_amounts(amount: str) -> None:
+    assert grows_evenly(read.__wrapped__, lambda size: amount * size, 500)
 
 
 @pytest.mark.parametrize("dots", [". ", ".. ", ": . ", "– "])
