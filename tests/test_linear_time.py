@@ -18,7 +18,9 @@ from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
 from atlas_search.readers.docx.body import Paragraph
 from atlas_search.readers.docx.text import Text
+from atlas_search.readers.fields import name_of
 from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.pdf.hyphens import mend
 from atlas_search.readers.pdf.outline import _heading
 from atlas_search.readers.pdf.picture import _aligned
 from atlas_search.readers.persons import spoken, without_title
@@ -189,6 +191,14 @@ def test_a_paragraph_of_blanks_in_a_word_file(piece: str) -> None:
         Text().write([Paragraph(text)])
 
     assert grows_evenly(write, lambda size: f"a{piece * size}z", 40_000)
+
+
+def test_a_column_whose_name_is_blanks() -> None:
+    assert grows_evenly(name_of, lambda size: f"a{' ' * size}z", 100_000)
+
+
+def test_a_word_of_brackets_that_a_line_breaks() -> None:
+    assert grows_evenly(mend, lambda size: [f"a\x02\n{')' * size}a"], 100_000)
 
 
 @pytest.mark.parametrize("piece", ["{{", "{%", "<%", "<?", "<!"])
