@@ -1,10 +1,13 @@
 """What repeats one thing is read in time that grows with its length, not with its square."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from atlas_search.answer.conflicts.statements import read
 from atlas_search.answer.quotes.names import names_in
+from atlas_search.answer.quotes.provisions import Provision, words_of
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.answer.quotes.speakers import speaker_of
 from atlas_search.build.chunking import chunking, passage_spans
@@ -13,8 +16,17 @@ from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
 from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
+from atlas_search.readers.docx.body import Paragraph
+from atlas_search.readers.docx.text import Text
+from atlas_search.readers.fields import name_of
 from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.pdf.hyphens import mend
+from atlas_search.readers.pdf.outline import _heading
+from atlas_search.readers.pdf.picture import _aligned
+from atlas_search.readers.persons import spoken, without_title
 from atlas_search.readers.running_lines import running_lines
+from atlas_search.readers.speeches.openings import openings
+from atlas_search.readers.titles import clean_title
 from tests.cuts import document
 from tests.exporting import BASE, answer
 from tests.growth import grows_evenly
@@ -107,3 +119,88 @@ def test_the_sentences_of_a_long_line_are_those_of_its_parts() -> None:
     line = " ".join(["It is so."] * 3_000 + [long] + ["It was so."] * 3_000)
     said = [line[start:end] for start, end in sentences(line)]
     assert said == ["It is so."] * 3_000 + [long] + ["It was so."] * 3_000
+
+
+@pytest.mark.parametrize("heading", ["(2) It is so.\n", "Section 5\nIt is so.\n"])
+def test_the_provisions_of_all_quotes_of_a_passage(heading: str) -> None:
+    said = "It is so."
+    asked = Provision("section", "5", "2" if heading.startswith("(") else "", "", "")
+
+    def made(size: int) -> Sequence[Quote]:
+        section = "Section 5" if heading.startswith("(") else ""
+        of = replace(passage(f"\n{heading}" * size), section=section)
+        at = [1 + heading.index(said) + number * (len(heading) + 1) for number in range(size)]
+        return [Quote(said, start, start + len(said), frozenset(), of, 0) for start in at]
+
+    assert len(words_of(asked, made(10))) == 10
+    assert grows_evenly(lambda quotes: words_of(asked, quotes), made, 1_000)
+
+
+@pytest.mark.parametrize("amount", ["$1 ", "1999 ", "Mr A "])
+def test_a_statement_of_amounts(amount: str) -> None:
+    assert grows_evenly(read.__wrapped__, lambda size: amount * size, 500)
+
+
+@pytest.mark.parametrize("dots", [". ", ".. ", ": . ", "– "])
+def test_a_bookmark_with_dots_before_its_page(dots: str) -> None:
+    def found(size: int) -> int:
+        line = f"Chapter 1 {'.' * 3 * size} 6"
+        return _heading(line, f"Chapter 1 {dots * size}5", 1, 0, len(line)).start
+
+    assert grows_evenly(found, lambda size: size, 60)
+
+
+@pytest.mark.parametrize("title", ["A . . 5", "A .. 5", "A . :", "A – b"])
+@pytest.mark.parametrize("line", ["A .... 5", "A. .5", "A . :", "A:–:b"])
+def test_a_bookmark_is_found_by_its_dots(title: str, line: str) -> None:
+    """Whether all of its dots are in the line, in their order."""
+    found = _heading(f"Ab\n{line}", title, 1, 0, len(line) + 3).start
+    expected = {
+        "A . . 5": ("A .... 5", "A. .5"),
+        "A .. 5": ("A .... 5",),
+        "A . :": ("A . :",),
+        "A – b": ("A:–:b",),
+    }
+    assert (found == 3) == (line in expected[title])
+
+
+def test_characters_that_a_printed_page_lacks() -> None:
+    assert grows_evenly(lambda text: _aligned(text, "It is so."), lambda size: "a" * size, 5_000)
+
+
+@pytest.mark.parametrize("capitals", ["A", "A ", "AB-"])
+def test_lines_in_capitals_before_an_examiner(capitals: str) -> None:
+    def made(size: int) -> str:
+        return f"{capitals * (size // len(capitals))}By D\n" * 40
+
+    assert grows_evenly(lambda text: list(openings(text)), made, 75)
+
+
+@pytest.mark.parametrize("piece", [" ", "hon ", "hon. ", "the ", "rt ", ". ", "mr "])
+def test_the_name_of_a_person_with_many_blanks(piece: str) -> None:
+    def forms(name: str) -> tuple[str, str]:
+        return spoken(name), without_title(name)
+
+    assert grows_evenly(forms, lambda size: f"hon{piece * size}z", 10_000)
+    assert grows_evenly(forms, lambda size: f"x{piece * size}z", 10_000)
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", " \n"])
+def test_a_paragraph_of_blanks_in_a_word_file(piece: str) -> None:
+    def write(text: str) -> None:
+        Text().write([Paragraph(text)])
+
+    assert grows_evenly(write, lambda size: f"a{piece * size}z", 40_000)
+
+
+def test_a_column_whose_name_is_blanks() -> None:
+    assert grows_evenly(name_of, lambda size: f"a{' ' * size}z", 100_000)
+
+
+def test_a_word_of_brackets_that_a_line_breaks() -> None:
+    assert grows_evenly(mend, lambda size: [f"a\x02\n{')' * size}a"], 100_000)
+
+
+@pytest.mark.parametrize("piece", ["{{", "{%", "<%", "<?", "<!"])
+def test_a_title_of_tags_that_never_close(piece: str) -> None:
+    assert grows_evenly(clean_title, lambda size: f"It is so {piece * size}", 2_000)

@@ -14,7 +14,7 @@ def name_of(field: str) -> str:
 
     A dot leads into an object. What stands in `metadata` is named as if it stood beside it.
     """
-    name = re.sub(r"^[^\w]+|[^\w]+$", "", field)
+    name = re.sub(r"^\W+|(?<!\W)\W+$", "", field)
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[^\w.]+", "_", name).lower().removeprefix("metadata.")
 

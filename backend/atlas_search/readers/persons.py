@@ -14,10 +14,11 @@ _OFFICE = frozenset(
 )
 _INSIDE = re.compile(r"\(([^()]*)\)?")
 _HONORIFIC = re.compile(
-    r"(?:(?:(?:the|le|la)\s+)?(?:right|rt|très)?\.?\s*(?:hon|honou?rable|l['’]hon)\.?\s+"
-    r"|(?:mr|mrs|ms|miss|dr|m|mme|mlle|sen|senator|sir|madam)\.?\s+)+",
+    r"(?:(?:(?:the|le|la)\s++)?(?:right|rt|très)?\.?(?:(?<!\s)\s++)?(?:hon|honou?rable|l['’]hon)\.?"
+    r"\s++|(?:mr|mrs|ms|miss|dr|m|mme|mlle|sen|senator|sir|madam)\.?\s++)+",
     re.IGNORECASE,
 )
+# a run of blanks is taken as a whole, from its first one on
 _DIGIT = re.compile(r"\d")
 
 
@@ -94,7 +95,7 @@ def office(form: str) -> str:
 def spoken(form: str) -> str:
     """`Mr HOWARD,MP:` as `Mr Howard`: no capitals throughout, no constituency."""
     said = re.sub(r",\s*MP\b", "", _INSIDE.sub("", form))
-    return calm(re.sub(r"\s+interjecting\b.*$", "", said).strip(" :-—–,"))
+    return calm(re.sub(r"(?<!\s)\s+interjecting\b.*$", "", said).strip(" :-—–,"))
 
 
 def is_name(name: str) -> bool:

@@ -12,7 +12,12 @@ LONGEST = 120
 """Characters of a title that is taken from the text."""
 
 _HEAD = 4000  # characters in which a title is looked for
-_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|<\?.*?\?>|<!.*?>")
+_INSIDE = (
+    ".{0,300}?"  # of a template's tag: without a bound each opener looks through all that follows
+)
+_TEMPLATE = re.compile(
+    rf"\{{\{{{_INSIDE}\}}\}}|\{{%{_INSIDE}%\}}|<%{_INSIDE}%>|<\?{_INSIDE}\?>|<!{_INSIDE}>"
+)
 _TAG = re.compile(
     r"</?(?:title|h[1-6]|p|div|span|a|b|i|u|em|strong|small|center|font|br|hr|sup|sub|img|meta|link"
     r"|html|head|body|base)"

@@ -109,11 +109,9 @@ def read(sentence: str) -> Statement:
     """Read an English sentence."""
     amounts = tuple(quantities(sentence))
     rule = rule_in(sentence)
+    counted = {at for amount in amounts for at in range(amount.start, amount.end)}
     outside = [
-        word
-        for word in words(sentence)
-        if not any(amount.start <= word.start < amount.end for amount in amounts)
-        and not rule.holds(word.start)
+        word for word in words(sentence) if word.start not in counted and not rule.holds(word.start)
     ]
     informative = [word for word in outside if word.informative]
     denials = [found for found in DENIES.finditer(sentence) if not rule.holds(found.start())]

@@ -1,8 +1,10 @@
 """What a section, an article or a rule says: words that stand in it, not such as mention it."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import CONTEXT_JOINT, Passage
@@ -91,11 +93,9 @@ class Provision:
 
     def _is_below(self, quote: Quote) -> bool:
         """Whether the last number in brackets, up to its beginning, is that of the level."""
-        at = quote.start - quote.passage.start
-        numbers = _SUBSECTION.findall(
-            quote.passage.text, _section_start(quote), at + len(self.level) + 3
-        )
-        return bool(numbers) and numbers[-1] == self.level
+        at = quote.start - quote.passage.start + len(self.level) + 3
+        last = _last(_SUBSECTION, quote.passage.text, _section_start(quote), at)
+        return bool(last) and last[0][1] == self.level
 
 
 def _headings(quote: Quote) -> list[re.Match[str]]:
@@ -105,7 +105,19 @@ def _headings(quote: Quote) -> list[re.Match[str]]:
     path = passage.section_at(quote.start).split(CONTEXT_JOINT)
     named = [found for found in map(_HEADING.match, path) if found]
     at = quote.start - passage.start
-    return named or list(_LINE.finditer(passage.text, _section_start(quote), at))[-1:]
+    return named or _last(_LINE, passage.text, _section_start(quote), at)
+
+
+def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[re.Match[str]]:
+    """The last place between them that a pattern finds."""
+    found = _found(pattern, text, start)
+    behind = bisect_right(found, end, key=lambda match: match.end())
+    return found[max(behind - 1, 0) : behind]
+
+
+@lru_cache(64)  # all quotes of a section ask for it
+def _found(pattern: re.Pattern[str], text: str, start: int) -> list[re.Match[str]]:
+    return list(pattern.finditer(text, start))
 
 
 def _section_start(quote: Quote) -> int:
@@ -150,10 +162,10 @@ def _are_about(about: str, quotes: Sequence[Quote]) -> bool:
 
 
 def _apart(quotes: Sequence[Quote]) -> list[Quote]:
-    """The same without those that passages which overlap hold twice."""
+    """The same, in order of their start, without those that overlapping passages hold twice."""
     said: list[Quote] = []
     for quote in quotes:
-        if not any(quote.within(other.place) for other in said):
+        if not said or not quote.within(said[-1].place):
             said.append(quote)
     return said
 

@@ -66,5 +66,5 @@ def _tidy(text: str) -> str:
     """`text` without blanks around its lines; a page begins with a letter, not with a blank."""
     text = re.sub(rf"({_BREAKS}+)(\s+)", r"\2\1", text) if re.search(_BREAKS, text) else text
     text = "\n".join(line.strip(" ") for line in text.split("\n")).strip("\n")
-    text = re.sub(rf"[ \n]+({_BREAKS}+)$", r"\1", text)
+    text = re.sub(rf"(?<![ \n])[ \n]+({_BREAKS}+)$", r"\1", text)
     return re.sub(r"\n{3,}", "\n\n", text)

@@ -34,7 +34,7 @@ def _mend_page(page: str, words: Collection[str]) -> str:
 
 
 def _keeps_hyphen(left: str, right: str, words: Collection[str]) -> bool:
-    left, right = re.sub(r"^\W+", "", left), re.sub(r"\W+$", "", right)
+    left, right = re.sub(r"^\W+", "", left), re.sub(r"(?<!\W)\W+$", "", right)
     if right[:1].isupper() and not (left.isupper() and right.isupper()):
         return True
     return f"{left}-{right}".lower() in words and f"{left}{right}".lower() not in words

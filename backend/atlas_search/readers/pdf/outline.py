@@ -39,7 +39,7 @@ def _headings(
 
 
 def _heading(text: str, title: str, level: int, begin: int, end: int) -> Heading:
-    words = _BETWEEN.join(re.escape(word.rstrip(_POINTS) or word) for word in title.split())
+    words = _words(title)
     own = re.compile(rf"{_NUMBER}{words}[{_POINTS}]*$", re.MULTILINE | re.IGNORECASE)
     longer = re.compile(rf"{_NUMBER}{words}[{_POINTS}\u2003].*$", re.MULTILINE | re.IGNORECASE)
     match = own.search(text, begin, end) or longer.search(text, begin, end)
@@ -49,6 +49,21 @@ def _heading(text: str, title: str, level: int, begin: int, end: int) -> Heading
     stands_alone = text[match.end() : match.end() + 2] in ("\n\n", "")
     is_name = match.re is own or (stands_alone and len(line) <= _LONGEST)
     return Heading(match.start(), level, line if is_name else title)
+
+
+def _words(title: str) -> str:
+    """The pattern of a title.
+
+    Of several places for a word of points alone the first is taken, unless nothing comes behind it:
+    to try all of them, for each of many dots, takes time that doubles with each dot.
+    """
+    first, *others = [word.rstrip(_POINTS) or word for word in title.split()]
+    pattern = re.escape(first)
+    for number, word in enumerate(others, start=1):
+        is_sure = not word.strip(_POINTS) and number < len(others)
+        between = f"{_BETWEEN}{'?' * is_sure}{re.escape(word)}"
+        pattern += f"(?>{between})" if is_sure else between
+    return pattern
 
 
 def _bookmarks(document: PdfDocument, pages: int) -> list[tuple[int, int, str]]:

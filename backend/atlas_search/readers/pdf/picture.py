@@ -3,6 +3,7 @@
 import struct
 import unicodedata
 import zlib
+from bisect import bisect_right
 from collections.abc import Sequence
 from ctypes import byref, c_double, c_int
 from typing import NamedTuple
@@ -65,13 +66,15 @@ def _aligned(text: str, printed: str) -> list[int]:
     (own, own_at), (theirs, theirs_at) = _solid(text), _solid(printed)
     places = [-1] * len(text)
     here = there = 0
+    reached = -1  # in `printed`, by what was found
     while here < len(own):
         if there >= len(theirs) or own[here] != theirs[there]:
             there = _next(own[here : here + _AHEAD], theirs, there)
             if there < 0:
-                here, there = here + 1, 0 if here + 1 >= len(own) else _last(places, theirs_at)
+                here, there = here + 1, bisect_right(theirs_at, reached)
                 continue
         places[own_at[here]] = theirs_at[there]
+        reached = max(reached, theirs_at[there])
         here, there = here + 1, there + 1
     return places
 
@@ -83,12 +86,6 @@ def _next(wanted: str, theirs: str, there: int) -> int:
             return near
     found = theirs.find(wanted, there)
     return found if found >= 0 else theirs.find(wanted)
-
-
-def _last(places: Sequence[int], theirs_at: Sequence[int]) -> int:
-    """Behind what was found last."""
-    reached = max(places, default=-1)
-    return int(np.searchsorted(theirs_at, reached, side="right"))
 
 
 def _solid(text: str) -> tuple[str, list[int]]:

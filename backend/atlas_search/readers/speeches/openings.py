@@ -53,7 +53,7 @@ _HAS_DASH = re.compile(r"[—–]|\.-|--")
 _CAPITALS = re.compile(r"\b(?:Ma?c)?[^\W\d_a-z]{2,}\b")
 _QUESTION = re.compile(r"([QA])(?:[.:](?=\s)|(?=[^\S\n]{3}))[^\S\n]*")
 _EXAMINER = re.compile(
-    r"(?:[^\W\d_a-z]+[- ]?){0,3}\bB[yY] "
+    r"(?:[^\W\d_a-z]++[- ]?){0,3}\bB[yY] "
     r"((?:MR|MS|MRS|MISS|DR|Mr|Ms|Mrs|Miss|Dr)\.? [^\n:()]{2,60}):"
 )
 _NAME = r"(?:[^\W\d_a-z][^\Wa-z_]*\.? ){1,4}[^\W\d_a-z](?:[^\Wa-z_]|['’-])+"
