@@ -12,9 +12,8 @@ LONGEST = 120
 """Characters of a title that is taken from the text."""
 
 _HEAD = 4000  # characters in which a title is looked for
-_INSIDE = (
-    ".{0,300}?"  # of a template's tag: without a bound each opener looks through all that follows
-)
+# of a template's tag; without a bound each opener would look through all that follows
+_INSIDE = ".{0,300}?"
 _TEMPLATE = re.compile(
     rf"\{{\{{{_INSIDE}\}}\}}|\{{%{_INSIDE}%\}}|<%{_INSIDE}%>|<\?{_INSIDE}\?>|<!{_INSIDE}>"
 )

@@ -15,6 +15,7 @@ from typing import Any
 
 from atlas_search.core.errors import ClosedStore, DamagedStore
 from atlas_search.stores.filters import FUNCTIONS
+from atlas_search.stores.read_only import read_only
 
 CONNECTIONS = 8  # lent for a millisecond at a time
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
@@ -162,14 +163,10 @@ class RecordFiles:
 
 
 def _connect(path: Path, recent: Path | None) -> sqlite3.Connection:
-    connection = sqlite3.connect(_address(path), uri=True, check_same_thread=False)
+    connection = sqlite3.connect(read_only(path), uri=True, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     if recent:
-        connection.execute("ATTACH DATABASE ? AS recent", (_address(recent),))
+        connection.execute("ATTACH DATABASE ? AS recent", (read_only(recent),))
     for name, function in FUNCTIONS.items():
         connection.create_function(name, -1, function, deterministic=True)
     return connection
-
-
-def _address(path: Path) -> str:
-    return f"{path.resolve().as_uri()}?mode=ro&immutable=1"

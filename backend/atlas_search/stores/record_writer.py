@@ -12,6 +12,7 @@ from typing import NamedTuple
 from atlas_search.core.domain import Document, Located, Metadata
 from atlas_search.language.dates import bounds
 from atlas_search.language.text import TextSpan
+from atlas_search.stores.read_only import read_only
 
 BLOCK = 16_384
 """Characters of a document's text that are compressed together: a passage is cut from one or two
@@ -141,8 +142,7 @@ class RecordWriter:
         self._connection.executescript(_SCHEMA)
         self._kept = [f"kept{number}" for number, _ in enumerate(kept)]
         for name, other in zip(self._kept, kept, strict=True):
-            address = f"{other.absolute().as_uri()}?mode=ro&immutable=1"
-            self._connection.execute(f"ATTACH DATABASE ? AS {name}", (address,))
+            self._connection.execute(f"ATTACH DATABASE ? AS {name}", (read_only(other),))
         self._connection.execute("BEGIN")
         self._documents = 0
         self._passages = 0

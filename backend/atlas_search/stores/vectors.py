@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.stores.links import Linked
+from atlas_search.stores.read_only import read_only
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -245,7 +246,7 @@ def _copy_without_ids(database: Path, target: Path) -> None:
     """
     with closing(sqlite3.connect(target, isolation_level=None, uri=True)) as copy:
         copy.execute("PRAGMA synchronous = OFF")
-        copy.execute("ATTACH ? AS store", (_address(database),))
+        copy.execute("ATTACH ? AS store", (read_only(database),))
         parts = copy.execute("SELECT type, name, sql FROM store.sqlite_master WHERE sql NOT NULL")
         own = [each for each in parts.fetchall() if not each[1].startswith(_OF_TEXTS)]
         copy.execute("BEGIN")
@@ -254,10 +255,6 @@ def _copy_without_ids(database: Path, target: Path) -> None:
             if kind == "table" and name != _IDS:
                 copy.execute(f'INSERT INTO main."{name}" SELECT * FROM store."{name}"')
         copy.execute("COMMIT")
-
-
-def _address(database: Path) -> str:
-    return f"{database.absolute().as_uri()}?mode=ro&immutable=1"
 
 
 class Vectors:
@@ -298,7 +295,7 @@ class Vectors:
             "(SELECT id FROM segments WHERE collection = ? AND scope = 'METADATA')"
         )
         # Chroma takes .6 s for 229,000, its database .02
-        with closing(sqlite3.connect(_address(self._database), uri=True)) as database:
+        with closing(sqlite3.connect(read_only(self._database), uri=True)) as database:
             (count,) = database.execute(query, (str(self._collections[corpus].id),)).fetchone()
         return int(count)
 

@@ -32,6 +32,8 @@ def headings(text: str) -> Sequence[Heading]:
         for opening, title in parts
         if opening.type == "heading_open" and opening.level == 0 and opening.map
     ]
+    if marked:
+        return marked
     in_bold = [
         Heading(starts[opening.map[0]], 2, " ".join(bold[2].split()))
         for opening, line in parts
@@ -39,7 +41,7 @@ def headings(text: str) -> Sequence[Heading]:
         if (bold := _BOLD.fullmatch(line.content)) and any(map(str.isalpha, bold[2]))
         if _BLANK_LINE.match(text, starts[opening.map[1]])
     ]
-    return marked or _sure(in_bold, text)
+    return _sure(in_bold, text)
 
 
 def _sure(in_bold: Sequence[Heading], text: str) -> Sequence[Heading]:
