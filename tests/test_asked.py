@@ -107,7 +107,6 @@ def test_a_question_for_nothing_in_particular_takes_any_sentence() -> None:
     [
         "Which barrister spoke?",
         "By what barrister was it said?",
-        "Who was the young barrister?",
         "What were the names of the barristers who spoke?",
     ],
 )
@@ -121,14 +120,40 @@ def test_a_name_asked_for_by_role_needs_evidence_that_speaks_of_the_role(questio
     [
         ("In Roe Lord Hay gave judgment.", True),
         ("The judge in Roe was Anna Hay.", True),
+        ("Hay J told the jury that they must agree.", True),
         ("In Roe the Appellant asked the judge for leave.", False),
         ("In Roe, Counsel for Mr Roe said to the judge that the Court must dismiss it.", False),
+        ("A three-judge district court heard Roe in the State of Utah.", False),
+        ("Six judges voted in Roe.", False),
+        ("In Roe a judge spoke; Anna Hay was heard.", False),
+        ("In Roe v. Hay the judge spoke.", False),
+        ("Hay v The Judge of Roe was heard.", False),
     ],
 )
-def test_words_with_a_capital_that_name_nobody_do_not_say_who_held_an_office(
-    sentence: str, named: bool
-) -> None:
+def test_who_held_an_office_needs_a_new_name_beside_it(sentence: str, named: bool) -> None:
     assert held("Who was the judge in Roe?", sentence, f"{sentence} The judge sat.") is named
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "named"),
+    [
+        ("Who was the captain of the Gull?", "Tom Hay, the captain, left the Gull.", True),
+        ("Who was the captain of the Gull?", "The Gull was seen by Tom Hay.", False),
+        ("Who was the inventor of the buoy?", "The buoy was invented by Tom Hay.", True),
+        ("Who was the leader of the crew?", "It sailed under the leadership of Hay.", True),
+        ("Who was the chief justice in Roe?", "Chief Justice Hay agreed.", True),
+        ("Who was the chief justice in Roe?", "Justice Hay agreed.", False),
+        ("Who is the Lord Chancellor?", "Roe v Lord Chancellor is often cited.", False),
+        ("Who is the Speaker of the House?", "A Deputy Speaker presides.", False),
+        ("Who was the president in 1801?", "President Hay signed it in March.", True),
+        ("Who were the judges who dissented?", "Justices Ash and Hay dissented.", True),
+        ("Who were the judges who dissented?", "Justices Ash and Hay agreed.", False),
+    ],
+)
+def test_who_had_a_part_is_said_beside_it_in_its_own_words(
+    question: str, sentence: str, named: bool
+) -> None:
+    assert held(question, sentence) is named
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ coarse; a question that fits none of them asks for nothing in particular and any
 """
 
 import re
-from collections.abc import Collection
 from functools import lru_cache
 from itertools import pairwise
 
+from atlas_search.answer.quotes.holders import HOLDER
 from atlas_search.answer.quotes.kind import ANYTHING, AnswerKind, leads
 from atlas_search.answer.quotes.measured import MEASURED
 from atlas_search.language.english import MONTHS
@@ -16,20 +16,13 @@ from atlas_search.language.text import fold, words
 
 _CALENDAR = frozenset(fold(month) for month in MONTHS)
 # at the start only: elsewhere "who" and "which" mostly introduce a clause
-_OFFICES = frozenset(
-    "counsel court courts judge judges justice appellant appellants respondent respondents "
-    "plaintiff plaintiffs defendant defendants claimant claimants applicant applicants act section "
-    "article rule order bill committee house parliament government crown state mr mrs ms miss dr "
-    "sir".split()
-)
-"""Words that sources write with a capital, and that name no holder of an office."""
 _ARTICLE = r"(?:over|on|for|the|an?)"
 _BEGIN = r"^(?:(?:at|by|for|from|in|of|on|to) )?"
 _END = r"(?= (?:who|that|which|of|for|in|to|against)\b|\?|$)"
 _ROLE = re.compile(
     # a source need not call a country a country
     rf"{_BEGIN}(?:which|what) (?!(?:is|was|are|were|country|city|town|state)\b)([a-z]+)|"
-    rf"\bwho (?:was|were|is|are) the (?:[a-z]+ )?(?P<held_by>[a-z]+){_END}|"
+    rf"\bwho (?:was|were|is|are) the (?:[a-z]+ )?([a-z]+){_END}|"
     rf"\bnames? of (?:the )?(?:\S+ ){{0,2}}?([a-z]+){_END}",
     re.IGNORECASE,
 )
@@ -57,8 +50,6 @@ def _holds_new_name(sentence: str, evidence: str, question: str) -> bool:
         (wanted,) = words(next(filter(None, role.groups())))
         if wanted.term not in _stems_of(evidence):
             return False
-        if role["held_by"]:  # `Counsel submitted` names no judge
-            return holds_new_name(sentence, question, but=_OFFICES)
     return (
         holds_new_name(sentence, question)
         or (question[:3].lower() == "who" and _holds_new_agent(sentence, question))
@@ -90,15 +81,11 @@ def _holds_new_place(sentence: str, question: str) -> bool:
     )
 
 
-def holds_new_name(sentence: str, question: str, but: Collection[str] = ()) -> bool:
-    """Whether it holds a capitalised word, not its first, that the question does not; `but` are
-    words, folded, that name nobody."""
+def holds_new_name(sentence: str, question: str) -> bool:
+    """Whether it holds a capitalised word, not its first, that the question does not."""
     known = {word.term for word in words(question)}
     return any(
-        sentence[word.start].isupper()
-        and word.term not in known
-        and word.folded not in _CALENDAR
-        and word.folded not in but
+        sentence[word.start].isupper() and word.term not in known and word.folded not in _CALENDAR
         for word in words(sentence)[1:]
     )
 
@@ -128,6 +115,7 @@ def _clauses(sentence: str) -> list[str]:
 
 
 _WHO = (
+    HOLDER,
     AnswerKind("name", _DOES, _holds_doer),
     AnswerKind(
         "question",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from atlas_search.answer.quotes.argued import asks_what_is_argued, is_argued
+from atlas_search.answer.quotes.holders import HOLDER
 from atlas_search.answer.quotes.kind import AnswerKind
 from atlas_search.answer.quotes.kinds import TELLING
 from atlas_search.answer.quotes.mismatch import denies_nothing, denies_what_is_asked
@@ -41,14 +42,16 @@ def in_order(
     """`quotes`, best first, as they are to be said.
 
     Where a date, a number or who does something is asked for, those that hold one lead; what
-    somebody argued comes last, unless it is asked for; where it is asked what is not so, those that
-    deny it lead.
+    somebody argued comes last, unless it is asked for, or of those that do not say who held an
+    office, if that is; where it is asked what is not so, those that deny it lead.
     """
     found = list(quotes)
     if asked in TELLING:
         found.sort(key=lambda quote: not asked.held(quote.text, evidence, question))
     if not asks_what_is_argued(question):
         found.sort(key=lambda quote: is_argued(quote.text))
+    if asked is HOLDER:  # `Justices Ash and Birch dissented, and argued that`
+        found.sort(key=lambda quote: not asked.held(quote.text, evidence, question))
     return _denying_first(question, found)
 
 

@@ -1,0 +1,98 @@
+"""Who held an office or had a part: `who was the judge?`, `who is the director of the survey?`."""
+
+import re
+from collections.abc import Collection
+
+from atlas_search.answer.quotes.kind import AnswerKind, leads
+from atlas_search.language.english import MONTHS, OFFICES, any_of
+from atlas_search.language.text import Word, fold, words
+
+_ANY_OFFICE = any_of(" ".join(sorted(OFFICES)))
+_ASKED = leads(
+    # `the Norman` has no office
+    rf"\bwho (?:was|were|is|are) the (?P<rank>[a-z]+ )?(?P<office>(?-i:[a-z]+)|{_ANY_OFFICE})"
+    r"(?= (?:(?:who|that) (?P<did>\w+)|which|of|for|in|to|against)\b|\?|$)"
+)
+_NEAR = 4  # words from an office to a name: `Rollo, the leader of`, `the judge in Roe was Anna Hay`
+_OF_A_JUDGE = frozenset("judge judges justice justices j jj lj cj lord lady".split())
+"""How law reports call a judge."""
+_ENDING = re.compile(r"(?:er|or)s?$|s$")
+_LEAST = 4  # letters of a beginning that words have in common: `inventor` and `invented`
+_NOBODY = frozenset(
+    "counsel court courts appellant appellants respondent respondents plaintiff plaintiffs "
+    "defendant defendants claimant claimants applicant applicants act section article rule order "
+    "bill committee house parliament government crown state mr mrs ms miss dr sir "
+    "deputy assistant acting former chair".split()
+)
+"""Words that sources write with a capital, and that name no holder of an office."""
+_CALENDAR = frozenset(fold(month) for month in MONTHS)
+_OF_ONE = re.compile(r",|\s(?:J|JJ|LJ|CJ|is|was|became)\b")
+_AFTER_V, _BEFORE_V = re.compile(r"\bv\.? $"), re.compile(r" v\.? ")
+_APART = re.compile(r"[;:!?]|\.\s|\bv\b")
+"""Between an office and a name that have nothing to do with each other: other clauses, parties."""
+
+
+def holds_holder(sentence: str, question: str) -> bool:
+    """Whether a name that the question does not have stands near the office it asks for.
+
+    Of `the judges who dissented` the sentence must say that they did.
+    """
+    asked = _ASKED.search(question)
+    if asked is None:
+        return False
+    every = words(sentence)
+    did = {word.term for word in words(asked["did"] or "") if word.informative}
+    if not did <= {word.term for word in every}:
+        return False
+    names = _new_names(sentence, {word.term for word in words(question)})
+    rank = (asked["rank"] or "").strip().lower()
+    offices = [at for at, word in enumerate(every) if _is_called(word, asked["office"])]
+    return any(
+        (rank not in OFFICES or any(word.folded == rank for word in near))
+        and any(word in names and not _are_apart(sentence, every[at], word) for word in near)
+        for at in offices
+        for near in [every[max(0, at - _NEAR) : at + _NEAR + 1]]
+    )
+
+
+def _new_names(sentence: str, known: Collection[str]) -> list[Word]:
+    """The capitalised words that the question does not have, and that do not name an office.
+
+    The first is one if more of a name follows, a comma or what he was: `Rollo, the leader`.
+    """
+    every = words(sentence)
+    names = [word for word in every if _may_name(sentence, word) and word.term not in known]
+    if names and names[0] is every[0]:
+        follows = sentence[names[0].end :]
+        if not (names[1:2] == every[1:2] or _OF_ONE.match(follows)):
+            return names[1:]
+    return names
+
+
+def _is_called(word: Word, office: str) -> bool:
+    """Whether a word names an office, in its own way: `justice`, `leadership`."""
+    office = fold(office)
+    if office in _OF_A_JUDGE:
+        return word.folded in _OF_A_JUDGE
+    begins = _ENDING.sub("", office)
+    if office in OFFICES or len(begins) < _LEAST:
+        return word.folded in (office, f"{office}s", office.removesuffix("s"))
+    return word.folded.startswith(begins)
+
+
+def _may_name(sentence: str, word: Word) -> bool:
+    is_party = _AFTER_V.search(sentence[: word.start]) or _BEFORE_V.match(sentence[word.end :])
+    return (
+        sentence[word.start].isupper()
+        and word.informative
+        and not is_party
+        and word.folded not in OFFICES | _OF_A_JUDGE | _NOBODY | _CALENDAR
+    )
+
+
+def _are_apart(sentence: str, one: Word, other: Word) -> bool:
+    first, last = sorted((one, other), key=lambda word: word.start)
+    return bool(_APART.search(sentence[first.end : last.start]))
+
+
+HOLDER = AnswerKind("name", _ASKED, lambda sentence, _, question: holds_holder(sentence, question))
