@@ -67,6 +67,7 @@ def test_a_relative_clause_does_not_ask_for_a_name(question: str, kind: str) -> 
         ("What sum was it?", "She got five hundred pounds.", "She got nothing."),
         ("How many judges sat?", "Nine judges sat.", "The judges sat."),
         ("How many judges sat?", "It sat 9 to 0.", "It sat en banc."),
+        ("How many beds are there?", "One of the wards has beds.", "It is one of the largest."),
         ("When was it?", "It was in May.", "It was long ago."),
         ("When was it?", "It was decided in 1954.", "It was 954 pages."),
         ("When was it?", "It began in the 1950s.", "It began with 50 men."),

@@ -21,10 +21,14 @@ _DATED = re.compile(
     r"(?<![\d,.$£€])(?:1[5-9]|20)\d\d(?:[-–/]\d\d)?\b(?![,.]\d)"
 )
 
+_ONE_OF_MANY = re.compile(r"(?i:\bone of (?:the|its|our|their) (?:\w+est|most|least|best|worst)\b)")
+
 
 def _holds_count(sentence: str, *_: str) -> bool:
-    """A number that is no year, no day of a month, and not that of a section."""
-    return bool(_COUNT.search(_NUMBERED.sub(" ", _DATED.sub(" ", sentence))))
+    """A number that is no year, no day of a month, and not that of a section or of a sort."""
+    for of_other_things in (_DATED, _NUMBERED, _ONE_OF_MANY):
+        sentence = of_other_things.sub(" ", sentence)
+    return bool(_COUNT.search(sentence))
 
 
 _TIMES = r"(?:seconds?|minutes?|hours?|(?:working |business |sitting )?days?|weeks?|months?|years?|"
