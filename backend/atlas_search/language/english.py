@@ -59,6 +59,11 @@ FORMS_OF_ADDRESS = frozenset(
     "mr mrs ms miss mx messrs dr sir dame lord lady madam hon honourable rt rev reverend prof "
     "professor".split()
 )
+COLOURS = tuple(
+    "amber beige black blue brown crimson cream gold golden gray green grey ivory khaki lilac "
+    "magenta maroon mauve navy ochre olive orange pink purple red scarlet silver tan teal "
+    "turquoise violet white yellow".split()
+)
 OFFICES = frozenset(
     "prime minister president vice speaker senator secretary chancellor chief attorney solicitor "
     "general governor mayor king queen justice judge".split()

@@ -27,6 +27,7 @@ _NOBODY = frozenset(
 """Words that sources write with a capital, and that name no holder of an office."""
 _CALENDAR = frozenset(fold(month) for month in MONTHS)
 _OF_ONE = re.compile(r",|\s(?:J|JJ|LJ|CJ|is|was|became)\b")
+_CHARGE = re.compile(r" (?:of|for) (?:the )?((?:[A-Z]\w*(?: and )?)+)")
 _AFTER_V, _BEFORE_V = re.compile(r"\bv\.? $"), re.compile(r" v\.? ")
 _APART = re.compile(r"[;:!?]|\.\s|\bv\b")
 """Between an office and a name that have nothing to do with each other: other clauses, parties."""
@@ -44,9 +45,15 @@ def holds_holder(sentence: str, question: str) -> bool:
     did = {word.term for word in words(asked["did"] or "") if word.informative}
     if not did <= {word.term for word in every}:
         return False
-    names = _new_names(sentence, {word.term for word in words(question)})
+    known = {word.term for word in words(question)}
+    names = _new_names(sentence, known)
     rank = (asked["rank"] or "").strip().lower()
-    offices = [at for at, word in enumerate(every) if _is_called(word, asked["office"])]
+    offices = [
+        at
+        for at, word in enumerate(every)
+        if _is_called(word, asked["office"])
+        and not _is_of_another(sentence, word, asked["office"], known)
+    ]
     return any(
         (rank not in OFFICES or any(word.folded == rank for word in near))
         and any(word in names and not _are_apart(sentence, every[at], word) for word in near)
@@ -78,6 +85,14 @@ def _is_called(word: Word, office: str) -> bool:
     if office in OFFICES or len(begins) < _LEAST:
         return word.folded in (office, f"{office}s", office.removesuffix("s"))
     return word.folded.startswith(begins)
+
+
+def _is_of_another(sentence: str, word: Word, office: str, known: Collection[str]) -> bool:
+    """Whether it is another office of that name: `Minister of Justice`, not of Health."""
+    charge = _CHARGE.match(sentence[word.end :])
+    if charge is None or word.folded != fold(office):  # `the leadership of Hay`
+        return False
+    return not any(own.term in known for own in words(charge[1]))
 
 
 def _may_name(sentence: str, word: Word) -> bool:

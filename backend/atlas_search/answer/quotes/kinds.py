@@ -159,6 +159,7 @@ KINDS = {
     "question": "the question",
     "share": "a share",
     "number": "a number",
+    "colour": "a colour",
     "date": "a date",
     "name": "a name",
     "reason": "a reason",

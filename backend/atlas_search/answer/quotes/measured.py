@@ -3,7 +3,7 @@
 import re
 
 from atlas_search.answer.quotes.kind import AnswerKind, leads
-from atlas_search.language.english import MONTHS, NUMBERS, SCALES
+from atlas_search.language.english import COLOURS, MONTHS, NUMBERS, SCALES
 
 _COUNTS = [word for word in (*NUMBERS, *SCALES) if len(word) > 2]
 _WORDS = "|".join([*_COUNTS, "half", "unanimous", "unanimously"])
@@ -109,9 +109,15 @@ MEASURED = (
     AnswerKind(
         "number",
         leads(
-            r"\bhow (?:many|long|far|often)\b|\b(?:what|which) (?:percentage|proportion|number)\b"
+            r"\bhow (?:many|long|far|often|tall|heavy|wide|deep|fast)\b|"
+            r"\b(?:what|which) (?:percentage|proportion|number)\b"
         ),
         _holds_count,
+    ),
+    AnswerKind(
+        "colour",
+        leads(r"\b(?:what|which) colou?rs?\b"),
+        re.compile(rf"(?i:\b(?:{'|'.join(COLOURS)})\b|\bcolou?rless\b)"),
     ),
     AnswerKind(  # `within five years of the entry into force` does not say when that is
         "date",
