@@ -146,6 +146,8 @@ def test_who_held_an_office_needs_a_new_name_beside_it(sentence: str, named: boo
         ("Who was the leader of the crew?", "It sailed under the leadership of Hay.", True),
         ("Who was the chief justice in Roe?", "Chief Justice Hay agreed.", True),
         ("Who was the chief justice in Roe?", "Justice Hay agreed.", False),
+        ("Who was Roe's lawyer?", "Justices Ash and Hay wrote the opinion in Roe.", False),
+        ("Who was Roe's lawyer?", "Anna Hay QC appeared for Roe.", True),
         ("Who is the Lord Chancellor?", "Roe v Lord Chancellor is often cited.", False),
         ("Who is the Speaker of the House?", "A Deputy Speaker presides.", False),
         ("Who was the Minister of Health?", "Tom Hay, the Minister of Justice, spoke.", False),

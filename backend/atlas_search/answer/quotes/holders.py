@@ -9,13 +9,17 @@ from atlas_search.language.text import Word, fold, words
 
 _ANY_OFFICE = any_of(" ".join(sorted(OFFICES)))
 _ASKED = leads(
-    # `the Norman` has no office
-    rf"\bwho (?:was|were|is|are) the (?P<rank>[a-z]+ )?(?P<office>(?-i:[a-z]+)|{_ANY_OFFICE})"
+    r"\bwho (?:was|were|is|are) (?:the|\S+['’]s?) (?P<rank>[a-z]+ )?"
+    rf"(?P<office>(?-i:[a-z]+)|{_ANY_OFFICE})"  # `the Norman` has no office
     r"(?= (?:(?:who|that) (?P<did>\w+)|which|of|for|in|to|against)\b|\?|$)"
 )
 _NEAR = 4  # words from an office to a name: `Rollo, the leader of`, `the judge in Roe was Anna Hay`
 _OF_A_JUDGE = frozenset("judge judges justice justices j jj lj cj lord lady".split())
-"""How law reports call a judge."""
+_OF_A_LAWYER = frozenset(
+    "lawyer lawyers counsel attorney attorneys barrister barristers solicitor solicitors advocate "
+    "advocates qc kc".split()
+)
+"""How law reports call them."""
 _ENDING = re.compile(r"(?:er|or)s?$|s$")
 _LEAST = 4  # letters of a beginning that words have in common: `inventor` and `invented`
 _NOBODY = frozenset(
@@ -79,8 +83,9 @@ def _new_names(sentence: str, known: Collection[str]) -> list[Word]:
 def _is_called(word: Word, office: str) -> bool:
     """Whether a word names an office, in its own way: `justice`, `leadership`."""
     office = fold(office)
-    if office in _OF_A_JUDGE:
-        return word.folded in _OF_A_JUDGE
+    for names in (_OF_A_JUDGE, _OF_A_LAWYER):
+        if office in names:
+            return word.folded in names
     begins = _ENDING.sub("", office)
     if office in OFFICES or len(begins) < _LEAST:
         return word.folded in (office, f"{office}s", office.removesuffix("s"))
@@ -101,7 +106,7 @@ def _may_name(sentence: str, word: Word) -> bool:
         sentence[word.start].isupper()
         and word.informative
         and not is_party
-        and word.folded not in OFFICES | _OF_A_JUDGE | _NOBODY | _CALENDAR
+        and word.folded not in OFFICES | _OF_A_JUDGE | _OF_A_LAWYER | _NOBODY | _CALENDAR
     )
 
 
