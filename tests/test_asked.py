@@ -53,6 +53,7 @@ def test_a_question_asks_for_one_kind(question: str, kind: str) -> None:
     [
         ("Why was the doctor who performed the operation convicted?", "reason"),
         ("What duty is owed to people who trespass?", "anything"),
+        ("What did the man who was the captain say?", "anything"),
     ],
 )
 def test_a_relative_clause_does_not_ask_for_a_name(question: str, kind: str) -> None:
@@ -146,6 +147,9 @@ def test_who_held_an_office_needs_a_new_name_beside_it(sentence: str, named: boo
         ("Who was the leader of the crew?", "It sailed under the leadership of Hay.", True),
         ("Who was the chief justice in Roe?", "Chief Justice Hay agreed.", True),
         ("Who was the chief justice in Roe?", "Justice Hay agreed.", False),
+        ("Who was the doctor of the crew?", "The doctrine of Hay was read.", False),
+        ("Who was Emma's brother?", "Emma was the sister of Duke Richard.", True),
+        ("In Roe, who was the captain?", "Tom Hay, the captain, left.", True),
         ("Who was Roe's lawyer?", "Justices Ash and Hay wrote the opinion in Roe.", False),
         ("Who was Roe's lawyer?", "Anna Hay QC appeared for Roe.", True),
         ("Who is the Lord Chancellor?", "Roe v Lord Chancellor is often cited.", False),

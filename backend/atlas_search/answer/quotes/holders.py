@@ -8,9 +8,16 @@ from atlas_search.language.english import MONTHS, OFFICES, any_of
 from atlas_search.language.text import Word, fold, words
 
 _ANY_OFFICE = any_of(" ".join(sorted(OFFICES)))
+_KIN = any_of(
+    "father mother parent parents grandfather grandmother son sons daughter daughters child "
+    "children brother brothers sister sisters husband wife widow uncle aunt nephew niece cousin"
+)
+"""The other way round it is called otherwise: `Emma, the sister of Richard`."""
 _ASKED = leads(
-    r"\bwho (?:was|were|is|are) (?:the|\S+['’]s?) (?P<rank>[a-z]+ )?"
-    rf"(?P<office>(?-i:[a-z]+)|{_ANY_OFFICE})"  # `the Norman` has no office
+    # elsewhere it begins a clause: `what did the man who was the captain say?`
+    r"(?:^|[,;:.?!] |\band |\btell (?:me|us) )"
+    r"who (?:was|were|is|are) (?:the|\S+['’]s?) (?P<rank>[a-z]+ )?"
+    rf"(?!{_KIN})(?P<office>(?-i:[a-z]+)|{_ANY_OFFICE})"  # `the Norman` has no office
     r"(?= (?:(?:who|that) (?P<did>\w+)|which|of|for|in|to|against)\b|\?|$)"
 )
 _NEAR = 4  # words from an office to a name: `Rollo, the leader of`, `the judge in Roe was Anna Hay`
@@ -20,8 +27,8 @@ _OF_A_LAWYER = frozenset(
     "advocates qc kc".split()
 )
 """How law reports call them."""
-_ENDING = re.compile(r"(?:er|or)s?$|s$")
-_LEAST = 4  # letters of a beginning that words have in common: `inventor` and `invented`
+_DOER = re.compile(r"(?P<does>\w{3,})(?:er|or)")
+_LEAST = 4  # letters of an office that other words begin with: `captaincy`, `leadership`
 _NOBODY = frozenset(
     "counsel court courts appellant appellants respondent respondents plaintiff plaintiffs "
     "defendant defendants claimant claimants applicant applicants act section article rule order "
@@ -32,7 +39,7 @@ _NOBODY = frozenset(
 _CALENDAR = frozenset(fold(month) for month in MONTHS)
 _OF_ONE = re.compile(r",|\s(?:J|JJ|LJ|CJ|is|was|became)\b")
 _CHARGE = re.compile(r" (?:of|for) (?:the )?((?:[A-Z]\w*(?: and )?)+)")
-_AFTER_V, _BEFORE_V = re.compile(r"\bv\.? $"), re.compile(r" v\.? ")
+_VERSUS = re.compile(r" v\.? ")
 _APART = re.compile(r"[;:!?]|\.\s|\bv\b")
 """Between an office and a name that have nothing to do with each other: other clauses, parties."""
 
@@ -73,10 +80,9 @@ def _new_names(sentence: str, known: Collection[str]) -> list[Word]:
     """
     every = words(sentence)
     names = [word for word in every if _may_name(sentence, word) and word.term not in known]
-    if names and names[0] is every[0]:
-        follows = sentence[names[0].end :]
-        if not (names[1:2] == every[1:2] or _OF_ONE.match(follows)):
-            return names[1:]
+    begins = bool(names) and names[0] is every[0]
+    if begins and names[1:2] != every[1:2] and not _OF_ONE.match(sentence, names[0].end):
+        return names[1:]
     return names
 
 
@@ -86,22 +92,25 @@ def _is_called(word: Word, office: str) -> bool:
     for names in (_OF_A_JUDGE, _OF_A_LAWYER):
         if office in names:
             return word.folded in names
-    begins = _ENDING.sub("", office)
-    if office in OFFICES or len(begins) < _LEAST:
-        return word.folded in (office, f"{office}s", office.removesuffix("s"))
-    return word.folded.startswith(begins)
+    one = office.removesuffix("s")
+    if office in OFFICES or len(one) < _LEAST:
+        return word.folded in (office, f"{office}s", one)
+    doer = _DOER.fullmatch(one)
+    does = doer and re.fullmatch(rf"{doer['does']}(?:e?s|e?d|ing|ions?)", word.folded)
+    return bool(does) or word.folded.startswith(one)
 
 
 def _is_of_another(sentence: str, word: Word, office: str, known: Collection[str]) -> bool:
     """Whether it is another office of that name: `Minister of Justice`, not of Health."""
-    charge = _CHARGE.match(sentence[word.end :])
+    charge = _CHARGE.match(sentence, word.end)
     if charge is None or word.folded != fold(office):  # `the leadership of Hay`
         return False
     return not any(own.term in known for own in words(charge[1]))
 
 
 def _may_name(sentence: str, word: Word) -> bool:
-    is_party = _AFTER_V.search(sentence[: word.start]) or _BEFORE_V.match(sentence[word.end :])
+    before = sentence[max(0, word.start - 4) : word.start]  # ` v. `
+    is_party = before.endswith((" v ", " v. ")) or _VERSUS.match(sentence, word.end)
     return (
         sentence[word.start].isupper()
         and word.informative
@@ -112,7 +121,7 @@ def _may_name(sentence: str, word: Word) -> bool:
 
 def _are_apart(sentence: str, one: Word, other: Word) -> bool:
     first, last = sorted((one, other), key=lambda word: word.start)
-    return bool(_APART.search(sentence[first.end : last.start]))
+    return bool(_APART.search(sentence, first.end, last.start))
 
 
 HOLDER = AnswerKind("name", _ASKED, lambda sentence, _, question: holds_holder(sentence, question))

@@ -15,8 +15,8 @@ from atlas_search.language.english import MONTHS
 from atlas_search.language.text import fold, words
 
 _CALENDAR = frozenset(fold(month) for month in MONTHS)
-# at the start only: elsewhere "who" and "which" mostly introduce a clause
 _ARTICLE = r"(?:over|on|for|the|an?)"
+# at the start only: elsewhere "who" and "which" mostly introduce a clause
 _BEGIN = r"^(?:(?:at|by|for|from|in|of|on|to) )?"
 _END = r"(?= (?:who|that|which|of|for|in|to|against)\b|\?|$)"
 _ROLE = re.compile(
