@@ -18,6 +18,8 @@ from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
 from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
+from atlas_search.readers import Draft
+from atlas_search.readers.columns import Columns, Record, drafts
 from atlas_search.readers.docx.body import Body, Paragraph
 from atlas_search.readers.docx.numbering import W
 from atlas_search.readers.docx.styles import styles_of
@@ -26,8 +28,11 @@ from atlas_search.readers.epub.package import _titles
 from atlas_search.readers.epub.pages import chapter_of
 from atlas_search.readers.fields import name_of
 from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.markup import Heading
 from atlas_search.readers.pdf.hyphens import mend
-from atlas_search.readers.pdf.outline import _heading
+from atlas_search.readers.pdf.outline import _heading, _headings
+from atlas_search.readers.pdf.page import Line
+from atlas_search.readers.pdf.paragraphs import page_text
 from atlas_search.readers.pdf.picture import _aligned
 from atlas_search.readers.persons import spoken, without_title
 from atlas_search.readers.running_lines import running_lines
@@ -330,3 +335,36 @@ def test_an_xml_file_of_one_thing(tmp_path: Path, file: str, long: str, piece: s
         return path
 
     assert grows_evenly(lambda path: list(XmlReader().read(path, "")), made, 2_000)
+
+
+def test_bookmarks_of_one_page_that_has_none_of_their_titles() -> None:
+    def found(text: str) -> list[Heading]:
+        return list(_headings([(0, 1, "It was so")] * (len(text) // 100), text, [0, len(text)]))
+
+    assert grows_evenly(found, lambda size: "It is so. Ab\n" * size, 10_000)
+
+
+def test_lines_that_all_begin_elsewhere() -> None:
+    """Two by two, as short paragraphs."""
+
+    def made(size: int) -> list[Line]:
+        return [
+            Line(
+                "It is so and so and so on",
+                -20.0 * n - 15 * (n // 2),
+                40.0 * n,
+                40.0 * n + 90,
+                False,
+            )
+            for n in range(size)
+        ]
+
+    assert grows_evenly(page_text, made, 1_500)
+
+
+def test_a_record_of_long_headings() -> None:
+    record = Record("", "line 1", {"text": "a", "section": "ab " * 5_000, "speaker": "c" * 9_000})
+    (read,) = drafts([record], Columns())
+    assert isinstance(read, Draft)
+    (segment,) = read.segments
+    assert len(segment.section) == len(segment.speaker) == 1_000
