@@ -38,6 +38,7 @@ from atlas_search.readers.persons import spoken, without_title
 from atlas_search.readers.running_lines import running_lines
 from atlas_search.readers.speeches.openings import openings
 from atlas_search.readers.titles import clean_title
+from atlas_search.readers.xml.parse import parse
 from atlas_search.readers.xml.read import XmlReader
 from tests.cuts import document
 from tests.exporting import BASE, answer
@@ -368,3 +369,11 @@ def test_a_record_of_long_headings() -> None:
     assert isinstance(read, Draft)
     (segment,) = read.segments
     assert len(segment.section) == len(segment.speaker) == 1_000
+
+
+def test_an_xml_element_of_many_attributes() -> None:
+    def made(size: int) -> bytes:
+        attributes = " ".join(f"B{number}='c'" for number in range(size))
+        return f"<a {attributes}>d</a>".encode()
+
+    assert grows_evenly(lambda data: parse(data, ""), made, 5_000)
