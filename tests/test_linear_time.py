@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from lxml import etree
 
 from atlas_search.answer.conflicts.statements import read
 from atlas_search.answer.quotes.names import names_in
@@ -16,17 +18,28 @@ from atlas_search.core.domain import Document, Segment
 from atlas_search.language.quantities import quantities
 from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
-from atlas_search.readers.docx.body import Paragraph
+from atlas_search.readers import Draft
+from atlas_search.readers.columns import Columns, Record, drafts
+from atlas_search.readers.docx.body import Body, Paragraph
+from atlas_search.readers.docx.numbering import W
+from atlas_search.readers.docx.styles import styles_of
 from atlas_search.readers.docx.text import Text
+from atlas_search.readers.epub.package import _titles
+from atlas_search.readers.epub.pages import chapter_of
 from atlas_search.readers.fields import name_of
 from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.markup import Heading
 from atlas_search.readers.pdf.hyphens import mend
-from atlas_search.readers.pdf.outline import _heading
+from atlas_search.readers.pdf.outline import _heading, _headings
+from atlas_search.readers.pdf.page import Line
+from atlas_search.readers.pdf.paragraphs import page_text
 from atlas_search.readers.pdf.picture import _aligned
 from atlas_search.readers.persons import spoken, without_title
 from atlas_search.readers.running_lines import running_lines
 from atlas_search.readers.speeches.openings import openings
 from atlas_search.readers.titles import clean_title
+from atlas_search.readers.xml.parse import parse
+from atlas_search.readers.xml.read import XmlReader
 from tests.cuts import document
 from tests.exporting import BASE, answer
 from tests.growth import grows_evenly
@@ -204,3 +217,163 @@ def test_a_word_of_brackets_that_a_line_breaks() -> None:
 @pytest.mark.parametrize("piece", ["{{", "{%", "<%", "<?", "<!"])
 def test_a_title_of_tags_that_never_close(piece: str) -> None:
     assert grows_evenly(clean_title, lambda size: f"It is so {piece * size}", 2_000)
+
+
+def word(content: str) -> etree._Element:
+    """A part of a Word file, without the prefixes of its names."""
+    return etree.fromstring(f'<none xmlns="{W[1:-1]}" xmlns:w="{W[1:-1]}">{content}</none>')
+
+
+def test_a_note_of_a_word_file_that_many_words_refer_to() -> None:
+    reference = '<r><t>a</t><footnoteReference w:id="1"/></r>'
+    body = Body(styles_of(word(""), word("")))
+    paragraphs = list(body.paragraphs(word(f"<p>{reference * 3}</p>")))
+    assert [paragraph.text for paragraph in paragraphs] == ["a[1]a[1]a[1]"]
+    assert body.notes == {("footnote", "1"): 1}
+
+
+def test_styles_of_a_word_file_each_based_on_the_next() -> None:
+    def made(size: int) -> etree._Element:
+        return word(
+            "".join(
+                f'<style w:type="paragraph" w:styleId="{n}"><basedOn w:val="{n + 1}"/></style>'
+                for n in range(size)
+            )
+        )
+
+    assert grows_evenly(lambda styles: styles_of(styles, word("")), made, 300)
+
+
+def test_many_lists_of_a_word_file_with_many_levels() -> None:
+    def made(size: int) -> etree._Element:
+        levels = '<lvl w:ilvl="1"><numFmt w:val="decimal"/></lvl>' * size
+        lists = "".join(f'<num w:numId="{n}"><abstractNumId w:val="1"/></num>' for n in range(size))
+        return word(f'<abstractNum w:abstractNumId="1">{levels}</abstractNum>{lists}')
+
+    assert grows_evenly(lambda numbering: styles_of(word(""), numbering), made, 400)
+
+
+def test_a_wide_row_of_a_word_file() -> None:
+    def made(size: int) -> etree._Element:
+        return word(f"<tbl><tr>{'<tc><p/></tc>' * size}</tr></tbl>")
+
+    body = Body(styles_of(word(""), word("")))
+    assert grows_evenly(lambda table: list(body.paragraphs(table)), made, 15_000)
+
+
+def test_tables_of_contents_inside_each_other() -> None:
+    entries = "<ol>" + '<li><a href="a">A</a></li>' * 50 + "</ol>"
+
+    def made(size: int) -> etree._Element:
+        return etree.fromstring(f"<nav>{'<nav>' * size}{entries}{'</nav>' * size}</nav>")
+
+    toc = made(50)
+    for nav in toc.iter("nav"):
+        nav.set("{http://www.idpf.org/2007/ops}type", "toc")
+    assert _titles(toc, "") == {"a": ("A",)}
+    assert grows_evenly(lambda table: [_titles(table, "") for _ in range(20)], made, 50)
+
+
+def test_pages_that_begin_inside_one_long_word() -> None:
+    def made(size: int) -> etree._Element:
+        piece = 'a<a role="doc-pagebreak" title="1"/>b'
+        return etree.fromstring(f"<p>{piece * size}</p>")
+
+    assert grows_evenly(lambda root: chapter_of(root, {}), made, 10_000)
+
+
+TEI = "<TEI><teiHeader/><text><body>{}</body></text></TEI>"
+AUSTRALIA = "<hansard><chamber.xscript><debate>{}</debate></chamber.xscript></hansard>"
+
+
+@pytest.mark.parametrize(
+    ("file", "long", "piece"),
+    [
+        (TEI.format("<p><choice>{}{}</choice></p>"), "", "<reg>a</reg>"),
+        (TEI.format("<p><app>{}{}</app></p>"), "", "<rdg>a</rdg>"),
+        (TEI.format("<div><head>{}</head>{}</div>"), "ab " * 10, "<div><p>a</p></div>"),
+        (
+            "<TEI><teiHeader><person id='a'><persName>{}</persName></person></teiHeader>"
+            "<text><body>{}</body></text></TEI>",
+            "ab " * 10,
+            "<u who='#a #b'>c</u>",
+        ),
+        (
+            "<publicwhip><major-heading>{}</major-heading>{}</publicwhip>",
+            "ab " * 10,
+            "<minor-heading>a</minor-heading><speech>b</speech>",
+        ),
+        (
+            "<hansard><housecommons>{}{}</housecommons></hansard>",
+            "",
+            "<writtenanswers><p>a</p></writtenanswers>",
+        ),
+        (
+            "<hansard><housecommons><date>{}</date>{}</housecommons></hansard>",
+            "ab " * 10,
+            "<writtenanswers><p>a</p></writtenanswers>",
+        ),
+        (AUSTRALIA.format("<speech>{}{}</speech>"), "", "<talker/><p>a</p>"),
+        (
+            AUSTRALIA.format("<debateinfo><title>{}</title></debateinfo>{}"),
+            "ab " * 20,
+            '<p class="HPS-Debate">c</p>',
+        ),
+        (
+            "<akomaNtoso><act><body><section>{}{}</section></body></act></akomaNtoso>",
+            "<num>1</num>",
+            "<subsection><num>(1)</num><p>a</p></subsection>",
+        ),
+    ],
+)
+def test_an_xml_file_of_one_thing(tmp_path: Path, file: str, long: str, piece: str) -> None:
+    """`long` is as long as all pieces together, but for a number, which is there once."""
+
+    def made(size: int) -> Path:
+        path = tmp_path / f"{size}.xml"
+        once = long if long.startswith("<num>") else long * size
+        path.write_text(file.format(once, piece * size))
+        return path
+
+    assert grows_evenly(lambda path: list(XmlReader().read(path, "")), made, 2_000)
+
+
+def test_bookmarks_of_one_page_that_has_none_of_their_titles() -> None:
+    def found(text: str) -> list[Heading]:
+        return list(_headings([(0, 1, "It was so")] * (len(text) // 100), text, [0, len(text)]))
+
+    assert grows_evenly(found, lambda size: "It is so. Ab\n" * size, 10_000)
+
+
+def test_lines_that_all_begin_elsewhere() -> None:
+    """Two by two, as short paragraphs."""
+
+    def made(size: int) -> list[Line]:
+        return [
+            Line(
+                "It is so and so and so on",
+                -20.0 * n - 15 * (n // 2),
+                40.0 * n,
+                40.0 * n + 90,
+                False,
+            )
+            for n in range(size)
+        ]
+
+    assert grows_evenly(page_text, made, 1_500)
+
+
+def test_a_record_of_long_headings() -> None:
+    record = Record("", "line 1", {"text": "a", "section": "ab " * 5_000, "speaker": "c" * 9_000})
+    (read,) = drafts([record], Columns())
+    assert isinstance(read, Draft)
+    (segment,) = read.segments
+    assert len(segment.section) == len(segment.speaker) == 1_000
+
+
+def test_an_xml_element_of_many_attributes() -> None:
+    def made(size: int) -> bytes:
+        attributes = " ".join(f"B{number}='c'" for number in range(size))
+        return f"<a {attributes}>d</a>".encode()
+
+    assert grows_evenly(lambda data: parse(data, ""), made, 5_000)

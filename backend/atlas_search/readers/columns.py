@@ -23,6 +23,7 @@ HEADINGS = ("part", "chapter", "heading")
 LAST_PAGE = 5000
 """The highest `page` of a record that is taken for a page number."""
 
+_LONGEST_NAME = 1_000  # characters of a heading or a speaker: each passage is read with them
 _NAMED = 20  # fields that a message lists
 _SECTION_NUMBER = re.compile(r"\d+[A-Za-z]{0,3}(?:\.\d+)*(?:\(\w{1,5}\))*")
 
@@ -220,10 +221,13 @@ def _pages(text: str, page: str) -> tuple[int, ...]:
 
 def _place(fields: Mapping[str, object]) -> tuple[Segment, ...]:
     """Headings, speaker and the number of a section of law, as far as the record has them."""
-    names = [" ".join(text_of(fields.get(name)).split()) for name in (*HEADINGS, "section")]
+    names = [
+        " ".join(text_of(fields.get(name)).split())[:_LONGEST_NAME]
+        for name in (*HEADINGS, "section")
+    ]
     *headings, section = names
     is_number = _SECTION_NUMBER.fullmatch(section) is not None
     path = CONTEXT_JOINT.join(filter(None, [*headings, "" if is_number else section]))
-    speaker = text_of(fields.get("speaker"))
+    speaker = text_of(fields.get("speaker"))[:_LONGEST_NAME]
     locator = f"s {section}" if is_number else ""
     return (Segment(0, path, speaker, locator),) if path or speaker or locator else ()

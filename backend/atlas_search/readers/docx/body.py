@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from operator import or_
 
 from lxml import etree
 
@@ -48,12 +50,13 @@ class Paragraph:
 class Body:
     """Reads paragraphs in document order, and keeps what it meets on the way.
 
-    `notes` are kind and id of the notes referred to, in order: the first is marked `[1]`.
+    `notes` are kind and id of the notes referred to, with their numbers: the first is marked `[1]`.
+    A note that is referred to again keeps its number: a file could ask for a long one at each word.
     `left_out` counts what plain text has no place for. With `counts` automatic numbers are written.
     """
 
     styles: Styles
-    notes: list[tuple[str, str]] = field(default_factory=list)
+    notes: dict[tuple[str, str], int] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     counts: bool = True
 
@@ -110,8 +113,8 @@ class Body:
         if tag == "br":
             return EXPLICIT if element.get(f"{W}type") == "page" else "\n"
         if tag in _NOTES:
-            self.notes.append((_NOTES[tag], element.get(f"{W}id", "")))
-            return f"[{len(self.notes)}]"
+            note = _NOTES[tag], element.get(f"{W}id", "")
+            return f"[{self.notes.setdefault(note, len(self.notes) + 1)}]"
         self.left_out["symbols of special fonts"] += tag == "sym"
         return _AS_TEXT.get(tag, "")
 
@@ -158,9 +161,9 @@ def _drop_repeats(cells: Sequence[list[Paragraph]]) -> list[list[Paragraph]]:
     breaking = [any(RENDERED in paragraph.text for paragraph in cell) for cell in cells]
     return [
         [replace(paragraph, text=paragraph.text.replace(RENDERED, "")) for paragraph in cell]
-        if any(breaking[:number])
+        if had_break
         else cell
-        for number, cell in enumerate(cells)
+        for cell, had_break in zip(cells, accumulate(breaking, or_, initial=False), strict=False)
     ]
 
 

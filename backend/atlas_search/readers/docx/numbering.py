@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lxml import etree
 
@@ -99,7 +100,9 @@ def numbering_of(numbering: etree._Element) -> Numbering:
         if defined_as not in abstract:
             continue
         own = list(each.iter(f"{W}lvlOverride"))
-        elements = [*abstract[defined_as].iter(f"{W}lvl"), *each.iter(f"{W}lvl")]
+        # more levels are against the schema, and each of many lists would read them again
+        defined = islice(abstract[defined_as].iter(f"{W}lvl"), _LEVELS)
+        elements = [*defined, *each.iter(f"{W}lvl")]
         levels = {_depth(element): _level(element) for element in elements}
         anew = {
             _depth(e): _integer(e, "startOverride", 1) for e in own if _value(e, "startOverride")

@@ -137,7 +137,7 @@ def _notes(document: "Document", body: Body) -> Iterator[Paragraph]:
         for kind in ("footnote", "endnote")
         for note in _related_part(document.part, f"{_RELATED}{kind}s").iter(f"{W}{kind}")
     }
-    for number, reference in enumerate(tuple(body.notes), start=1):
+    for reference, number in tuple(body.notes.items()):
         note = found.get(reference)
         lines = [p.words for p in body.paragraphs(note) if p.words] if note is not None else []
         body.left_out["notes that the file lacks"] += not lines

@@ -9,6 +9,9 @@ from lxml import etree
 from atlas_search.readers.docx.numbering import Numbering, W, numbering_of
 
 _LEVELS = {"title": 1} | {f"heading {level}": level for level in range(1, 10)}
+_LONGEST_CHAIN = 100
+"""Styles that a style is based on, one on the other: each of thousands may be on the next."""
+
 _OFF = frozenset({"0", "false", "off"})
 
 
@@ -87,7 +90,7 @@ def styles_of(styles: etree._Element, numbering: etree._Element) -> Styles:
 
 def _chain(elements: Mapping[str, etree._Element], id_: str) -> tuple[_Own, ...]:
     found: dict[str, _Own] = {}
-    while id_ in elements and id_ not in found:
+    while id_ in elements and id_ not in found and len(found) < _LONGEST_CHAIN:
         style = elements[id_]
         found[id_] = _own(style.find(f"{W}pPr"), _value(style, "name") or "", id_)
         id_ = _value(style, "basedOn") or ""

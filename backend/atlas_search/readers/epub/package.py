@@ -183,10 +183,14 @@ def _titles(table: etree._Element, folder: str) -> dict[str, tuple[str, ...]]:
 
 def _lists(table: etree._Element) -> list[etree._Element]:
     """The main list, or one that does not say what it lists: it may be pages or landmarks."""
-    maps = list(table.iter("{*}navMap"))
-    navs = list(table.iter("{*}nav"))
+    maps, navs = (_outermost(table, tag) for tag in ("{*}navMap", "{*}nav"))
     main = [nav for nav in navs if nav.get(EPUB_TYPE) == "toc"]
     return maps or main or [nav for nav in navs if EPUB_TYPE not in nav.attrib][:1]
+
+
+def _outermost(table: etree._Element, tag: str) -> list[etree._Element]:
+    """The elements of a name that stand in no other: each is read with all that is in it."""
+    return [one for one in table.iter(tag) if next(one.iterancestors(tag), None) is None]
 
 
 def _entry(entry: etree._Element) -> tuple[str, str]:

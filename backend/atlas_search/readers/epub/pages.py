@@ -117,7 +117,8 @@ def _places(
         before += sum(map(_is_solid, marked[last : mark.start()]))
         last = mark.end()
         place = solid[before] if before < len(solid) else len(flat.text)
-        start = max(start, _behind_word(flat.text, place))
+        if place > start:  # or it stands in the word before, which may be long
+            start = _behind_word(flat.text, place)
         yield start, breaks[int(mark[1])][1]
 
 

@@ -12,6 +12,10 @@ from atlas_search.readers.titles import title_of_file
 _POINTS = ".:–—"
 _BETWEEN = rf"[{_POINTS}\s]*"  # bookmarks and print part a number from its heading in other ways
 _NUMBER = r"^(?:[\dIVXLC.()§]+[ ]+)?"
+_AHEAD = 50_000
+"""Characters of a page in which a bookmark looks for its line, from that of the one before: a file
+can have thousands of bookmarks for one page without an end."""
+
 _LONGEST = 120
 """Characters of a line that begins with the title of a bookmark and is all the heading there is."""
 
@@ -34,7 +38,7 @@ def _headings(
         begin, end = pages[page], pages[page + 1]
         begin = last.start if begin <= last.start < end else begin
         if begin < len(text):  # or no page has text from there on
-            last = _heading(text, title, level, begin, end)
+            last = _heading(text, title, level, begin, min(end, begin + _AHEAD))
             yield last
 
 

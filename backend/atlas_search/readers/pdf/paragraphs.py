@@ -2,6 +2,7 @@
 them."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -52,7 +53,7 @@ def page_text(lines: Sequence[Line]) -> str:
     verse. A numbered heading is a paragraph of its own.
     """
     filled = [line for line in lines if line.text]
-    columns = _Columns(filled)
+    columns = _Columns(sorted(filled, key=_left))
     opening = _after_blanks(lines) | _after_gaps([line.height for line in filled])
     opening |= _indented(filled, opening, columns)
     opening |= _speeches(filled)
@@ -70,7 +71,10 @@ def page_text(lines: Sequence[Line]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """How far the lines of a page reach, by the left end of their column, to the nearest point."""
+    """How far the lines of a page reach, by the left end of their column, to the nearest point.
+
+    `lines` are ordered by their left ends.
+    """
 
     lines: Sequence[Line]
     widths: dict[int, float] = field(default_factory=dict)
@@ -80,7 +84,7 @@ class _Columns:
         """How wide the lines are that begin near `left`, but for the widest quarter of them."""
         point = round(left)
         if point not in self.widths:
-            found = sorted(ln.right - left for ln in self.lines if abs(ln.left - left) <= NEAR)
+            found = sorted(line.right - left for line in self._near(left))
             self.widths[point] = found[len(found) * 3 // 4] if found else 0.0
         return self.widths[point]
 
@@ -92,10 +96,20 @@ class _Columns:
         """Whether many of the lines near `left` begin there, as those of centred text do not."""
         point = round(left)
         if point not in self.edges:
-            near = [abs(line.left - left) for line in self.lines if abs(line.left - left) <= NEAR]
-            at = sum(distance <= _SAME for distance in near)
+            near = self._near(left)
+            at = sum(abs(line.left - left) <= _SAME for line in near)
             self.edges[point] = at >= _AT_EDGE * len(near)
         return self.edges[point]
+
+    def _near(self, left: float) -> list[Line]:
+        """The lines that begin near `left`: on a wide page of many columns few do."""
+        first = bisect_left(self.lines, left - NEAR - 1, key=_left)
+        last = bisect_right(self.lines, left + NEAR + 1, key=_left)
+        return [line for line in self.lines[first:last] if abs(line.left - left) <= NEAR]
+
+
+def _left(line: Line) -> float:
+    return line.left
 
 
 def _running(lines: Sequence[Line], opening: Collection[int], columns: _Columns) -> set[int]:

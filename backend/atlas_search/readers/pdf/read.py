@@ -179,7 +179,8 @@ def _day(written: str) -> str:
 
 
 def _remark(texts: Sequence[str], unreadable: Sequence[int]) -> str:
-    empty = [n for n, text in enumerate(texts, 1) if not text and n not in set(unreadable)]
+    without = {n for n, text in enumerate(texts, 1) if not text}
+    empty = sorted(without.difference(unreadable))
     unknown = sum(len(_UNKNOWN.findall(text)) for text in texts)
     remarks = []
     if unreadable:

@@ -9,7 +9,7 @@ from atlas_search.readers.xml.draft import draft, text_of
 from atlas_search.readers.xml.statutes.akoma_facts import known_day
 from atlas_search.readers.xml.tei_names import are_known, resolve_pointers
 from atlas_search.readers.xml.walk import Layout, names, walk
-from atlas_search.readers.xml.writer import Writer
+from atlas_search.readers.xml.writer import LONGEST, Writer
 
 _SPEECHES = names("speech question answer other speechgroup")
 _PARTS = names(
@@ -41,7 +41,9 @@ def akoma_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting."""
     writer = Writer()
     people = {
-        person.get("eid") or person.get("id") or "": person.get("showas") or text_of(person)
+        person.get("eid") or person.get("id") or "": (person.get("showas") or text_of(person))[
+            :LONGEST
+        ]
         for person in root.iter("tlcperson", "tlcrole")
     }
     walk(root, _Sitting(writer, people))

@@ -48,6 +48,7 @@ _LAYOUT = Layout(
 _VOICE = re.compile(r"HPS-(?:Member|Office)(?!II)\w+")
 _ASIDE = re.compile(r"HPS-\w+IInterjecting")
 _LABEL = re.compile(r"[^:(]{2,80}(?:\([^():]*\))?")
+_LONGEST_TITLE = 10_000  # characters; each paragraph of its class is looked for in it
 _TITLE_CLASSES = names("HPS-Debate HPS-SubDebate HPS-SubSubDebate")
 _HOUSES = {
     "reps": "House of Representatives",
@@ -97,16 +98,18 @@ class _Day:
         self._persons = persons
         self._title = ""
         self._voices: list[str] = []
+        self._labels: list[etree._Element | None] = []
 
     def enter(self, element: etree._Element) -> bool:
         tag = element.tag
         if page := element.get("page") or (text_of(element) if tag == "page.no" else ""):
             self.writer.page(page)
         if tag in _SECTIONS:
-            self._title = _title(element)
+            self._title = _title(element)[:_LONGEST_TITLE]
             self.writer.open_section(self._title)
         elif tag in SPEECHES:
             self._voices.append(self.writer.speaker)
+            self._labels.append(element.find("talk.start/talker"))
             self.writer.speech(speaker_of(element, self._persons))
         elif tag == "talker":
             self._talker(element)
@@ -124,6 +127,7 @@ class _Day:
         elif element.tag in SPEECHES:
             self.writer.block()
             self.writer.voice(self._voices.pop())
+            self._labels.pop()
 
     def _talker(self, talker: etree._Element) -> None:
         """The label of a speech; one without an element of its own has begun."""
@@ -131,8 +135,7 @@ class _Day:
             self.writer.page(page)
         if next(talker.iterancestors("presenter"), None) is not None:
             return
-        above = next(talker.iterancestors(*SPEECHES), None)
-        if above is not None and above.find("talk.start/talker") is not talker:
+        if self._labels and self._labels[-1] is not talker:
             self._go_on(talker)
         if label := label_of(talker):
             self.writer.add(label)

@@ -7,6 +7,7 @@ at https://www.hansard-archive.parliament.uk.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from lxml import etree
 
@@ -25,6 +26,10 @@ _APART = names(
 _SECTIONS = names("section group oralquestions")
 _LEFT = ("titlepage", "frontmatter", "tablecontents", "appendix", "index")
 _HOUSES = {"housecommons": "House of Commons", "houselords": "House of Lords"}
+_HEAD = 100
+"""Elements at the beginning of a sitting among which its date is: each of its parts looks there."""
+
+_LONGEST_DAY = 200  # characters of a printed date, which is in the title of each part
 _COLUMN = re.compile(r"[A-Z]*\s*([0-9]+)\s*[A-Z]*")
 _LAYOUT = Layout(
     blocks=names("p title date table division body debates ol ul list") | _SECTIONS,
@@ -48,8 +53,9 @@ def historic_drafts(root: etree._Element) -> Iterator[Read]:
     """
     elements = list(root.iter(*_SITTINGS, *_APART))
     keys = unique_keys([f"{element.tag}-{_date(element)}".rstrip("-") for element in elements])
+    days = {date: text_of(date)[:_LONGEST_DAY] for date in {*map(_find_date, elements)}}
     reads = [
-        _draft(element, key if len(elements) > 1 else "")
+        _draft(element, key if len(elements) > 1 else "", days[_find_date(element)])
         for element, key in zip(elements, keys, strict=True)
     ]
     drafts = [read for read in reads if isinstance(read, Draft)]
@@ -62,11 +68,11 @@ def historic_drafts(root: etree._Element) -> Iterator[Read]:
     yield from drafts[1:]
 
 
-def _draft(sitting: etree._Element, key: str) -> Read:
+def _draft(sitting: etree._Element, key: str, day: str) -> Read:
     writer = Writer()
     walk(sitting, _Sitting(writer, sitting))
     house = next(sitting.iterancestors(*_SITTINGS), sitting)
-    date, day = _date(sitting), text_of(_find_date(sitting))
+    date = _date(sitting)
     year = re.search(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b", day)
     doubt = f"its date is given as {date} and as {day}"
     return draft(
@@ -128,8 +134,8 @@ def _column(label: str) -> str:
 def _find_date(sitting: etree._Element) -> etree._Element | None:
     """The date of a part, or of the sitting that it is part of."""
     around = [sitting, *sitting.iterancestors(*_SITTINGS)]
-    dates = (date for element in around for date in element.iterchildren("date"))
-    return next(dates, None)
+    first = (child for element in around for child in islice(element.iterchildren(), _HEAD))
+    return next((child for child in first if child.tag == "date"), None)
 
 
 def _date(sitting: etree._Element) -> str:

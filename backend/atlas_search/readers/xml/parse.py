@@ -20,6 +20,9 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _ONE_BYTE = re.compile(r"(iso-?8859|windows-?125|cp-?125|latin)", re.IGNORECASE)
 _LATIN_1 = re.compile(r"(iso-?8859-?1|latin-?1)", re.IGNORECASE)
 _CONTROLS = re.compile(rb"[\x80-\x9f]")
+_MOST_ATTRIBUTES = 1_000
+"""Of one element, whose names are made plain: libxml2 looks through all of them for each name."""
+
 _PLACE = re.compile(r"(, line \d+, column \d+)+$|\s+$")
 _ERRORS = etree.ErrorTypes
 
@@ -195,9 +198,9 @@ def _make_plain(root: etree._Element) -> None:
         name = INCLUDE if element.tag == _XINCLUDE else _plain(element.tag)
         if name != element.tag:
             element.tag = name
-        for key, value in element.items():
+        for key in element.keys()[:_MOST_ATTRIBUTES]:
             if (short := _plain(key)) != key and short not in element.attrib:
-                element.set(short, value)
+                element.set(short, element.get(key, ""))
 
 
 def _plain(name: str) -> str:

@@ -32,6 +32,7 @@ _BETWEEN = 5
 """Elements between the printed name of a speaker and the speech, such as other notes."""
 
 _LABELS = {"note": "Note: ", "figdesc": "Figure: "}
+_ALTERNATIVES = names("choice app rdggrp")
 _PRINTED, _NORMALISED = ("orig", "sic", "abbr"), ("reg", "corr", "expan")
 _LAYOUT = Layout(
     blocks=_BLOCKS | DIVISIONS | _PARTS | _SPEECHES,
@@ -93,6 +94,7 @@ class TeiText:
         self._alone = alone
         self._voices: list[str] = []
         self._labelled: etree._Element | None = None
+        self._read: dict[etree._Element, etree._Element] = {}
 
     def enter(self, element: etree._Element) -> bool:
         """Opens sections and speeches; not into what is left out or written already."""
@@ -141,11 +143,10 @@ class TeiText:
         above = "" if parent is None else parent.tag
         if element.tag == "del":
             return above == "restore"
-        if above == "choice":
-            return element is _choose(parent, normalised=self._wording.normalised)
-        if above in ("app", "rdggrp"):
-            lemma = parent.find("lem")
-            return element is (parent[0] if lemma is None else lemma)
+        if above in _ALTERNATIVES:
+            if parent not in self._read:  # to look for it once for each of many takes too long
+                self._read[parent] = _choose(parent, normalised=self._wording.normalised)
+            return element is self._read[parent]
         return True
 
     def _speech(self, element: etree._Element) -> None:
@@ -231,4 +232,4 @@ class TeiText:
 
 def _choose(choice: etree._Element, *, normalised: bool) -> etree._Element:
     wanted = _NORMALISED if normalised else _PRINTED
-    return next(choice.iterchildren(*wanted), choice[0])
+    return next(choice.iterchildren(*wanted if choice.tag == "choice" else ["lem"]), choice[0])

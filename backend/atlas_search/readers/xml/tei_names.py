@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from lxml import etree
 
 from atlas_search.readers.xml.draft import text_of
+from atlas_search.readers.xml.writer import LONGEST
 
 _LISTED = ("person", "persongrp", "org", "place")
 _NAMES = ("persname", "orgname", "placename", "geogname", "name")
@@ -21,7 +22,7 @@ def listed_names(root: etree._Element) -> dict[str, str]:
     for element in root.iter(*_LISTED):
         name = next((name for name in element.iterchildren(*_NAMES)), None)
         if name is not None and (id_ := element.get("id")) and (text := name_of(name)):
-            found.setdefault(id_, text)
+            found.setdefault(id_, text[:LONGEST])
     return found
 
 

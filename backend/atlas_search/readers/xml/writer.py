@@ -7,6 +7,10 @@ from atlas_search.readers.markup import plain
 
 _NOTHING, _BLANK, _LINE, _PARAGRAPH = range(4)
 _GAPS = ("", " ", "\n", "\n\n")
+LONGEST = 1_000
+"""Characters of a title, of a path of them, or of the name of a speaker: thousands of segments may
+have the same."""
+
 _HYPHENS = ("-", "\u2010", "\u00ac")
 
 
@@ -108,7 +112,7 @@ class Writer:
 
     def open_section(self, title: str) -> None:
         """A section inside the present one; without a title it has the same name. Ends a speech."""
-        self._path.append(" ".join(title.split()))
+        self._path.append(_short(title))
         self._name_section()
         # two petitions can follow each other with one title
         self._is_new = bool(title)
@@ -120,7 +124,7 @@ class Writer:
 
     def section(self, *titles: str) -> None:
         """A section of this path, whatever was open. Ends a speech."""
-        self._path = [" ".join(title.split()) for title in titles]
+        self._path = [_short(title) for title in titles]
         self._name_section()
         self._is_new = True
 
@@ -130,7 +134,7 @@ class Writer:
 
     def speech(self, speaker: str) -> None:
         """A new speech, even if `speaker` spoke before."""
-        self.speaker, self._is_new = speaker, True
+        self.speaker, self._is_new = speaker[:LONGEST], True
 
     def voice(self, speaker: str) -> None:
         """Who speaks from here on, in a speech that goes on; empty for nobody."""
@@ -143,7 +147,7 @@ class Writer:
         return Composed("".join(self._parts), tuple(self._marks), tuple(self._segments))
 
     def _name_section(self) -> None:
-        self._section = " > ".join(filter(None, self._path))
+        self._section = " > ".join(filter(None, self._path))[-LONGEST:]
         self.voice("")
 
     def _widen(self, gap: int) -> None:
@@ -173,3 +177,7 @@ class Writer:
         if self._is_new or (last.section, last.speaker, last.locator) != place:
             self._segments.append(Segment(self._length, *place))
             self._is_new = False
+
+
+def _short(title: str) -> str:
+    return " ".join(title[:LONGEST].split())

@@ -1,6 +1,7 @@
 """Acts, bills, judgments and reports in Akoma Ntoso, https://docs.oasis-open.org/legaldocml."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 
@@ -20,6 +21,7 @@ from atlas_search.readers.xml.writer import Writer
 _LAWS = names("act bill doc documentcollection portion amendment statement")
 _JUDGMENTS = names("judgment judgement")  # the second in version 2
 _IN_PARAGRAPHS = _JUDGMENTS | names("debatereport")
+_HEAD = 20  # elements at the beginning of a provision, its number among them
 _KINDS = {"section": "s", "article": "art", "rule": "r", "clause": "cl", "paragraph": "para"}
 _PARTS = {
     "section": "subsection",
@@ -211,11 +213,16 @@ def _schedule_number(element: etree._Element) -> str:
 
 def _kind(element: etree._Element) -> str:
     """How a provision is cited, empty if it is a part of a numbered one, or none."""
-    if any(around.find("num") is not None for around in element.iterancestors(*_KINDS)):
+    if any(map(_is_numbered, element.iterancestors(*_KINDS))):
         return ""
     if element.tag == "hcontainer":
         return "reg" if element.get("name") == "regulation" else ""
     return _KINDS.get(str(element.tag), "")
+
+
+def _is_numbered(provision: etree._Element) -> bool:
+    """Whether it begins with a number; all elements in it ask that."""
+    return any(child.tag == "num" for child in islice(provision, _HEAD))
 
 
 def _is_own(paragraph: etree._Element, found: str) -> bool:
