@@ -73,6 +73,17 @@ def test_a_document_of_headings_alone() -> None:
     assert grows_evenly(lambda of: passage_spans(of, whole, None), made, 1_000)
 
 
+def test_a_long_title_above_many_passages() -> None:
+    part = f"Wool\n\n{'Sheep give wool. ' * 6}\n\n"
+
+    def made(count: int) -> Document:
+        sections = (Segment(at, "Wool") for at in range(0, count * len(part), len(part)))
+        return replace(document(part * count, (0,), *sections), title="wool " * 4 * count)
+
+    cut = chunking("paragraph", 100, 0)
+    assert grows_evenly(lambda of: passage_spans(of, cut, None), made, 250)
+
+
 @pytest.mark.parametrize("piece", [" ", "\t", "-", "- ", "|-", ":", "|"])
 def test_a_line_that_begins_as_the_rule_of_a_table(piece: str) -> None:
     def starts(text: str) -> list[int]:

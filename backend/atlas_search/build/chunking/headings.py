@@ -129,4 +129,6 @@ def _names(document: Document, at: int) -> set[str]:
     """What stands above the text at this place: the title, and the parts of its section path."""
     index = bisect_right(document.segments, at, key=lambda segment: segment.start) - 1
     section = document.segments[index].section if index >= 0 else ""
-    return {_plain(name) for name in (document.title, *section.split(CONTEXT_JOINT)) if name}
+    names = (document.title, *section.split(CONTEXT_JOINT))
+    # a longer one is no heading, and each passage would read it
+    return {_plain(name) for name in names if 0 < len(name) <= _LONGEST}
