@@ -140,7 +140,7 @@ def test_collections_of_files_know_their_readers_by_the_same_options_as_ever() -
         "XmlReader": {"version": 3, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 2, "delimiter": "", "quotes": True, **columns},
         "JsonlReader": {"version": 2, **columns},
-        "DocxReader": {"version": 4},
+        "DocxReader": {"version": 5},
         "EpubReader": {"version": 4},
     }
 
