@@ -5,7 +5,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.chat_server import Gate, Hang, Says
 from tests.openai_server import OpenAIServer
-from tests.page.asking import ask, begin, best_passage, latest
+from tests.page.asking import ask, begin, best_passage, latest, settled
 
 pytestmark = pytest.mark.browser
 
@@ -69,6 +69,7 @@ def test_stop_ends_the_answer_in_the_server_and_at_the_model(
 
 def test_the_same_question_in_a_new_conversation_is_answered_from_the_cache(page: Page) -> None:
     ask(page)
+    settled(page)  # or the question leaves the box when it is there for the second time
     page.get_by_role("button", name="New conversation").click()
     ask(page)
     expect(page.locator("#status")).to_contain_text("from the cache")
