@@ -231,5 +231,6 @@ class TeiText:
 
 
 def _choose(choice: etree._Element, *, normalised: bool) -> etree._Element:
-    wanted = _NORMALISED if normalised else _PRINTED
-    return next(choice.iterchildren(*wanted if choice.tag == "choice" else ["lem"]), choice[0])
+    of_choice = _NORMALISED if normalised else _PRINTED
+    wanted = of_choice if choice.tag == "choice" else ("lem",)
+    return next(choice.iterchildren(*wanted), choice[0])
