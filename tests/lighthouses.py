@@ -20,7 +20,7 @@ WHEN_FROM_DUNEDIN = (
     "When did the engineer Elias Thornwick of the Board of Lights, known in Dunedin, light the "
     "lamp of the Skerry lighthouse for the first time?"
 )
-NOT_HELD = "How many visitors may climb the tower of the Skerry lighthouse?"
+NOT_HELD = "How many stairs has the tower of the Skerry lighthouse?"
 
 SOURCES = {
     "north/skerry.txt": (

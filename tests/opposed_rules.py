@@ -60,6 +60,19 @@ RULES_IN_CONFLICT = [
         "Plugins MAY write to the cache.",
         "polarity",
     ),
+    # an exception to what is said to have none
+    (
+        "Can we store SSNs in plaintext?",
+        "SSNs must not be stored in plaintext; encrypt at rest.",
+        "SSNs may be stored in plaintext in restricted internal systems.",
+        "polarity",
+    ),
+    (
+        "May employees record meetings?",
+        "Employees may record meetings with consent.",
+        "Employees must not record meetings.",
+        "polarity",
+    ),
     # what one demands the other forbids
     (
         "Must the clerk publish the register?",
@@ -117,6 +130,12 @@ RULES_IN_CONFLICT = [
         "polarity",
     ),
     # rates and limits
+    (
+        "How many requests may be sent per hour?",
+        "The standard plan may send 1,000 requests per hour.",
+        "The standard plan may send 300 requests per hour.",
+        "number",
+    ),
     (
         "What is the API limit?",
         "The API allows 1,000 requests an hour.",
@@ -256,11 +275,6 @@ RULES_SIDE_BY_SIDE = [
         "May employees record meetings?",
         "Employees may record meetings.",
         "Employees must not record meetings with clients.",
-    ),
-    (
-        "May employees record meetings?",
-        "Employees may record meetings with consent.",
-        "Employees must not record meetings.",
     ),
     (
         "May dogs be walked?",

@@ -265,7 +265,7 @@ def test_the_fit_finds_the_sign_that_tells_right_from_wrong() -> None:
     assert weights.score > 1
     assert intercept < 0
     assert -intercept / weights.score == pytest.approx(0.5, abs=0.05)
-    assert weights.denial == 0
+    assert weights.turned == 0
 
 
 def test_the_fit_prints_its_weights_beside_those_in_use(

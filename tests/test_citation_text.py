@@ -44,10 +44,10 @@ def test_findings_stand_on_their_sentence_without_its_number() -> None:
     assert second.errors == ("cites [uk.no p1], which was not retrieved.",)
 
 
-def test_a_token_given_twice_in_a_sentence_is_a_warning() -> None:
+def test_a_token_given_twice_in_a_sentence_is_an_error() -> None:
     verification = check(f"The sky {MARKER} is blue. {MARKER}")
-    assert verification.warnings == (f"Sentence 1 cites {MARKER} more than once.",)
-    assert verification.valid
+    assert verification.errors == (f"Sentence 1 cites {MARKER} more than once.",)
+    assert not verification.valid
 
 
 SOURCE = (

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from rich.console import Console
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.quotes.likelihood import LIKELY
+from atlas_search.answer.quotes.likelihood import LIKELY, POSSIBLE
 from atlas_search.atlas import Atlas
 from atlas_search.cli.client import print_answer
 from atlas_search.core.unsure import CLOSEST, CONFIDENCE
@@ -92,7 +92,7 @@ def test_a_comparison_has_closest_quotes_only_if_no_corpus_answers(coast: Atlas)
 
 def test_what_quotes_of_a_corpus_leave_open_is_said_of_that_corpus(coast: Atlas) -> None:
     warnings = coast.compare(WHEN_FROM_DUNEDIN).verification.warnings
-    assert warnings == ("north: No passage quoted speaks of Dunedin.",)
+    assert warnings == ("north: No passage found has “Dunedin”.",)
 
 
 # documents, bundles and exports
@@ -160,7 +160,7 @@ def test_what_was_declined_can_be_exported(coast: Atlas, format: Format) -> None
 def test_the_terminal_prints_closest_quotes_below_the_reason(coast: Atlas) -> None:
     lines = printed(coast.ask(WHEN, target="strict"))
     assert lines[:4] == [
-        "No answer: The closest passages are not likely enough to hold the answer.",
+        f"No answer: No passage clearly answers this. The nearest says: “{LIT}”",
         f"{CLOSEST}:",
         "  [north.skerry p1]  The Skerry lighthouse  1891-05-02",
         f"    “{LIT}”",
@@ -213,5 +213,5 @@ def test_the_page_says_of_each_word_what_the_documentation_says() -> None:
     meanings = re.findall(r'(\w+)Means: "(Of answers .*)"', script)
     assert [word for word, _ in meanings] == list(CONFIDENCE)
     for word, meaning in meanings:
-        since = f"from {LIKELY} on" if word == "likely" else "below"
+        since = f"from {LIKELY if word == 'likely' else POSSIBLE} on"
         assert f"| `{word}` | {since} | {meaning} |" in documented

@@ -101,7 +101,6 @@ def test_a_question_that_stands_alone_is_left_as_it_is(both: Both) -> None:
 @pytest.mark.parametrize(
     ("question", "standalone"),
     [
-        ("Why not?", "Why can't a local authority sue a newspaper for libel?"),
         ("And in New Zealand?", "Can a local authority sue a newspaper for libel in New Zealand?"),
         (FOLLOW_UP, ""),
         ("When was capital punishment abolished in Britain?", ""),

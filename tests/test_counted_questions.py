@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from atlas_search.answer.counted import words_asked_for
+from atlas_search.answer.counted import asks_about_collection, words_asked_for
 from atlas_search.atlas import Atlas
 from atlas_search.services import Services
 from tests.places import ROOT
@@ -100,3 +100,35 @@ def test_words_that_no_query_can_look_for_are_answered_as_ever(
     answer = Atlas(services).ask(f'How many documents say "{words}"?')
     assert answer.counted is None
     assert answer.outcome.code != "counted"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is in this collection?",
+        "Which years does it cover?",
+        "Que contient cette collection ?",
+    ],
+)
+def test_what_the_collection_holds_is_told_from_its_manifest(
+    services: Services, question: str
+) -> None:
+    said = Atlas(services).ask(question).to_dict()
+    assert (said["decision"], said["reason"]["code"]) == ("ABSTAIN", "collection")
+    message = said["reason"]["message"]
+    assert message.startswith("The collection holds 84 documents of ")
+    for corpus in services.store.corpora:
+        assert f"{corpus.label}, {corpus.documents} documents" in message
+    assert (said["citations"], said["closest"], said["passages"]) == ([], [], [])
+
+
+def test_of_a_part_of_the_collection_that_part_is_told(services: Services) -> None:
+    said = Atlas(services).ask("What is in this corpus?", corpora="legal_uk").to_dict()
+    assert said["reason"]["numbers"] == {"corpora": 1, "documents": 22}
+
+
+@pytest.mark.parametrize(
+    "question", ["What is in this act?", "Which years does the act cover?", "How big is it?"]
+)
+def test_other_questions_are_not_about_the_collection(question: str) -> None:
+    assert not asks_about_collection(question)

@@ -145,17 +145,18 @@ def test_what_answers_another_question_is_less_likely() -> None:
     ]
     plain = grounds(*sources, question=WOOL)
     denied = grounds(*sources, question="Which sheep do not give wool?")
-    assert denied.signs.denial == 1.0
+    assert denied.signs.turned == 1.0
     assert denied.likelihood < plain.likelihood / 5
     asked = "Which wool did sheep give in 1954?"
-    assert grounds(*sources, question=asked).figures == ("1954",)
+    missing = "No passage found has “1954”."
+    assert missing in grounds(*sources, question=asked).against
     dated = passage("farm.old", "In 1954 the sheep gave wool that is coarse.")
-    assert grounds(*sources, dated, question=asked).figures == ()
+    assert missing not in grounds(*sources, dated, question=asked).against
 
 
 def test_the_rules_for_english_do_not_judge_other_languages() -> None:
     french = passage("farm.mouton", "Le mouton Lacaune donne du lait et du fromage.", language="fr")
-    assert grounds(french, question="Which sheep do not give wool?").signs.denial == 0.0
+    assert grounds(french, question="Which sheep do not give wool?").signs.turned == 0.0
 
 
 def test_each_part_of_a_question_has_its_best_sentence_first() -> None:
@@ -190,14 +191,10 @@ def test_sentences_asked_for_last_are_embedded_once() -> None:
     assert embedder.embedded == 4
 
 
-def test_what_a_reader_model_finds_must_stand_where_the_year_asked_for_does() -> None:
+def test_a_reader_model_decides_and_no_rule_beside_it() -> None:
     source = passage("farm.sheep", "In 1954 the sheep gave wool that is coarse.")
-    spans = {source.passage.id: AnswerSpan(start=8, end=20, score=0.99)}
-
-    def is_answered(question: str) -> bool:
-        prompt = extract(source, question=question)
-        chosen = QuoteChooser(EMBEDDER).choose(prompt)
-        return read_by_model(chosen, prompt, spans, 0.5, 0.6).answers(0.6)
-
-    assert is_answered("Which wool did sheep give in 1954?")
-    assert not is_answered("Which wool did sheep give in 1961?")
+    prompt = extract(source, question="Which wool did sheep not give in 1961?")
+    chosen = QuoteChooser(EMBEDDER).choose(prompt)
+    for score, answers in ((0.99, True), (0.4, False)):
+        spans = {source.passage.id: AnswerSpan(start=8, end=20, score=score)}
+        assert read_by_model(chosen, prompt, spans, 0.5, 0.6).answers(0.6) is answers

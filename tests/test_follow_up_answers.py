@@ -24,7 +24,7 @@ HISTORY = [
     {"role": "user", "content": CASE},
     {"role": "assistant", "content": "Separate but equal."},
 ]
-UNSAID = "The question was not rewritten: “it” points to something not said."
+UNCLEAR = "The question was not rewritten: it is not clear what “{}” points to."
 
 Both = tuple[Services, ChatServer]
 
@@ -45,11 +45,21 @@ def rewritten(answer: dict) -> tuple[str | None, str | None, str | None]:
     return answer["read_as"], answer["standalone_question"], answer["standalone_note"]
 
 
-def test_a_follow_up_is_searched_for_as_asked_and_its_reading_offered(client: FlaskClient) -> None:
+def test_a_follow_up_is_not_answered_as_if_it_stood_alone_but_its_reading_is_offered(
+    client: FlaskClient,
+) -> None:
     answer = ask(client)
     assert rewritten(answer) == (READ_AS, None, None)
-    assert answer["question"] == DISSENT
-    alone = ask(client, chat_history=[])
+    assert (answer["decision"], answer["reason"]["code"]) == ("ABSTAIN", "unclear")
+    assert READ_AS in answer["reason"]["message"]
+    assert answer["closest"] == []
+
+
+def test_a_follow_up_is_answered_as_written_where_that_is_wanted(client: FlaskClient) -> None:
+    answer = ask(client, read_follow_ups=False)
+    assert rewritten(answer) == (READ_AS, None, None)
+    assert answer["reason"]["code"] != "unclear"
+    alone = ask(client, chat_history=[], read_follow_ups=False)
     assert answer["retrieval"] == alone["retrieval"]
 
 
@@ -70,19 +80,31 @@ def test_a_stream_reads_a_follow_up_likewise(client: FlaskClient) -> None:
     assert rewritten(json.loads(last.split("data: ")[1])) == (READ_AS, READ_AS, None)
 
 
-def test_a_question_that_points_to_nothing_said_is_told_so(client: FlaskClient) -> None:
-    for wanted in (None, True, False):
-        answer = ask(client, chat_history=[], read_follow_ups=wanted)
-        assert rewritten(answer) == (None, None, UNSAID)
-    assert rewritten(ask(client, chat_history=[], question=READ_AS)) == (None, None, None)
-    assert rewritten(ask(client, question="Is it lawful to segregate?")) == (None, None, None)
+@pytest.mark.parametrize(
+    ("question", "history", "pointer"),
+    [
+        ("When was he killed?", [], "he"),
+        ("What about Canada?", [], "What about Canada?"),
+        ("Who dissented?", HISTORY[1:], "Who dissented?"),
+        ("Who wrote it?", ["Did Plessy v. Ferguson follow Roberts v. Boston?"], "it"),
+    ],
+)
+def test_what_is_meant_is_asked_where_it_is_not_clear(
+    client: FlaskClient, question: str, history: list, pointer: str
+) -> None:
+    said = [h if isinstance(h, dict) else {"role": "user", "content": h} for h in history]
+    for wanted in (None, True):
+        answer = ask(client, question=question, chat_history=said, read_follow_ups=wanted)
+        assert rewritten(answer) == (None, None, UNCLEAR.format(pointer))
+        assert (answer["decision"], answer["reason"]["code"]) == ("ABSTAIN", "unclear")
+        assert f"“{pointer}”" in answer["reason"]["message"]
 
 
-def test_what_is_not_clear_is_left_as_it_is_and_said(client: FlaskClient) -> None:
-    history = [{"role": "user", "content": "Did Plessy v. Ferguson follow Roberts v. Boston?"}]
-    answer = ask(client, chat_history=history, read_follow_ups=True)
-    note = "The question was not rewritten: it is not clear what “it” points to."
-    assert rewritten(answer) == (None, None, note)
+def test_a_question_that_stands_alone_is_left_alone(client: FlaskClient) -> None:
+    for question in (READ_AS, "Is it lawful to segregate?", CASE):
+        answer = ask(client, question=question, chat_history=[])
+        assert rewritten(answer) == (None, None, None)
+        assert answer["reason"]["code"] != "unclear"
 
 
 def test_the_request_says_so_before_the_target(both: Both) -> None:
@@ -135,7 +157,7 @@ def test_the_description_of_the_api_names_the_request_and_the_answer(client: Fla
 
 
 def test_the_terminal_says_what_a_question_leaves_open(client: FlaskClient) -> None:
-    answer = ask(client, question="When did he file the claim?", chat_history=[])
+    answer = ask(client, question="When did he file it?", chat_history=[])
     assert "“he”" in answer["standalone_note"]
     console = Console(file=StringIO(), record=True, width=200)
     print_answer(console, answer)

@@ -1,6 +1,5 @@
 """What repeats one thing is read in time that grows with its length, not with its square."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +7,7 @@ import pytest
 from lxml import etree
 
 from atlas_search.answer.conflicts.statements import read
-from atlas_search.answer.quotes.names import names_in
-from atlas_search.answer.quotes.provisions import Provision, words_of
-from atlas_search.answer.quotes.quotable import Quote
-from atlas_search.answer.quotes.speakers import speaker_of
+from atlas_search.answer.quotes.likelihood import names_missing
 from atlas_search.build.chunking import chunking, passage_spans
 from atlas_search.build.chunking.boundaries import line_starts
 from atlas_search.core.domain import Document, Segment
@@ -116,20 +112,10 @@ def test_a_point_of_a_comparison(piece: str) -> None:
     assert grows_evenly(lambda of: export([of], "markdown", BASE), made, 4_000)
 
 
-def test_the_speakers_of_all_quotes_of_a_passage() -> None:
-    said = "Mr SMITH: It is so.\n"
-
-    def made(size: int) -> Sequence[Quote]:
-        of = passage(said * size)
-        starts = range(0, size * len(said), len(said))
-        return [Quote("It is so.", at, at + 9, frozenset(), of, 0) for at in starts]
-
-    assert grows_evenly(lambda quotes: [speaker_of(q) for q in quotes], made, 1_000)
-
-
 @pytest.mark.parametrize("name", ["Q. ", "Ab v. ", "A v B ", "Mr Ab ", "Section 1 ", "he Ab "])
 def test_a_question_of_names(name: str) -> None:
-    assert grows_evenly(names_in, lambda size: f"Is {name * size}so?", 150)
+    held = [passage("Nothing is held.")]
+    assert grows_evenly(lambda asked: names_missing(asked, held), lambda size: name * size, 300)
 
 
 @pytest.mark.parametrize("piece", ["`", "“a ", "中。", "It. "])
@@ -143,21 +129,6 @@ def test_the_sentences_of_a_long_line_are_those_of_its_parts() -> None:
     line = " ".join(["It is so."] * 3_000 + [long] + ["It was so."] * 3_000)
     said = [line[start:end] for start, end in sentences(line)]
     assert said == ["It is so."] * 3_000 + [long] + ["It was so."] * 3_000
-
-
-@pytest.mark.parametrize("heading", ["(2) It is so.\n", "Section 5\nIt is so.\n"])
-def test_the_provisions_of_all_quotes_of_a_passage(heading: str) -> None:
-    said = "It is so."
-    asked = Provision("section", "5", "2" if heading.startswith("(") else "", "", "")
-
-    def made(size: int) -> Sequence[Quote]:
-        section = "Section 5" if heading.startswith("(") else ""
-        of = replace(passage(f"\n{heading}" * size), section=section)
-        at = [1 + heading.index(said) + number * (len(heading) + 1) for number in range(size)]
-        return [Quote(said, start, start + len(said), frozenset(), of, 0) for start in at]
-
-    assert len(words_of(asked, made(10))) == 10
-    assert grows_evenly(lambda quotes: words_of(asked, quotes), made, 1_000)
 
 
 @pytest.mark.parametrize("amount", ["$1 ", "1999 ", "Mr A "])

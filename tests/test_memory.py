@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.answer.follow_up.read import CHARACTERS_READ, TURNS_READ
+from atlas_search.answer.follow_up import CHARACTERS_READ, TURNS_READ
 from atlas_search.answer.write.memory import CHARACTERS_OF_TOKEN, Memory, keep, remember
 from atlas_search.core.domain import ChatTurn
 

@@ -38,7 +38,7 @@ def asked(semantic: float = 0.5, covered: float = 0.5, herds: tuple[str, ...] = 
     )
     quotes = [with_score(quote, covered) for quote in quotes_of(checked.passage, 0)]
     question = np.array([1.0, 0.0], dtype=np.float32)
-    return Asked(QUESTION, question, quotes, [checked], text)
+    return Asked(QUESTION, question, quotes, [checked])
 
 
 def with_score(quote: Quote, score: float) -> Quote:

@@ -224,17 +224,6 @@ def test_freshness_counts_passages_older_than_asked_for(services: Services) -> N
     assert result.freshness.violations == len(old) > 0
 
 
-def test_names_that_no_source_mentions_are_found(services: Services) -> None:
-    result = search(
-        SearchRun(
-            services.searcher,
-            request_for(services, "What was decided in Shelby County v. Holder?"),
-            services.targets["k10_extractive"],
-        )
-    )
-    assert result.unknown_names == ("Shelby County v. Holder",)
-
-
 def test_a_searched_passage_has_the_cosine_of_its_vector(services: Services) -> None:
     result = search(
         SearchRun(

@@ -91,10 +91,3 @@ def test_rows_stay_with_their_signals(searcher: Searcher) -> None:
     assert table.rows.tolist() == [0, 1, 2, 3]
     assert (table.signals["coverage"] > 0).tolist() == [True, False, False, True]
     assert all(len(values) == 4 for values in table.signals.values())
-
-
-def test_a_name_is_unknown_only_if_no_language_knows_it(searcher: Searcher) -> None:
-    unknown = "Is it about Neuer Hafen?"
-    assert found(searcher, "Is it about Alte Hafen?").unknown_names == ()
-    assert found(searcher, unknown).unknown_names == ("Neuer Hafen",)
-    assert found(searcher, 'Is it about rent -"Alte" -"Hafen"?').unknown_names == ()

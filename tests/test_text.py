@@ -1,4 +1,4 @@
-"""The analyser: words with exact offsets, sentences, names."""
+"""The analyser: words with exact offsets, sentences."""
 
 import unicodedata
 from itertools import pairwise
@@ -17,7 +17,6 @@ from atlas_search.language.text import (
     distinct,
     fold,
     identifier_parts,
-    names,
     sentences,
     starts_of,
     terms_and_parts,
@@ -53,10 +52,6 @@ def folded(text: str) -> list[str]:
 
 def split(text: str) -> list[str]:
     return [text[start:end] for start, end in sentences(text)]
-
-
-def surfaces(question: str) -> list[list[str]]:
-    return [[question[word.start : word.end] for word in name] for name in names(question)]
 
 
 @given(TEXTS)
@@ -360,33 +355,6 @@ def test_the_sentences_of_a_bundled_sentence_are_itself(document: Document) -> N
 def test_the_sentences_of_a_numbered_sentence_are_itself() -> None:
     found = split("It has two parts. 1) A duty must exist. It must be owed. 2) It was broken.")
     assert [split(sentence) for sentence in found] == [[sentence] for sentence in found]
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("What did Roe v. Wade decide?", [["Roe", "v", "Wade"]]),
-        ("Who was Estelle Griswold?", [["Estelle", "Griswold"]]),
-        ("How does the Treaty of Waitangi bind it?", [["Treaty", "Waitangi"]]),
-        (
-            "Did Linda Brown or Jane Roe appear before the judges there?",
-            [["Linda", "Brown"], ["Jane", "Roe"]],
-        ),
-        ("Is French law strict about theft?", []),
-        ("what is negligence?", []),
-        ("", []),
-    ],
-)
-def test_names_are_capitalised_words_in_a_row(question: str, expected: list[list[str]]) -> None:
-    assert surfaces(question) == expected
-
-
-def test_a_name_may_begin_with_a_letter_outside_ascii() -> None:
-    assert surfaces("What did the Ōtara Market decide?") == [["Ōtara", "Market"]]
-
-
-def test_a_question_in_capitals_holds_no_names() -> None:
-    assert surfaces("WHAT DID LINDA BROWN ASK THE COURT?") == []
 
 
 @given(st.text(alphabet=" \n\u3000ab"), st.data())

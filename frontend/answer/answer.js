@@ -6,7 +6,7 @@ import { choiceList } from "./choices.js";
 import { citationList } from "./citations.js";
 import { closestSection } from "./closest.js";
 import { confidenceNote } from "./confidence.js";
-import { conflictList } from "./conflicts.js";
+import { conflictList, supersededList } from "./conflicts.js";
 import { element } from "../dom.js";
 import { newDraft } from "./draft.js";
 import { explain } from "./explained.js";
@@ -83,6 +83,7 @@ export function newAnswer(question, page, form = formState()) {
       choiceList(answer, page),
       warningList(answer),
       conflictList(answer, page),
+      supersededList(answer, page),
       answer.citations.length > 0 ? citationList(answer, page) : null,
       ratingSection(answer.qa_id, feedback, page),
       scopeLine(answer, page),

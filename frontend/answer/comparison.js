@@ -8,15 +8,15 @@ import { chips, legend, paragraphs } from "./sentences.js";
 import { reasonNodes } from "./verdict.js";
 
 /** The blocks of a comparison, in place of one text. */
-export function comparisonBlocks({ comparison, citations }, page) {
+export function comparisonBlocks({ comparison, citations, usage }, page) {
   const { answers, agreements, differences } = comparison;
   const blocks = answers.map((part) => corpusBlock(part, citations, page));
   const columns = element("div", { class: "columns" }, ...blocks);
   const answered = answers.filter((part) => part.decision === "ANSWER");
   if (answered.length < 2) return [columns]; // nothing to compare
   return [
-    pointsBlock(say("answer.agreements"), agreements, citations, page),
-    pointsBlock(say("answer.differences"), differences, citations, page),
+    pointsBlock("answer.agreements", agreements, citations, usage, page),
+    pointsBlock("answer.differences", differences, citations, usage, page),
     columns,
   ];
 }
@@ -37,16 +37,16 @@ function whyNot(part) {
   return element("div", { class: "notice" }, lead, ...reasonNodes(part));
 }
 
-function pointsBlock(title, points, citations, page) {
+function pointsBlock(title, points, citations, { provider }, page) {
   const items = points.map(({ text, citations: indices }) =>
     element("li", {}, byLabels(text, citations, page), ...chips(indices, citations, page)),
   );
-  const none = element("p", { class: "hint" }, say("answer.noneFound"));
+  const none = say(provider === "extractive" ? `${title}NotFound` : "answer.noneStated");
   return element(
     "section",
     { class: "compared" },
-    element("h3", {}, title),
-    items.length > 0 ? element("ul", {}, ...items) : none,
+    element("h3", {}, say(title)),
+    items.length > 0 ? element("ul", {}, ...items) : element("p", { class: "hint" }, none),
   );
 }
 

@@ -1,4 +1,5 @@
-/** Contradictions between the sources: both places, and whether the answer cites them. */
+/** Contradictions between the sources, and what took the place of what: both places, and whether
+ * the answer cites them. */
 
 import { element } from "../dom.js";
 import { say } from "../language.js";
@@ -7,14 +8,23 @@ import { heading } from "../text.js";
 
 /** The list of contradictions, or null; folded if they concern nothing that the answer cites. */
 export function conflictList(answer, page) {
-  const { conflicts, citations, decision } = answer;
+  return listOf("answer.disagree", ({ kind }) => kind !== "repealed", answer, page);
+}
+
+/** The list of sources that another has taken the place of, or null. */
+export function supersededList(answer, page) {
+  return listOf("answer.superseded", ({ kind }) => kind === "repealed", answer, page);
+}
+
+function listOf(title, listed, { conflicts: all, citations, decision }, page) {
+  const conflicts = all.filter(listed);
   if (conflicts.length === 0) return null;
   const cited = new Set(citations.map((citation) => citation.document_id));
   const concerned = decision !== "ANSWER" || conflicts.some((conflict) => touches(conflict, cited));
   return element(
     "details",
     { class: "conflicts", ...(concerned ? { open: "" } : {}) },
-    element("summary", {}, say("answer.disagree")),
+    element("summary", {}, say(title)),
     element("ul", {}, ...conflicts.map((conflict) => conflictItem(conflict, cited, page))),
   );
 }

@@ -7,7 +7,8 @@ const FEW = 3; // warnings that are shown unfolded
 
 /** Why there is no answer, under a heading. */
 export function noAnswer(refused) {
-  const heading = element("h3", {}, say("answer.noAnswer"));
+  const title = refused.reason.code === "collection" ? "answer.collection" : "answer.noAnswer";
+  const heading = element("h3", {}, say(title));
   return element("div", { class: "notice" }, heading, ...reasonNodes(refused));
 }
 
@@ -31,12 +32,12 @@ const REASONS = new Set([
   ...SAYS_ALL,
   "weak_evidence",
   "unknown_name",
-  "unknown_figure",
   "stale_evidence",
   "not_held",
   "model_refused",
   "unsupported",
   "clarify",
+  "unclear",
   "conflicting_sources",
   "invalid_citations",
 ]);

@@ -96,7 +96,7 @@ def test_the_folder_and_the_zip_hold_the_same_files(letters: Path, tmp_path: Pat
         assert (packed / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
 
 
-def test_calibration_and_likelihood_come_along(letters: Path, tmp_path: Path) -> None:
+def test_a_calibration_comes_along(letters: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(letters / "stores" / "c", tmp_path / "stores" / "c")
     calibration = Calibration(
         threshold=0.4,
@@ -108,11 +108,9 @@ def test_calibration_and_likelihood_come_along(letters: Path, tmp_path: Path) ->
         content_digest=Manifest.read(folder).content_digest,
         created="2026-01-01",
     )
-    kept = {"calibration": calibration, "answer_likelihood": 0.7}
-    Manifest.read(folder).model_copy(update=kept).write(folder)
+    Manifest.read(folder).model_copy(update={"calibration": calibration}).write(folder)
     export_collection(folder, tmp_path / "export", silent)
-    manifest = taken_in(tmp_path / "export", tmp_path / "c").manifest
-    assert (manifest.calibration, manifest.answer_likelihood) == (calibration, 0.7)
+    assert taken_in(tmp_path / "export", tmp_path / "c").manifest.calibration == calibration
     other = taken_in(tmp_path / "export", tmp_path / "d", HashEmbedder("another")).manifest
     assert other.calibration is None  # its threshold is of the other model's scores
 

@@ -1,22 +1,24 @@
 """What each group of English rules changes: `python -m tests.benchmarks.rules --data FOLDER`.
 
 FOLDER holds public test sets in the layout that `tests.benchmarks.quality` describes. Questions of
-the bundled labels and of each set are answered with all rules, and again with one group of them
-switched off. Printed is what that changes, as the mean difference (without - with) over the same
-questions and half of its 95% interval; a difference within the interval is none.
+the bundled labels, of each set and of `--asked` are answered with all rules, and again with one
+group of them switched off. Printed is what that changes, as the mean difference (without - with)
+over the same questions and half of its 95% interval; a difference within the interval is none.
 
-    decided    answered if the sources hold the answer, and only then
-    gold       cites a passage that holds the answer (of all answerable questions)
-    F1         words shared with the reference answer (likewise; sets with answers in words)
-    grounded   share of sentences with a valid citation (of all answers)
-    conflicts  contradictions listed beside an answer
-    ms         time of an answer, sentence vectors not counted
+    right         answered, and the answer is right (of all answerable questions)
+    wrong         answered, and the answer is not right (likewise)
+    likely right  answered, called likely, and right; likely wrong accordingly
+    declined      not answered (of all unanswerable questions)
+    first         the first quote, of an answer or of what comes nearest, is right (of answerable)
+    conflicts     contradictions listed beside an answer; the sets have none
 
-`refusals` shows nothing here: no language model answers. `tests/test_refusals.py` has its phrases.
+An answer is right as `tests.benchmarks.truth` says; in other sets if it cites a gold document or
+record. `--asked QUESTIONS=COLLECTION` adds a set of your own: QUESTIONS has one JSON object a line,
+{"question", "answerable", "keys"}; an answer is right if it holds a string of each group of `keys`.
 """
 
+import json
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -33,14 +35,15 @@ from rich.progress import track
 from rich.table import Table
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.quotes.kind import ANYTHING
+from atlas_search.answer.quotes.kinds import ANYTHING
 from atlas_search.atlas import Atlas
+from atlas_search.core.domain import Citation
 from atlas_search.core.places import bundled_folder
 from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.metrics.texts import token_f1
-from atlas_search.evaluation.reply import without_markers
+from atlas_search.evaluation.metrics.texts import contains_reference
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.search.conditions import Filter
+from atlas_search.search.flow import search
 from tests.benchmarks.quality.collection import (
     COLLECTION,
     build_collection,
@@ -50,50 +53,56 @@ from tests.benchmarks.quality.collection import (
 from tests.benchmarks.quality.embedder import Remembering
 from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
+from tests.benchmarks.truth.judging import MEASURES as JUDGED_BY
 
 TODAY = date(2000, 1, 1)  # freshness plays no part
-MEASURES = ("decided", "gold", "F1", "grounded", "conflicts", "ms")
+MEASURES = ("right", "wrong", "likely right", "likely wrong", "declined", "first", "conflicts")
 WIDTH = 130
+
+_QUOTES = "atlas_search.answer.quotes"
 
 GROUPS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     "answer kinds": {
-        "atlas_search.answer.quotes.choose.asked_for": lambda _: ANYTHING,
-        "atlas_search.answer.quotes.kinds.asked_for": lambda _: ANYTHING,
+        f"{_QUOTES}.scores.asked_for": lambda _: ANYTHING,
+        f"{_QUOTES}.likelihood.asked_for": lambda _: ANYTHING,
     },
-    "mismatch": {
-        "atlas_search.answer.quotes.likelihood.mismatch": lambda *_: "",
-        "atlas_search.answer.quotes.likelihood.figures_missing": lambda *_: (),
+    "opposites": {f"{_QUOTES}.likelihood.is_turned_round": lambda *_: False},
+    "superseded": {f"{_QUOTES}.choose.passages_to_quote": lambda prompt: prompt.passages},
+    "what is before": {
+        f"{_QUOTES}.choose.with_what_is_before": lambda chosen, most: list(chosen)[:most]
     },
-    "superseded": {"atlas_search.answer.quotes.precedence.asks_for_current": lambda _: False},
-    "unknown names": {
-        "atlas_search.search.summary.unknown_names": lambda *_: (),
-        "atlas_search.answer.quotes.likelihood.absent_names": lambda *_: ((), 0.0),
-    },
-    "multi-hop": {"atlas_search.search.find_candidates.sub_questions": lambda _: ()},
+    "readings": {"atlas_search.answer.flow.readings": lambda *_: ()},
+    "sub-questions": {"atlas_search.search.find_candidates.sub_questions": lambda _: ()},
     "conflicts": {"atlas_search.answer.flow.conflicts_between": lambda *_: ()},
+    "counted": {"atlas_search.answer.flow.count_asked_for": lambda _: None},
 }
 """What stands in for each rule while its group is switched off."""
+
+_SEARCHES = ("sub-questions",)
+"""Groups that change what is found; for the others each question is searched for once."""
+
+Right = Callable[[str, Sequence[Citation]], bool]
+"""Whether quotes answer, by their text and what they cite."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A question; `gold` are the documents or records that answer it, none if nothing does."""
+    """A question, and when it is answered rightly; never where nothing answers it."""
 
     question: str
     corpora: str
     filters: Mapping[str, Filter]
-    gold: frozenset[str]
-    answers: tuple[str, ...]
+    answerable: bool
+    right: Right
 
 
 @dataclass(frozen=True)
 class Questions:
-    """The cases of one set, who answers them, and the name of what a passage belongs to."""
+    """The cases of one set, and who answers them."""
 
     name: str
     cases: Sequence[Case]
     atlas: Atlas
-    source_of: Callable[[int], str]
 
 
 def main(
@@ -104,26 +113,93 @@ def main(
     store: Annotated[Path, typer.Option(help="Folder of the collection of public sets")] = Path(
         "data/bench"
     ),
+    asked: Annotated[list[str] | None, typer.Option(help="QUESTIONS=COLLECTION")] = None,
     queries: Annotated[int, typer.Option(min=10, help="Questions of each public set")] = 200,
+    only: Annotated[list[str] | None, typer.Option(help="Names of sets")] = None,
+    ablate: Annotated[bool, typer.Option(help="Switch off one group after the other")] = True,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Where to write a row for each question")
+    ] = None,
 ) -> None:
     """Build what has changed, ask, print."""
     console = Console() if Console().is_terminal else Console(width=WIDTH)
     embedder = Remembering(DEFAULT_MODEL)
+    out = {}
     with ExitStack() as stack:
-        sets = [*_bundled(stack, demo, embedder), *_public(stack, data, store, embedder, queries)]
-        for asked in sets:
-            console.print(_table(asked, embedder, console))
+        for questions in _all_sets(stack, data, demo, store, asked or [], embedder, queries):
+            if only and questions.name not in only:
+                continue
+            groups = ("", *GROUPS) if ablate else ("",)
+            found = {group: _asked(questions, group, console) for group in groups}
+            console.print(_table(questions, found))
+            out[questions.name] = {group: rows.tolist() for group, rows in found.items()}
+            if json_file:
+                json_file.write_text(json.dumps(out))
 
 
-def _bundled(stack: ExitStack, demo: Path, embedder: Remembering) -> Iterator[Questions]:
-    folder = demo / "atlas_demo"
-    atlas = stack.enter_context(Atlas.open(folder, embedder=embedder, query_cache_enabled=False))
+def _all_sets(
+    stack: ExitStack,
+    data: Path,
+    demo: Path,
+    store: Path,
+    asked: Sequence[str],
+    embedder: Remembering,
+    queries: int,
+) -> Iterator[Questions]:
+    for each in asked:
+        path, _, collection = each.partition("=")
+        yield _own(stack, Path(path), Path(collection), embedder)
+    yield _bundled(stack, demo, embedder)
+    yield from _public(stack, data, store, embedder, queries)
+
+
+def _own(stack: ExitStack, path: Path, collection: Path, embedder: Remembering) -> Questions:
+    atlas = stack.enter_context(_opened(collection, embedder))
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
     cases = [
-        Case(label.question, "all", {}, label.gold_document_ids, label.answers)
+        Case(q["question"], "all", {}, bool(q["answerable"]), _holds_keys(q["keys"]))
+        for q in lines
+        if not q.get("follows")
+    ]
+    return Questions(path.stem, cases, atlas)
+
+
+def _holds_keys(keys: Sequence[Sequence[str]]) -> Right:
+    def right(text: str, _: Sequence[Citation]) -> bool:
+        said = _plain(text)
+        return bool(keys) and all(any(_plain(key) in said for key in group) for group in keys)
+
+    return right
+
+
+def _plain(text: str) -> str:
+    text = text.replace("\u2019", "'").replace("\u00a0", " ").replace("\u202f", " ")
+    return " ".join(text.split()).lower()
+
+
+def _opened(folder: Path, embedder: Remembering) -> Atlas:
+    return Atlas.open(
+        folder, embedder=embedder, query_cache_enabled=False, phoenix_collector_endpoint=""
+    )
+
+
+def _bundled(stack: ExitStack, demo: Path, embedder: Remembering) -> Questions:
+    atlas = stack.enter_context(_opened(demo / "atlas_demo", embedder))
+    cases = [
+        Case(
+            label.question,
+            "all",
+            {},
+            label.answerable,
+            _cites(label.gold_document_ids, lambda p: p.document_id),
+        )
         for label in load_labels(bundled_folder("samples") / "labels.jsonl")
     ]
-    passages = atlas.services.store.passages
-    yield Questions("bundled", cases, atlas, lambda row: passages([row])[0].document_id)
+    return Questions("bundled", cases, atlas)
+
+
+def _cites(gold: frozenset[str], source_of: Callable[[Any], str]) -> Right:
+    return lambda _, cited: any(source_of(citation.passage) in gold for citation in cited)
 
 
 def _public(
@@ -132,48 +208,62 @@ def _public(
     sets = read_sets(data)
     build_collection(store, sets, embedder, GroupReader(), lambda *_: None)
     collection = stack.enter_context(open_collection(store, sets, embedder))
-    folder = store / COLLECTION
-    atlas = stack.enter_context(Atlas.open(folder, embedder=embedder, query_cache_enabled=False))
+    atlas = stack.enter_context(_opened(store / COLLECTION, embedder))
     for test_set in sets:
-        cases = list(_cases(test_set, count))
-        yield Questions(test_set.name, cases, atlas, lambda row: collection.records[row])
+        cases = list(_cases(test_set, count, lambda p: collection.records[p.row]))
+        yield Questions(test_set.name, cases, atlas)
 
 
-def _cases(test_set: TestSet, count: int) -> Iterator[Case]:
+def _cases(test_set: TestSet, count: int, source_of: Callable[[Any], str]) -> Iterator[Case]:
     """Judged questions, and as many that are known to have no answer."""
     unjudged = sampled(test_set.unjudged(), count, "all")
+    whole = JUDGED_BY.get(test_set.name, ("cites",))[0] == "whole"
     for query in (*sampled(test_set.queries, count, "all"), *unjudged):
-        place = test_set.place(query)
-        gold = test_set.qrels.get(query.id, {})
-        yield Case(
-            query.text,
-            test_set.name,
-            place,
-            frozenset(record_id(test_set.name, record) for record in gold),
-            query.answers if gold and not place else (),
-        )
+        gold = frozenset(record_id(test_set.name, r) for r in test_set.qrels.get(query.id, {}))
+        right = _holds(query.answers) if whole else _cites(gold, source_of)
+        yield Case(query.text, test_set.name, test_set.place(query), bool(gold), right)
 
 
-def _table(asked: Questions, embedder: Remembering, console: Console) -> Table:
-    table = Table("without", *MEASURES, title=f"{asked.name}: {len(asked.cases)} questions")
-    for case in asked.cases:  # so that no vector is computed later
-        _figures(asked, case, embedder)
-    with_all = _asked(asked, "", embedder, console)
+def _holds(answers: tuple[str, ...]) -> Right:
+    return lambda text, _: contains_reference(text, answers)
+
+
+def _table(questions: Questions, found: Mapping[str, NDArray[np.float64]]) -> Table:
+    title = f"{questions.name}: {len(questions.cases)} questions"
+    table = Table("without", *MEASURES, title=title)
+    with_all = found[""]
     table.add_row("(with all)", *(_mean(with_all[:, i]) for i in range(len(MEASURES))))
-    for group in GROUPS:
-        found = _asked(asked, group, embedder, console) - with_all
-        table.add_row(group, *(_difference(found[:, i]) for i in range(len(MEASURES))))
+    for group in [group for group in GROUPS if group in found]:
+        apart = found[group] - with_all
+        table.add_row(group, *(_difference(apart[:, i]) for i in range(len(MEASURES))))
     return table
 
 
-def _asked(
-    asked: Questions, group: str, embedder: Remembering, console: Console
-) -> NDArray[np.float64]:
+_RESULTS: dict[tuple[str, int], Any] = {}
+
+
+def _asked(questions: Questions, group: str, console: Console) -> NDArray[np.float64]:
     """A row for each question, a column for each measure; NaN where it does not apply."""
     quiet = not console.is_terminal
+    rows = []
     with _without(group):
-        cases = track(asked.cases, asked.name, console=console, transient=True, disable=quiet)
-        return np.array([_figures(asked, case, embedder) for case in cases])
+        cases = track(
+            questions.cases, questions.name, console=console, transient=True, disable=quiet
+        )
+        for number, case in enumerate(cases):
+            key = (questions.name, number)
+
+            def searched(run: Any, key: tuple[str, int] = key) -> Any:
+                if group in _SEARCHES:
+                    return search(run)
+                if key not in _RESULTS:
+                    _RESULTS[key] = search(run).kept_only()
+                    object.__setattr__(_RESULTS[key], "kept_only", lambda: _RESULTS[key])
+                return _RESULTS[key]
+
+            with patch("atlas_search.answer.flow.search", searched):
+                rows.append(_figures(questions.atlas, case))
+    return np.array(rows)
 
 
 @contextmanager
@@ -184,20 +274,21 @@ def _without(group: str) -> Iterator[None]:
         yield
 
 
-def _figures(asked: Questions, case: Case, embedder: Remembering) -> list[float]:
-    embedding, started = embedder.seconds, time.perf_counter()
-    answer = _answer(asked.atlas, case)
-    seconds = time.perf_counter() - started - (embedder.seconds - embedding)
+def _figures(atlas: Atlas, case: Case) -> list[float]:
+    answer = _answer(atlas, case)
     answered = answer.outcome.decision == "ANSWER"
-    cited = {asked.source_of(c.passage.row) for c in answer.citations}
-    f1 = token_f1(without_markers(answer.text), case.answers)
+    right = answered and case.right(" ".join(c.quote for c in answer.citations), answer.citations)
+    quotes = answer.citations if answered else answer.closest
+    first = bool(quotes) and case.right(quotes[0].quote, quotes[:1])
+    likely = answer.confidence is not None and answer.confidence.word == "likely"
     return [
-        float(answered == bool(case.gold)),
-        float(bool(cited & case.gold)) if case.gold else np.nan,
-        f1 if case.gold and case.answers else np.nan,
-        answer.verification.sentence_groundedness if answered else np.nan,
+        float(right) if case.answerable else np.nan,
+        float(answered and not right) if case.answerable else np.nan,
+        float(likely and right) if case.answerable else np.nan,
+        float(likely and not right),
+        float(not answered) if not case.answerable else np.nan,
+        float(first) if case.answerable else np.nan,
         float(sum(conflict.kind != "repealed" for conflict in answer.conflicts)),
-        1000 * seconds,
     ]
 
 

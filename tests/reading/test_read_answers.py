@@ -1,6 +1,5 @@
 """Answers of a collection whose target has a reader model."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,17 +80,3 @@ def test_what_was_not_read_can_be_declined(
     assert (answer.outcome.code, answer.confidence) == ("not_held", None)
     assert answer.closest
     assert "read 0 of 3 passages" in warnings(answer)
-
-
-def test_another_s_words_are_not_read_as_those_of_whom_it_is_asked(
-    tmp_path: Path, embedder: LocalEmbedder, tiny: Path
-) -> None:
-    held = {"Gray": HELD, "Reid": "Wool, on this day, by the old rule, is of the market."}
-    rows = [{"id": who, "speaker": who, "text": text} for who, text in held.items()]
-    files = {"senate/wool.jsonl": "".join(json.dumps(row) + "\n" for row in rows)}
-    with collection(tmp_path, embedder, files, f"READER_MODEL={tiny}\n") as atlas:
-        reid, gray = (
-            atlas.ask(f"What did wool cost according to {who}?") for who in ("Reid", "Gray")
-        )
-    assert HELD not in said(reid)
-    assert said(gray) == [HELD]

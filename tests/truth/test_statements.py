@@ -1,5 +1,6 @@
 """What of a source can be quoted, and what each quote brings along to be understood."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,7 +133,7 @@ def test_no_more_places_are_cited_than_wanted(
     rules = "The pier of Norport is of oak. It was mended by Amos Tyler after the storm of 1902."
     target = f"CITATION_LIMIT={limit}\nANSWER_SENTENCES=1\nANSWER_LIKELIHOOD=0\n"
     with collection(tmp_path, embedder, {"town/pier.txt": rules}, target) as atlas:
-        answer = atlas.ask("Who mended it after the storm of 1902?")
+        answer = atlas.ask("Who mended it after the storm of 1902?", read_follow_ups=False)
         assert all(is_verbatim(atlas, citation) for citation in answer.citations)
     mended = "It was mended by Amos Tyler after the storm of 1902."
     # what answers goes before what it leans on
@@ -168,3 +169,46 @@ def test_what_introduces_a_list_is_no_quote_without_it() -> None:
 def test_it_of_no_thing_leans_on_nothing() -> None:
     text = "The ferry is old. It is recognised that the harbour should pay for the pier."
     assert [quote.before for quote in quotes_of(passage(text), 0)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        # an interviewer's question, and a member's
+        ("Q: When did you leave the harbour?\nI left the harbour at dawn.",
+         ["I left the harbour at dawn."]),
+        ("Will the Minister say whether the mole is safe? The mole is safe, as far as I know.",
+         ["The mole is safe, as far as I know."]),
+        # a line torn from its sentence
+        ("of the harbour was closed by the board.\n\nThe mole was opened again in May.",
+         ["The mole was opened again in May."]),
+        # shillings end no sentence
+        ("Speeches were sent at 1s. per 100 words. Others paid the full rate of 3s. each.",
+         ["Speeches were sent at 1s. per 100 words.", "Others paid the full rate of 3s. each."]),
+        # lines of a page of figures
+        ("Three months ended\nNet income 29,998 34,630\nCost of sales (66,822) 69,702",
+         ["Net income 29,998 34,630", "Cost of sales (66,822) 69,702"]),
+        # what introduces a list
+        ("The owner of a boat must\n(a) paint its name on the bow; and\n(b) pay the fee.",
+         ["The owner of a boat must (a) paint its name on the bow; and (b) pay the fee."]),
+    ],
+)  # fmt: skip
+def test_only_what_states_something_whole_is_quoted(text: str, statements: list[str]) -> None:
+    assert quoted(text) == statements
+
+
+def test_a_heading_alone_is_not_quoted() -> None:
+    title = "An Act respecting the moles of the harbour"
+    of = replace(passage(title), title=title)
+    assert quotes_of(of, 0) == []
+    assert [quote.text for quote in quotes_of(passage(title), 0)] == [title]
+
+
+def test_words_that_are_looked_for_may_stand_in_a_question(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    asked = "Will the Prime Minister set apart a day for the old-age pension question?"
+    files = {"town/debate.txt": f"{asked} The Ministers will consider the matter.\n"}
+    with collection(tmp_path, embedder, files, "ANSWER_LIKELIHOOD=0\n") as atlas:
+        assert said(atlas.ask('"old-age pension" Prime Minister'))[0] == asked
+        assert asked not in said(atlas.ask("What did the Prime Minister say of a pension?"))

@@ -7,7 +7,7 @@ from string import Template
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.decide import DEFAULT_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
-from atlas_search.answer.quotes.likelihood import LIKELY
+from atlas_search.answer.quotes.likelihood import POSSIBLE
 from atlas_search.core.targets import Target
 from atlas_search.core.turns import Turns
 from atlas_search.providers.chat import ChatModel
@@ -44,9 +44,8 @@ class Answerer:
         return 0.0 if target.llm_provider == self.quotes.name else DEFAULT_THRESHOLD
 
     def likelihood(self, target: Target) -> float:
-        """How likely quotes must be to answer: the target's, the collection's, or the default."""
-        said = (target.answer_likelihood, self.searcher.store.manifest.answer_likelihood)
-        return next((value for value in said if value is not None), LIKELY)
+        """How likely quotes must be to answer: the target's, or the default."""
+        return POSSIBLE if target.answer_likelihood is None else target.answer_likelihood
 
     def state(self, target: Target) -> str:
         """Changes with all that an answer depends on beside the request."""

@@ -1,4 +1,5 @@
-"""Questions that ask how many documents say some words: counted exactly instead of guessed at.
+"""Questions that no passage answers: how many documents say some words, which is counted, and what
+the collection holds, which its manifest says.
 
 A few clear forms of two languages, and no more: a question that is missed is answered as ever. Of
 the 184 labelled questions about the bundled corpora none is taken for one.
@@ -39,6 +40,26 @@ _FORMS = [
         f"combien de fois {_APPEAR} {_MOTS} (.+?)",
     )
 ]
+_IT = "(?:this|the|your) (?:collection|archive|library|corpus|corpora|database)"
+_CELA = "(?:cette|la) (?:collection|bibliothèque)|(?:ce|le) corpus"
+_ABOUT_COLLECTION = [
+    re.compile(f"{form}[ ?.!]*", re.IGNORECASE)
+    for form in (
+        f"what (?:is|are) (?:there )?in {_IT}",
+        f"what does {_IT} (?:hold|contain|cover)",
+        f"describe {_IT}",
+        f"(?:which|what) (?:{_TEXTS}|corpora) (?:are (?:there )?in {_IT}|do you have|does {_IT} "
+        "(?:hold|contain|have))",
+        f"(?:which|what) (?:years?|period|time span|dates) (?:does|do) (?:it|{_IT}) cover",
+        f"how (?:big|large) is {_IT}",
+        f"how many (?:{_TEXTS}|corpora) (?:are (?:there )?in {_IT}|"
+        f"does {_IT} (?:hold|contain|have))",
+        f"que (?:contient|contiennent) (?:{_CELA})",
+        f"qu[’']y a-t-il dans (?:{_CELA})",
+        f"quelles années couvre (?:{_CELA})",
+        f"combien de (?:{_TEXTES}) (?:y a-t-il dans|contient) (?:{_CELA})",
+    )
+]
 _QUOTED = re.compile(r"[\"“«‹'‘]\s*([^\"“”«»‹›]+?)\s*[\"”»›'’]")
 _ARTICLE = re.compile(r"(?:the|an?|les?|la|un|une|des) |l[’']", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:[\w\s'’-](?<!_))+")
@@ -50,6 +71,12 @@ _DESCRIBES = re.compile(
     re.IGNORECASE,
 )
 MOST_WORDS = 4  # without quotation marks; more are no phrase that stands anywhere
+
+
+def asks_about_collection(question: str) -> bool:
+    """Whether a question asks what the collection holds, or which years it covers."""
+    asked = " ".join(question.split())
+    return any(form.fullmatch(asked) for form in _ABOUT_COLLECTION)
 
 
 def words_asked_for(question: str) -> str:

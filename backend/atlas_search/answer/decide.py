@@ -1,15 +1,15 @@
 """Whether to answer: each outcome with a reason a program and a person can read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.quotes.choose import Chosen
-from atlas_search.answer.quotes.kinds import KINDS
-from atlas_search.answer.quotes.likelihood import LIKELY
-from atlas_search.answer.quotes.names import SUBJECT
+from atlas_search.answer.quotes.likelihood import told_by_metadata
 from atlas_search.core.domain import Decision
+from atlas_search.search.extent.dates import Dates
+from atlas_search.search.extent.extent import Extent
 from atlas_search.search.result import SearchResult
 
 DEFAULT_THRESHOLD = 0.334
@@ -18,12 +18,7 @@ DEFAULT_THRESHOLD = 0.334
 Chosen on the bundled development labels, whose unanswerable questions are hard ones.
 """
 
-UNKNOWN_NAME_COSTS = 0.1
-"""Evidence needed above the threshold where a name in the question is in no source.
-
-A source may speak of someone without the name: a president's own address, a judge's own opinion.
-On the bundled development labels 0.1 decides as a strict refusal does; 0.05 rejects 2 points less.
-"""
+_SHOWN = 200  # characters of the nearest quote
 
 
 @dataclass(frozen=True)
@@ -59,14 +54,6 @@ def before_writing(result: SearchResult, threshold: float) -> Outcome:
     if not result.passages:
         return _abstain("no_passages", "No passage was found under this filter.")
     evidence = evidence_of(result)
-    if result.unknown_names and evidence < threshold + UNKNOWN_NAME_COSTS:
-        return _abstain(
-            "unknown_name",
-            f"The question is about {', '.join(result.unknown_names)}, "
-            "which no passage found speaks of.",
-            evidence=evidence,
-            needed=threshold + UNKNOWN_NAME_COSTS,
-        )
     if result.confidence.low:
         return _abstain(
             "no_evidence",
@@ -96,41 +83,25 @@ def before_writing(result: SearchResult, threshold: float) -> Outcome:
     return ANSWERED
 
 
-def before_quoting(chosen: Chosen, needed: float, unknown_names: Sequence[str]) -> Outcome:
-    """Whether quotes are likely enough to answer, `needed` in [0, 1]; else what they lack.
-
-    Where `unknown_names` of the question are in no source, an answer must be `likely`: the parties
-    of `Alder v. Birch` may stand in two passages on two other cases. On the bundled development
-    labels this declines two unanswerable questions more, and no other.
-    """
-    whole, grounds = chosen.whole, chosen.whole.grounds
-    needed = max(needed, LIKELY) if unknown_names else needed
+def before_quoting(chosen: Chosen, needed: float) -> Outcome:
+    """Whether quotes are likely enough to answer, `needed` in [0, 1]; else what comes nearest."""
+    whole = chosen.whole
     if chosen.answers(needed):
         return ANSWERED
-    if unknown_names:
-        names = " or ".join(unknown_names)
-        return _abstain(
-            "unknown_name",
-            f"No passage found speaks of {names}.",
-            likelihood=grounds.likelihood,
-            needed=needed,
-        )
     if not whole.quotes:
         return _abstain("no_answer", "The passages hold no sentence that answers.")
-    if grounds.share_absent >= SUBJECT:
-        names = " or ".join(grounds.absent)
-        return _abstain("unknown_name", f"No passage that comes close speaks of {names}.")
-    if grounds.figures:
-        figures = " or ".join(grounds.figures)
-        return _abstain("unknown_figure", f"No passage that comes close speaks of {figures}.")
-    unlikely = "The closest passages are not likely enough to hold the answer."
-    lacking = f"None of them gives {KINDS[grounds.asked]}." if grounds.asked else ""
-    if lacking and grounds.likelihood >= needed:
-        unlikely = "The closest passages speak of what is asked, but do not answer."
+    nearest = whole.quotes[0].text
+    shown = nearest if len(nearest) <= _SHOWN else f"{nearest[:_SHOWN].rstrip()}…"
     return _abstain(
         "not_held",
-        f"{unlikely} {lacking}".rstrip(),
-        likelihood=grounds.likelihood,
+        " ".join(
+            [
+                f"No passage clearly answers this. The nearest says: “{shown}”",
+                *filter(None, [told_by_metadata(whole.question, whole.quotes)]),
+                *whole.grounds.against,
+            ]
+        ),
+        likelihood=whole.grounds.likelihood,
         needed=needed,
     )
 
@@ -185,6 +156,15 @@ def refuse(result: SearchResult, threshold: float) -> Outcome:
     )
 
 
+def leans_on(words: str, read_as: str) -> Outcome:
+    """A question that leans on what was said before is not answered as if it stood alone."""
+    if read_as:
+        message = f"The question leans on what was said before. Is this meant: “{read_as}”"
+    else:
+        message = f"It is not clear what “{words}” points to. Ask with the name in its place."
+    return _abstain("unclear", message)
+
+
 def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) -> Outcome:
     """How many documents say something stands in none of them: it was counted."""
     said = f"{documents} of {of_documents} documents say “{words}”"
@@ -196,6 +176,25 @@ def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) 
         documents=documents,
         of_documents=of_documents,
     )
+
+
+def describe_collection(scope: Extent) -> Outcome:
+    """What the collection holds stands in none of its passages: the manifest says it."""
+    parts = [f"{part.label}, {_documents(part.documents, part.dates)}" for part in scope.corpora]
+    return _abstain(
+        "collection",
+        f"The collection holds {_documents(scope.documents, scope.dates)}: {'; '.join(parts)}.",
+        corpora=len(scope.corpora),
+        documents=scope.documents,
+    )
+
+
+def _documents(count: int, dates: Dates) -> str:
+    counted = f"{count:,} {'document' if count == 1 else 'documents'}"
+    first, last = dates.first[:4], dates.last[:4]
+    if not first:
+        return counted
+    return f"{counted} of {first}" if first == last else f"{counted} of {first} to {last}"
 
 
 def no_corpus_answers(outcomes: Mapping[str, Outcome]) -> Outcome:

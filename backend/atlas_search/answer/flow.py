@@ -15,8 +15,14 @@ from atlas_search.answer.answer import (
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.compare import compare, search_each, together
 from atlas_search.answer.conflicts import Contradiction, conflicts_between
-from atlas_search.answer.counted import count_asked_for
-from atlas_search.answer.decide import ANSWERED, asks_for_count, before_writing
+from atlas_search.answer.counted import asks_about_collection, count_asked_for
+from atlas_search.answer.decide import (
+    ANSWERED,
+    asks_for_count,
+    before_writing,
+    describe_collection,
+    leans_on,
+)
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.spent import tell_spent
@@ -29,6 +35,7 @@ from atlas_search.core.domain import Citation
 from atlas_search.core.logs import note_in_log
 from atlas_search.core.tracing.span import Span
 from atlas_search.providers.chat import Usage
+from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import search
 from atlas_search.search.result import SearchResult
 
@@ -67,11 +74,36 @@ def answer_question(run: AnswerRun) -> Answer:
 def _anew(run: AnswerRun, span: Span) -> Answer:
     standalone = condense(run)
     asked = run.asking(standalone.question) if standalone.question else run
-    found = _count(asked) or (
-        _compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked)
+    found = (
+        _ask_back(asked, standalone)
+        or _describe(asked)
+        or _count(asked)
+        or (_compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked))
     )
     run.clock.lap("total")
     return _answer(run, standalone, found, span)
+
+
+def _ask_back(run: AnswerRun, standalone: Standalone) -> _Found | None:
+    """What is meant, if the question leans on what was said and no model reads that."""
+    if not standalone.leans_on or run.model:
+        return None
+    with run.turn():
+        result = search(run.search_run())
+    run.tell(References(result.passages))
+    outcome = leans_on(standalone.leans_on, standalone.read_as)
+    return _Found(not_written(run, outcome), result.kept_only())
+
+
+def _describe(run: AnswerRun) -> _Found | None:
+    """What the collection holds, if the question asks that."""
+    if not asks_about_collection(run.question):
+        return None
+    with run.turn():
+        result = search(run.search_run())
+    run.tell(References(()))
+    outcome = describe_collection(result.scope)
+    return _Found(not_written(run, outcome), replace(result.kept_only(), passages=()))
 
 
 def _count(run: AnswerRun) -> _Found | None:
@@ -132,7 +164,7 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
         outcome=written.outcome,
         text=written.text,
         verification=_with_notes(written),
-        result=found.result,
+        result=_dated_by_citations(run, found),
         standalone=standalone.question,
         standalone_note=standalone.note,
         read_as=standalone.read_as,
@@ -151,6 +183,16 @@ def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -
     )
 
 
+def _dated_by_citations(run: AnswerRun, found: _Found) -> SearchResult:
+    """What was found; of an answer the dates told are those of what it cites."""
+    written, asked = found.written, run.request.search
+    if written.outcome is not ANSWERED:
+        return found.result
+    cited = {citation.passage.id for citation in written.verification.citations}
+    given = [item for item in found.result.passages if item.passage.id in cited]
+    return replace(found.result, freshness=freshness(given, asked.freshness_days, asked.today))
+
+
 def _with_notes(written: Written) -> Verification:
     """Its verification, with what its quotes leave open."""
     checked = written.verification
@@ -160,7 +202,7 @@ def _with_notes(written: Written) -> Verification:
 def _closest(run: AnswerRun, found: _Found) -> tuple[Citation, ...]:
     """What comes closest to a question that is not answered; readings to choose and counts are
     closer."""
-    told = found.written.outcome is ANSWERED or found.written.outcome.code == "clarify"
+    told = found.written.outcome is ANSWERED or found.written.outcome.code in ("clarify", "unclear")
     told = told or found.counted is not None
     if told or not found.result.passages:
         return ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from atlas_search.answer.answer import Emit, Event, Writer
 from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.conflicts import Contradiction
+from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.metrics.metrics import Metrics
@@ -13,6 +14,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing.span import Span
 from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.language.text import content_terms
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.reading import ReaderModel
 from atlas_search.search.clock import Clock
@@ -55,14 +57,21 @@ class AnswerRun:
         return self.answerer.searcher.metrics
 
     @property
+    def is_risky(self) -> bool:
+        """Whether the question has one of the words that the target calls a risk."""
+        return bool(content_terms(self.target.risk) & content_terms(self.question))
+
+    @property
     def threshold(self) -> float:
         """The evidence an answer needs."""
-        return self.answerer.threshold(self.target)
+        needed = self.answerer.threshold(self.target)
+        return max(needed, self.target.strong_evidence) if self.is_risky and self.model else needed
 
     @property
     def likelihood(self) -> float:
         """How likely quotes must be to answer."""
-        return self.answerer.likelihood(self.target)
+        needed = self.answerer.likelihood(self.target)
+        return max(needed, LIKELY) if self.is_risky else needed
 
     @property
     def model(self) -> ChatModel | None:

@@ -174,7 +174,6 @@ def build(
             plan,
             _labels(sources, live, options),
             _origins(live, options),
-            _answer_likelihood(sources, live),
         )
         given = list(_documents(plan, live, staging, options.origin))
         remarks = _remarks(plan, options.origin)
@@ -237,13 +236,6 @@ def _labels(sources: Sources, live: Live | None, options: BuildOptions) -> dict[
     """Labels of the present sources; those of corpora that another origin fills stay."""
     kept = {c.id: c.label for c in _corpora_of_others(live, options) if c.label != label_of(c.id)}
     return kept | dict(sources.labels)
-
-
-def _answer_likelihood(sources: Sources, live: Live | None) -> float | None:
-    """What the sources say of it; that of the version before if they say nothing."""
-    if sources.answer_likelihood is None and live:
-        return live.manifest.answer_likelihood
-    return sources.answer_likelihood
 
 
 def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:

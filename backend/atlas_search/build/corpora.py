@@ -25,15 +25,11 @@ FILE_NAME = "corpora.toml"
 
 @dataclass(frozen=True)
 class Sources:
-    """The files to read in order of name, files left out with the reason, and corpus labels.
-
-    `answer_likelihood` is what quotes from them need to be an answer, None if nothing is said.
-    """
+    """The files to read in order of name, files left out with the reason, and corpus labels."""
 
     files: tuple[SourceFile, ...]
     left_out: tuple[tuple[str, str], ...]
     labels: Mapping[str, str]
-    answer_likelihood: float | None = None
 
 
 class _Corpus(BaseModel):
@@ -60,7 +56,6 @@ class _Mapping(BaseModel):
     corpus: list[_Corpus] = Field(min_length=1)
     document: list[_Document] = Field(default_factory=list)
     ignore: list[str] = Field(default_factory=list)
-    answer_likelihood: float | None = Field(None, ge=0, le=1)
 
 
 @rare_collections()
@@ -142,8 +137,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
             corpus, pattern = match
             rule = rule_of(corpus.id, _entries(name, corpora.document))
             files.append(SourceFile(location, name, _below(pattern, name), rule))
-    found = _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
-    return replace(found, answer_likelihood=corpora.answer_likelihood)
+    return _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
 
 
 def check_language(language: str, where: str) -> str:

@@ -243,7 +243,6 @@ def _contents(live: Live, stay: NDArray[np.bool_]) -> Contents:
         Plan(place_beside(live, stay, ()), sources, 0),
         {c.id: c.label for c in live.manifest.corpora if c.label != label_of(c.id)},
         {kind: origin for kind, origin in live.manifest.origins.items() if kind in named},
-        live.manifest.answer_likelihood,
     )
 
 

@@ -62,15 +62,13 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a version is to hold: documents, corpus labels, how each origin is read and cut, and
-    what quotes from it need to be an answer, None for the default. `calibration` is one that came
-    with them; without it that of the version before stays."""
+    """What a version is to hold: documents, corpus labels, and how each origin is read and cut.
+    `calibration` is one that came with them; without it that of the version before stays."""
 
     collection: str
     plan: Plan
     labels: Mapping[str, str]
     origins: Mapping[str, Origin]
-    answer_likelihood: float | None = None
     calibration: Calibration | None = None
 
     def digest(self, embedder: Embedder) -> str:
@@ -98,7 +96,6 @@ class Contents:
             *map(_as_json, (SCHEMA_VERSION, ANALYSER_VERSION, PREPARATION_VERSION, model, cuts)),
             _fingerprints(self.plan.sources),
             _as_json(labels),
-            *([] if self.answer_likelihood is None else [_as_json(self.answer_likelihood)]),
         ]
         return content_digest(self.plan.documents, settings)
 
@@ -310,7 +307,6 @@ def _manifest(
         files=digests_of_files(folder, parts.taken_over),
         vector_tombstones=index.tombstones,
         index_recalls=index.recalls,
-        answer_likelihood=contents.answer_likelihood,
         calibration=contents.calibration or _calibration(site),
     )
 

@@ -116,7 +116,7 @@ def print_answer(console: Console, answer: Document) -> None:
         *_about_wording(answer["retrieval"]),
         *filter(None, [answer["standalone_note"]]),
         *_about_writer(answer),
-        *(f"The sources disagree: {conflict['detail']}" for conflict in answer["conflicts"]),
+        *map(_conflict, answer["conflicts"]),
         *_about_struck(answer["validation"]["struck"]),
         *answer["validation"]["warnings"],
     ]
@@ -126,9 +126,9 @@ def print_answer(console: Console, answer: Document) -> None:
 
 
 def _why_not(reason: Document) -> str:
-    """A count is what was asked for, though no passage says it."""
-    is_count = reason["code"] == "counted"
-    return str(reason["message"]) if is_count else f"No answer: {reason['message']}"
+    """A count or what the collection holds is what was asked for, though no passage says it."""
+    says_all = reason["code"] in ("counted", "collection", "unclear")
+    return str(reason["message"]) if says_all else f"No answer: {reason['message']}"
 
 
 def _print_choices(say: Callable[[str], None], choices: Sequence[Document]) -> None:
@@ -156,6 +156,11 @@ def _about_writer(answer: Document) -> Iterator[str]:
 def _about_struck(struck: Iterable[Document]) -> Iterator[str]:
     for said in struck:
         yield f"Struck, as {said['verdict'].replace('_', ' ')}: {said['sentence']} {said['reason']}"
+
+
+def _conflict(conflict: Document) -> str:
+    lead = "Superseded" if conflict["kind"] == "repealed" else "The sources disagree"
+    return f"{lead}: {conflict['detail']}"
 
 
 def _print_confidence(say: Callable[[str], None], answer: Document) -> None:

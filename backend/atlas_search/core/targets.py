@@ -192,8 +192,13 @@ class Target(BaseModel):
         ge=0,
         le=1,
         description="Likelihood that quotes hold what is asked, needed for an answer in the "
-        "sources' own sentences; empty: the one that the collection's `corpora.toml` names, else "
-        "0.6",
+        "sources' own sentences; empty: 0.22, which gives possible answers too; 0.62 gives likely "
+        "ones alone",
+    )
+    risk: str = Field(
+        "",
+        description="Words, with commas between; a question with one of them needs a likely "
+        "answer, or for a language model evidence from STRONG_EVIDENCE on",
     )
     strong_evidence: Share = Field(
         0.55,

@@ -55,20 +55,6 @@ SCALES = {
 AUXILIARIES = (
     "am is are was were do does did has have had can could may might must shall should will would"
 )
-FORMS_OF_ADDRESS = frozenset(
-    "mr mrs ms miss mx messrs dr sir dame lord lady madam hon honourable rt rev reverend prof "
-    "professor".split()
-)
-COLOURS = tuple(
-    "amber beige black blue brown crimson cream gold golden gray green grey ivory khaki lilac "
-    "magenta maroon mauve navy ochre olive orange pink purple red scarlet silver tan teal "
-    "turquoise violet white yellow".split()
-)
-OFFICES = frozenset(
-    "prime minister president vice speaker senator secretary chancellor chief attorney solicitor "
-    "general governor mayor king queen justice judge".split()
-)
-"""What stands before a name, or for it: many bear it, so it tells nobody from another."""
 NEGATIONS = "not never no neither nor none nobody nothing cannot without"
 DENIES = re.compile(rf"{any_of(NEGATIONS)}|n['’]t\b", re.IGNORECASE)
 

@@ -16,7 +16,6 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE, language_of
 from atlas_search.language.languages import FUNCTION_WORDS as FUNCTION_WORDS
 from atlas_search.language.spelling import (
     BREAK,
-    CAPITAL,
     INVISIBLE,
     MARKS,
     halves,
@@ -54,8 +53,9 @@ _NUMBERED = re.compile(
 # titles that are shortened throughout: `Pub. L. No. 96-511`, `Fed. R. Civ. P. 12`
 _SHORTENED = re.compile(r"\b(?:Pub|Pub\.\s+L|Civ|Crim|App|Comp)\.\s*\Z")
 _SHORTENED_TOO = re.compile(r"(?:L|Nos?|P|Gen)\.")
-# the mark of an item inside a sentence, before a small letter: `it keeps 1. boats and 2. nets`
-_INNER_MARK = re.compile(r"\s(?:\d{1,3}|[a-z]|[ivx]{2,5})\.\s+\Z")
+# the mark of an item inside a sentence, or shillings and pence, before a small letter: `it keeps 1.
+# boats and 2. nets`, `at 1s. per 100 words`
+_INNER_MARK = re.compile(r"(?:\s(?:\d{1,3}|[a-z]|[ivx]{2,5})|\d[sd])\.\s+\Z")
 _LONGEST_END = 24
 """Characters of the end of a sentence that tell whether it is one."""
 _WINDOW = 20_000
@@ -65,13 +65,11 @@ the straight quotation marks of longer lines otherwise than it does in the whole
 _OVERLAP = 2_000
 """Characters at the end of a window that are read again in the next one."""
 _NUMBER = re.compile(r"\s*(?:\d{1,3}|[a-zA-Z])[.)]\s*")
-_NAME = re.compile(rf"\b{CAPITAL}[\w'’]*\.?(?:\s+(?:(?:of|the|v|vs)\.?\s+)*{CAPITAL}[\w'’]*\.?)+")
 # sentencex panics on a wide blank before a full stop ("Part C\u00a0."); looked for from the first
 # blank on, or a long run of them takes quadratic time
 _BLANKS_OF_STOP = re.compile(r"(?<!\s)\s++(?=\.)")
 _WIDE_BLANK = re.compile(r"[^\S\x00-\x7f]")
 _BRACKETED = re.compile(r"\([^()]{1,200}\)")
-_CAPITALISED_NOUNS = frozenset({"de"})
 REMEMBERED = 512
 LONGEST_REMEMBERED = 4_000
 """Texts of at most so many characters whose words and sentences are remembered: to answer a
@@ -331,26 +329,6 @@ def _is_inside(text: str, start: int, end: int) -> bool:
     if text[end].islower():
         return _INNER_MARK.search(text, near, end) is not None
     return bool(_SHORTENED.search(text, near, end) and _SHORTENED_TOO.match(text, end))
-
-
-def names(question: str, language: str = DEFAULT_LANGUAGE) -> list[list[Word]]:
-    """The informative words of each name in a question: two or more capitalised words in a row.
-
-    Single capitalised words are left out (too many are adjectives), and so is everything in a
-    question that capitalises most of its words, or whose language capitalises every noun.
-    """
-    if language in _CAPITALISED_NOUNS:
-        return []
-    informative = content_words(words(question, language))
-    capitals = sum(question[word.start].isupper() for word in informative)
-    if capitals > max(len(informative) * 3 // 4, 3):
-        return []
-    found = []
-    for match in _NAME.finditer(question):
-        inside = [w for w in informative if match.start() <= w.start and w.end <= match.end()]
-        if len(inside) > 1:
-            found.append(inside)
-    return found
 
 
 def _fill(broken: re.Match[str]) -> str:

@@ -134,14 +134,19 @@ def _struck(answer: AnswerDocument) -> Iterator[str]:
 
 
 def _conflicts(answer: AnswerDocument, base_url: str) -> Iterator[str]:
-    if answer.conflicts:
-        yield "## Contradictions between the sources"
-        yield "\n".join(
-            f"- {escape_line(conflict.detail)}\n"
-            f"  - {_side(conflict.first, base_url)}\n"
-            f"  - {_side(conflict.second, base_url)}"
-            for conflict in answer.conflicts
-        )
+    for heading, is_repealed in (
+        ("Contradictions between the sources", False),
+        ("Superseded sources", True),
+    ):
+        listed = [c for c in answer.conflicts if (c.kind == "repealed") == is_repealed]
+        if listed:
+            yield f"## {heading}"
+            yield "\n".join(
+                f"- {escape_line(conflict.detail)}\n"
+                f"  - {_side(conflict.first, base_url)}\n"
+                f"  - {_side(conflict.second, base_url)}"
+                for conflict in listed
+            )
 
 
 def _side(side: SideOut, base_url: str) -> str:

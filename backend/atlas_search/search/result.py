@@ -57,10 +57,9 @@ class SearchResult:
     `question` is as it was asked, `query` as it was searched: without the words of `unknown_words`
     that another word was looked for instead. `required_unmet` is there if what is required was.
     `vector` is the question's, of unit length; `term_weights` are the idf of its terms,
-    `unknown_names` the names in it that no source mentions, `sub_questions` its parts that were
-    searched too, each with its vector. `scope` is what was looked through; `notes` are the warnings
-    that nothing else says. Timings are in milliseconds by stage. `facets` and
-    `explained` (every candidate) are there if they were asked for.
+    `sub_questions` its parts that were searched too, each with its vector. `scope` is what was
+    looked through; `notes` are the warnings that nothing else says. Timings are in milliseconds by
+    stage. `facets` and `explained` (every candidate) are there if they were asked for.
     """
 
     question: str
@@ -73,7 +72,6 @@ class SearchResult:
     depth: int
     target: Target
     term_weights: Mapping[str, float]
-    unknown_names: tuple[str, ...]
     unknown_words: tuple[UnknownWord, ...]
     sub_questions: Mapping[str, NDArray[np.float32]]
     scope: Extent

@@ -13,7 +13,6 @@ from atlas_search.search.rerank import Ranking
 from atlas_search.search.rerankers.fused import OWN_WEIGHTS, fuse
 from atlas_search.search.result import CorpusCounts, RequiredUnmet, WholeResult
 from atlas_search.search.run import SearchRun
-from atlas_search.search.unknown_names import unknown_names
 
 _REASONS: Mapping[Reason, str] = {
     "corpus": "it holds no more",
@@ -42,12 +41,6 @@ def summary(
         candidates=candidates,
         ranking=ranking,
         term_weights=run.term_weights,
-        unknown_names=unknown_names(
-            run.query,
-            list(run.by_language),
-            run.store.tokens.vocabulary,
-            [item.passage for item in checked],
-        ),
         unknown_words=run.unknown_words,
         required_unmet=_unmet(run, checked),
         sub_questions={part.question: part.vector for part in candidates.parts},

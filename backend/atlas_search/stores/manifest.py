@@ -149,9 +149,8 @@ class Manifest(_Part):
     """A built collection. Durations are in seconds, sizes in bytes.
 
     `vector_tombstones` counts vectors that were removed from or replaced in the present index
-    since it was last built anew; `answer_likelihood` is what quotes need to be an answer, None for
-    the default; `index_recalls` are those of the corpora whose searches ask the index; `files` are
-    digests of all files of the version, as `file_digest` gives them.
+    since it was last built anew; `index_recalls` are those of the corpora whose searches ask the
+    index; `files` are digests of all files of the version, as `file_digest` gives them.
     """
 
     schema_version: int
@@ -171,7 +170,6 @@ class Manifest(_Part):
     sizes: Mapping[str, int]
     files: Mapping[str, str]
     vector_tombstones: int
-    answer_likelihood: float | None = None
     calibration: Calibration | None = None
     index_recalls: Mapping[str, IndexRecall] = {}
 
@@ -246,6 +244,8 @@ class Manifest(_Part):
             raise DamagedStore(
                 f"{path} is not as it was written. Run `atlas store repair {folder.name}`."
             )
+        if isinstance(content, dict):  # what earlier versions said of a collection
+            content.pop("answer_likelihood", None)
         try:
             return cls.model_validate(content)
         except ValidationError as error:

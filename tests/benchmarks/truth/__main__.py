@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from atlas_search.answer.quotes.likelihood import LIKELY
+from atlas_search.answer.quotes.likelihood import POSSIBLE
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
@@ -55,7 +55,7 @@ def main(
     started = time.perf_counter()
     with open_collection(store, sets, embedder, [s.name for s in asked]) as collection:
         replies = ask_all(collection, asked, queries, console)
-    found = list(all_figures(replies, LIKELY))
+    found = list(all_figures(replies, POSSIBLE))
     console.print(f"Asked in {time.perf_counter() - started:.0f} s.")
     for table in tables(found):
         console.print(table)

@@ -63,5 +63,5 @@ def _reply(
 def _is_declined(atlas: Atlas, result: SearchResult, chosen: Chosen) -> bool:
     """Whether it is for another reason than the likelihood."""
     threshold = atlas.services.answerer.threshold(result.target)
-    outcomes = before_writing(result, threshold), before_quoting(chosen, 0.0, result.unknown_names)
+    outcomes = before_writing(result, threshold), before_quoting(chosen, 0.0)
     return any(outcome is not ANSWERED for outcome in outcomes)

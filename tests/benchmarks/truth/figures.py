@@ -137,7 +137,9 @@ def _figures(section: Section, name: str, sets: Sequence[Judged], needed: float)
     good = _sample(sets, "test", "answerable")
     unanswerable = _sample(sets, "test", "unanswerable")
     off_topic = _sample(sets, "test", "off-topic")
-    thresholds = {DEFAULT: needed} | {f"{c:g}": _likelihood(tuned, c) for c in COVERAGES}
+    thresholds = {DEFAULT: needed, "likely": LIKELY} | {
+        f"{c:g}": _likelihood(tuned, c) for c in COVERAGES
+    }
     coverage, precision = curve(good.weights[0], good.scores, good.right)
     return Figures(
         section=section,

@@ -55,6 +55,7 @@ def main(
     judged = [
         *_public(data, store, queries, embedder, console),
         _bundled(demo / "atlas_demo", queries, embedder, console),
+        _long(demo / "atlas_demo", embedder, console),
     ]
     fitted, intercept = fit(judged)
     table = Table("sign", "fitted", "in use", title="Weights of the likelihood")
@@ -111,6 +112,15 @@ def _bundled(folder: Path, limit: int, embedder: Remembering, console: Console) 
     chosen = _first([*map(_labelled, labels)], limit)
     with Atlas.open(folder, embedder=embedder, phoenix_collector_endpoint="") as atlas:
         asked = track(chosen, "bundled", console=console)
+        return Judged(ask(atlas, asked, "all", lambda p: p.document_id), "cites")
+
+
+def _long(folder: Path, embedder: Remembering, console: Console) -> Judged:
+    """Long questions that the bundled collection does not answer."""
+    lines = (Path(__file__).parent / "long_questions.txt").read_text(encoding="utf-8").splitlines()
+    chosen = [Question(f"long{n}", line, "dev", "unanswerable", {}) for n, line in enumerate(lines)]
+    with Atlas.open(folder, embedder=embedder, phoenix_collector_endpoint="") as atlas:
+        asked = track(chosen, "long", console=console)
         return Judged(ask(atlas, asked, "all", lambda p: p.document_id), "cites")
 
 

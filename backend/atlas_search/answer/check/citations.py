@@ -91,6 +91,11 @@ class Checker:
         before = len(self._places)
         citations = tuple(self._citation(m, read) for m in markers if m in self._read)
         errors = self._faults(read, markers, cited)
+        errors += [
+            f"cites {shorten_token(marker)} more than once."
+            for marker, times in Counter(written.markers).items()
+            if times > 1
+        ]
         caveat = not markers and not errors and is_empty_caveat(text, self._sources)
         excused = caveat or (not markers and not errors and is_heading(text, self._sources))
         if not markers and not excused:
@@ -103,7 +108,7 @@ class Checker:
             grounded=bool(citations),
             caveat=caveat,
             errors=tuple(errors),
-            warnings=tuple(_warnings(written, read, citations, cited, excused=excused)),
+            warnings=tuple(_warnings(read, citations, cited, excused=excused)),
         )
 
     def _faults(
@@ -160,7 +165,6 @@ def _name_sentence(number: int, predicates: Sequence[str]) -> list[str]:
 
 
 def _warnings(
-    written: MarkedSentence,
     read: ReadSentence,
     citations: Sequence[Citation],
     cited: Sequence[ReadPassage],
@@ -168,10 +172,6 @@ def _warnings(
     excused: bool,
 ) -> list[str]:
     found = ["has no citation."] if excused else []
-    times = Counter(written.markers)
-    found += [
-        f"cites {shorten_token(marker)} more than once." for marker in times if times[marker] > 1
-    ]
     if citations:
         found += missing_support(read, cited)
     found += [

@@ -13,7 +13,7 @@ from atlas_search.answer.superseded import is_superseded, took_over
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.english import AUXILIARIES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import TextSpan, content_terms, sentences
+from atlas_search.language.text import TextSpan, content_terms, sentences, trim
 from atlas_search.language.wraps import unwrap
 
 Kind = Literal["polarity", "number", "repealed", "judged"]
@@ -21,7 +21,8 @@ Kind = Literal["polarity", "number", "repealed", "judged"]
 MIN_WORDS = 4  # shorter lines are headings
 MAX_WORDS = 60  # longer sentences say several things
 SHARE_ASKED = 1 / 3  # of the question's words, for a superseded source and its successor
-_WHOLE = re.compile(rf"^[`*\"“‘']*(?!{any_of(AUXILIARIES)})(?:[A-Z]|\d)[\s\S]*[.!][\"”’')\]]*$")
+_WHOLE = re.compile(rf"^[`*\"“‘']*(?!{any_of(AUXILIARIES)})(?:[A-Z]|\d)[\s\S]*[.!;][\"”’')\]]*$")
+_CLAUSE = re.compile(r"[^;]+;?")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _DRAFT = re.compile(
     r"\b(?:draft|proposed|proposal|bill|withdrawn|rejected|repealed|dissent(?:ing)?)\b",
@@ -147,7 +148,7 @@ def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Con
     pairs = (
         _contradiction(a, b)
         for a, b in combinations(sides.values(), 2)
-        if asked & (_read(a).subject | _read(b).subject)
+        if asked & (_about(a) | _about(b))
     )
     return [conflict for conflict in pairs if conflict]
 
@@ -184,8 +185,17 @@ def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[ConflictPla
     `limit`."""
     if passage.language != DEFAULT_LANGUAGE or is_superseded(passage) or _is_draft(passage):
         return []
-    sides = [_side(passage, span) for span in sentences(passage.text)]
-    return [side for side in sides if is_sentence(side.quote) and asked & _read(side).terms]
+    sides = [
+        _side(passage, trim(passage.text, *clause.span()))
+        for span in sentences(passage.text)
+        for clause in _CLAUSE.finditer(passage.text, span.start, span.end)
+    ]
+    return [side for side in sides if is_sentence(side.quote) and asked & _about(side)]
+
+
+def _about(side: ConflictPlace) -> frozenset[str]:
+    """The stems of what a place says, and of the title that says what it is about."""
+    return _read(side).terms | content_terms(side.passage.title)
 
 
 def is_sentence(quote: str) -> bool:

@@ -64,7 +64,7 @@ _NARROWS = re.compile(
     )
 )
 _ENDS_PHRASE = re.compile(any_of(f"{AUXILIARIES} and or which who"))
-_WITHOUT_EXCEPTION = re.compile(any_of("never always any every all"))
+_WITHOUT_EXCEPTION = re.compile(rf"{any_of('never always any every all')}|\b(?:must|shall) not\b")
 _CEILING = re.compile(any_of("limit limits limited cap capped quota maximum ceiling restricted"))
 _FLOOR = re.compile(r"\bminimum\b", re.IGNORECASE)
 

@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from atlas_search.core.domain import MARKER_LIKE, Passage
-from atlas_search.language.text import TextSpan, all_terms, sentences, trim, words
+from atlas_search.language.text import TextSpan, all_terms, fold_words, sentences, trim, words
 from atlas_search.language.wraps import unwrap
 
 MIN_WORDS = 4
 MOST_WORDS = 90  # of a sentence with the items of its list
 
 _ENDED = re.compile(r"[.?!…。؟।][\"'”’»)\]]*$")
-_UNFINISHED = re.compile(r"(?:[:,;—–-]|\b(?:and|or|if|that|the|a|an|of|to|by|who|which))$")
+_ASKS = re.compile(r"[?؟？][\"'”’»)\]]*$")
+_UNFINISHED = re.compile(
+    r"(?:[:,;—–-]|\b(?:and|or|if|that|the|a|an|of|to|by|who|which|must|shall|may|should))$"
+)
 _HEADING = re.compile(r"#{1,6}\s")
 _ITEM = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2}|[A-Z])(?:\.\d+)?\)\s")
 _BULLET = re.compile(r"[-*•‣▪–]\s+")
@@ -22,6 +25,9 @@ _LEANING_ITEM = re.compile(rf"(?:{_ITEM.pattern}|{_BULLET.pattern})(?=[a-z])")
 _BULLETED = re.compile(r"(?:^|\n)[ \t>]{0,8}[-–—]+\s*\Z")  # a dash is no part of a quote
 _ROW = re.compile(r"[^|:]+: [^|]+(?: \| [^|:]+: [^|]+)+")
 """A row of a table as readers write it: `Step: decision | Limit: 20 working days`."""
+_FIGURE = r"\(?[^\w\s(]?\s?(?:\d{1,3}(?:[,.]\d+)+|\d+(?=%))\)?%?"
+_FIGURES = re.compile(rf"[^\W\d_]{{2,}}\b[^\n]{{1,120}}?\s{_FIGURE}(?:\s+[^\w\s]?\s?{_FIGURE})*")
+"""A line of a table in a page, a label and its figures: `Net income 29,998 34,630`."""
 _REFERENCE = re.compile(r"sources?:", re.IGNORECASE)
 _WORD_OF_PROSE = re.compile(r"\b[^\W\d_]{2,}\b(?!\.)")
 _SALUTATION = re.compile(
@@ -59,7 +65,7 @@ class Quote:
 
     `terms` are their stems, `rank` that of the passage, from 0. `before` is what must be read
     first, where it begins with a pronoun or is an item of a list. `score` says how much it speaks
-    to the question.
+    to the question, `similarity` is its cosine to it, estimated for those unlikely to lead.
     """
 
     text: str
@@ -70,6 +76,7 @@ class Quote:
     rank: int
     before: "Quote | None" = None
     score: float = 0.0
+    similarity: float = 0.0
 
     @property
     def order(self) -> tuple[float, int, int]:
@@ -87,16 +94,28 @@ class Quote:
         return self.passage.document_id == document and self.start < end and start < self.end
 
 
-def quotes_of(passage: Passage, rank: int) -> list[Quote]:
-    """The statements of a passage, in order; headings, salutations and references are none.
+def quotes_of(passage: Passage, rank: int, *, with_questions: bool = False) -> list[Quote]:
+    """The statements of a passage, in order; headings, salutations and references are none, nor are
+    questions unless they are wanted.
 
     A sentence that introduces a list is quoted with its items while that is short enough, a row of
-    a table with the names of its columns. A source
-    without any full stop has only lines; then all of them count.
+    a table with the names of its columns. A source without any full stop has only lines; then all
+    of them count but those that its title and headings have too.
     """
     text, language = passage.text, passage.language
-    spans = list(_statements(text, sentences(text, language), passage.speaker))
-    whole = [span for span in spans if _is_whole(text, span)] or spans
+    spans = [
+        span
+        for span in _statements(text, sentences(text, language), passage.speaker)
+        if with_questions or not _ASKS.search(text[span.start : span.end])
+    ]
+    whole = [span for span in spans if _is_whole(text, span)]
+    if not whole:
+        headings = fold_words(f"{passage.title}\n{passage.section}", language)
+        whole = [
+            span
+            for span in spans
+            if fold_words(text[span.start : span.end], language) not in headings
+        ]
     found: list[Quote] = []
     for span in whole:
         quote = quote_at(passage, span, rank)
@@ -138,7 +157,9 @@ def _join_lists(text: str, spans: Sequence[TextSpan]) -> Iterator[TextSpan]:
 
 def _goes_on(text: str, last: TextSpan, span: TextSpan) -> bool:
     said, following = text[last.start : last.end], text[span.start : span.end]
-    if _HEADING.match(said) or _ENDED.search(said) or len(said.split()) < MIN_WORDS:
+    if _HEADING.match(said) or len(said.split()) < MIN_WORDS:
+        return False
+    if _ENDED.search(said):
         return False
     if bullet := _BULLET.match(following):
         following = following[bullet.end() :]
@@ -165,6 +186,8 @@ def _speaker_ends(said: str, speaker: str) -> int:
 
 
 def _is_statement(said: str) -> bool:
+    if _FIGURES.fullmatch(said):
+        return True
     prose = _WORD_OF_PROSE.findall(said)
     return (
         len(words(said)) >= MIN_WORDS
@@ -177,11 +200,12 @@ def _is_statement(said: str) -> bool:
 
 
 def _is_whole(text: str, span: TextSpan) -> bool:
-    """Whether it ends as sentences do, or is an item of a list or a row of a table."""
+    """Whether it ends as sentences do, or is an item of a list or a line of a table."""
     said = text[span.start : span.end]
-    ended = bool(_ENDED.search(said)) or said.endswith((";", ":"))
+    # what begins small is torn off
+    ended = not said[0].islower() and bool(_ENDED.search(said) or said.endswith((";", ":")))
     is_item = _ITEM.match(said) or _is_leaning_item(text, span)
-    return ended or bool(is_item) or bool(_ROW.fullmatch(said))
+    return ended or bool(is_item) or bool(_ROW.fullmatch(said) or _FIGURES.fullmatch(said))
 
 
 def _is_leaning_item(text: str, span: TextSpan) -> bool:

@@ -8,7 +8,6 @@ from atlas_search.answer.quotes.choose import (
     Extract,
     Part,
     grounds_of,
-    may_answer,
     passages_to_quote,
 )
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
@@ -27,14 +26,13 @@ def read_by_model(
 
     `spans` are by passage id, in characters of its text. A span counts from its score `threshold`
     on, and answers then whatever the likelihood of the quotes is, which `needed` is compared with.
-    The names and figures asked for must stand there as without a model. If none counts, the quotes
-    stay the closest, and the best score is how likely they are.
+    If none counts, the quotes stay the closest, and the best score is how likely they are.
     """
     found = [
         (spans[item.passage.id].score, quote)
         for rank, item in enumerate(passages_to_quote(prompt))
         if item.passage.id in spans
-        for quote in may_answer(prompt.question, _around(item, rank, spans[item.passage.id]))
+        for quote in _around(item, rank, spans[item.passage.id])
     ]
     found.sort(key=lambda each: (-each[0], each[1].rank, each[1].start))
     best = found[0][0] if found else 0.0
@@ -42,11 +40,8 @@ def read_by_model(
         unlikely = replace(chosen.whole.grounds, likelihood=min(best, needed * threshold))
         return Chosen(replace(chosen.whole, grounds=unlikely, read=False))
     quotes = tuple(quote for score, quote in found if score >= threshold)
-    # a model may take the words of another company or year for those asked for
-    seen = grounds_of(prompt, quotes)
-    return Chosen(
-        Part(prompt.question, quotes, replace(seen, likelihood=max(best, needed), asked=""))
-    )
+    seen = replace(grounds_of(prompt, quotes), likelihood=max(best, needed))
+    return Chosen(Part(prompt.question, quotes, seen))
 
 
 def _around(item: CheckedPassage, rank: int, span: AnswerSpan) -> list[Quote]:

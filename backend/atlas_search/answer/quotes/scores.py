@@ -33,14 +33,12 @@ squares over 10,000 quotes of four public sets, rounded."""
 @dataclass(frozen=True)
 class Asked:
     """A question, its unit vector, and the quotes that may answer it, each with the share of the
-    question's terms that it covers as its score. `evidence` is all text of their passages, which
-    are among `passages`."""
+    question's terms that it covers as its score. Their passages are among `passages`."""
 
     question: str
     vector: NDArray[np.float32]
     quotes: Sequence[Quote]
     passages: Sequence[CheckedPassage]
-    evidence: str
 
     @cached_property
     def estimated(self) -> NDArray[np.float64]:
@@ -60,7 +58,7 @@ class Asked:
         return np.array(
             [
                 quote.score / 2
-                + KIND * kind.held(quote.text, self.evidence, self.question)
+                + KIND * kind.held(quote.text, self.question)
                 + PASSAGE * strength(self.passages, quote)
                 for quote in self.quotes
             ]
@@ -73,23 +71,25 @@ class Asked:
 
     def is_led_by_estimate(self, vectors: Mapping[str, NDArray[np.float32]]) -> bool:
         """Whether the quote that is worth most is not among those with vectors."""
-        worth = self._worth(vectors)
+        worth = self._similarity(vectors) / 2 + self.known
         return bool(len(worth)) and self.quotes[int(worth.argmax())].text not in vectors
 
     def scored(self, vectors: Mapping[str, NDArray[np.float32]]) -> list[Quote]:
-        """The quotes, each with what it is worth, from 0 to 1.6."""
-        worth = self._worth(vectors).round(6).tolist()
+        """The quotes, each with what it is worth, from 0 to 1.6, and its similarity."""
+        similarity = self._similarity(vectors)
+        worth = similarity / 2 + self.known
+        pairs = zip(worth.round(6).tolist(), similarity.round(6).tolist(), strict=True)
         return [
-            replace(quote, score=score) for quote, score in zip(self.quotes, worth, strict=True)
+            replace(quote, score=score, similarity=cosine)
+            for quote, (score, cosine) in zip(self.quotes, pairs, strict=True)
         ]
 
-    def _worth(self, vectors: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
+    def _similarity(self, vectors: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
         similarity = self.estimated.copy()
         for index, quote in enumerate(self.quotes):
             if quote.text in vectors:
                 similarity[index] = np.clip(vectors[quote.text] @ self.vector, 0.0, 1.0)
-        worth: NDArray[np.float64] = similarity / 2 + self.known
-        return worth
+        return similarity
 
 
 def score_quotes(asked: Sequence[Asked], vectors: SentenceVectors) -> list[list[Quote]]:

@@ -1,17 +1,20 @@
 """Rewriting a follow-up into a question that can be searched for by itself."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from atlas_search.answer.check.numbers import KnownNumbers, numbers_missing, numbers_of
 from atlas_search.answer.check.refusals import is_refusal
-from atlas_search.answer.follow_up.invented import invention
-from atlas_search.answer.follow_up.read import FollowUp, read_follow_up
+from atlas_search.answer.follow_up import FollowUp, read_follow_up
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.memory import remember
 from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.core.domain import MARKER_LIKE, ChatTurn
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
+from atlas_search.language.text import fold, words
 from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.query import parse_query
 
@@ -19,6 +22,10 @@ MAX_CHARACTERS = 1000
 MAX_TOKENS = 200
 
 _WHOLLY_QUOTED = re.compile('^["“]([^"“”]*)["”]$')
+# what only begins a sentence is no name, unless it is in capitals or owns something
+_NAME = re.compile(r"(?:(?<![.?!] )(?<!^)|(?=[A-Z]{2}|\w+['’]s\b))\b[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"”’)\]]+", re.IGNORECASE)
+_STEM = 4  # letters that two forms of a name share: `Canada`, `Canadian`
 
 
 @dataclass(frozen=True)
@@ -26,12 +33,14 @@ class Standalone:
     """The question a follow-up became, empty if it was left as it is; `note` says why it was.
 
     `read_as` is the question it is read as by rule, whether or not it is searched for; empty if
-    none is sure.
+    none is sure. `leans_on` is what of the question that is searched for points to something it
+    does not say.
     """
 
     question: str = ""
     note: str = ""
     read_as: str = ""
+    leans_on: str = ""
 
 
 def condense(run: AnswerRun) -> Standalone:
@@ -40,34 +49,27 @@ def condense(run: AnswerRun) -> Standalone:
     Whatever goes wrong leaves the question as it was asked, with a note.
     """
     follow_up = read_follow_up(run.question, run.request.history)
-    if not run.request.history:
-        return Standalone(note=_unsaid(follow_up))
     offered = _check(follow_up.question, run).question if follow_up.question else ""
-    if not run.request.reads_follow_ups:
+    if run.request.read_follow_ups is False:
         return Standalone(read_as=offered)
+    leans_on = follow_up.pointer or (run.question if offered else "")
+    if not run.request.history or not run.request.reads_follow_ups:
+        return Standalone(note=_unsaid(follow_up), read_as=offered, leans_on=leans_on)
     with run.tracer.span("condense", "CHAIN") as span:
         span.input(run.question)
         model = run.model if run.target.condense_followups else None
-        found = _by_model(run, model) if model else _by_rule(follow_up, offered)
+        found = _by_model(run, model) if model else Standalone(offered, _unsaid(follow_up))
         span.output(found.question or run.question)
         if found.note:
             span.warn(found.note)
-        return replace(found, read_as=offered)
+        leans_on = "" if found.question or (model and not found.note) else leans_on
+        return replace(found, read_as=offered, leans_on=leans_on)
 
 
 def _unsaid(follow_up: FollowUp) -> str:
     if not follow_up.pointer:
         return ""
-    return f"The question was not rewritten: “{follow_up.pointer}” points to something not said."
-
-
-def _by_rule(follow_up: FollowUp, offered: str) -> Standalone:
-    if offered:
-        return Standalone(offered)
-    if follow_up.pointer:
-        unclear = f"it is not clear what “{follow_up.pointer}” points to."
-        return Standalone(note=f"The question was not rewritten: {unclear}")
-    return Standalone()
+    return f"The question was not rewritten: it is not clear what “{follow_up.pointer}” points to."
 
 
 def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
@@ -100,3 +102,21 @@ def _check(written: str, run: AnswerRun) -> Standalone:
     if new := invention(text, run.question, run.request.history):
         return Standalone(note=f"The question was not rewritten: the rewriting {new}.")
     return Standalone(text)
+
+
+def invention(written: str, question: str, history: Sequence[ChatTurn]) -> str:
+    """What of `written` stands neither in the question nor in the history, as a clause: `names
+    “Menzies”, which nobody mentioned`. Empty if nothing does."""
+    if marker := MARKER_LIKE.search(written):
+        return f"holds the citation “{marker.group()}”, and a question cites nothing"
+    said = "\n".join([question, *(turn.content for turn in history)])
+    for address in _ADDRESS.findall(written):
+        if fold(address) not in fold(said):
+            return f"holds the address “{address}”, which nobody mentioned"
+    known = {word.folded[:_STEM] for word in words(said)}
+    for name in _NAME.findall(written):
+        if any(word.folded[:_STEM] not in known for word in words(name)):
+            return f"names “{name}”, which nobody mentioned"
+    for number in numbers_missing(written, [KnownNumbers(numbers_of(said))]):
+        return f"gives the number “{number}”, which nobody mentioned"
+    return ""

@@ -41,8 +41,7 @@ def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None
         with run.turn():
             chosen = _read_again(run, prompt, chooser.choose(prompt))
         readings = [_quote(place) for place in evidence.readings]
-        unknown = evidence.result.unknown_names
-        outcome = ANSWERED if readings else before_quoting(chosen, needed, unknown)
+        outcome = ANSWERED if readings else before_quoting(chosen, needed)
         _describe(span, chosen)
         if outcome is not ANSWERED:
             describe_text(span, outcome.message)

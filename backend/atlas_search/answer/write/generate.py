@@ -8,10 +8,11 @@ from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import TextFault, evidence_of, refuse
 from atlas_search.answer.prompts import Filled, prompt
+from atlas_search.answer.quotes.likelihood import names_missing
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.support.open import judge_of
 from atlas_search.answer.support.strike import strike_doubtful
-from atlas_search.answer.write.absent import absent_from, asserts_of_absent
+from atlas_search.answer.write.absent import asserts_of_absent
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.context import context_of, repair
 from atlas_search.answer.write.extract import extract
@@ -21,6 +22,9 @@ from atlas_search.core.domain import Passage
 from atlas_search.providers.chat import ChatModel
 
 ATTEMPTS = 2  # the answer, and one repair
+CITATIONS_ONLY = (
+    "Citations were checked, but not whether the cited passages support each sentence (VERIFY)."
+)
 
 _FAULTS = {
     "length": TextFault("cut_short", "The answer was cut off at MAX_TOKENS; be briefer."),
@@ -35,7 +39,7 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
 
     Raises ModelRefused and ModelUnavailable.
     """
-    absent = absent_from(run.question, evidence.passages, evidence.result.term_weights)
+    absent = names_missing(run.question, evidence.passages)
     context = _context(run, evidence, absent)
     given = evidence.passages[: context.passages]
     messages, filled = context.messages, _filled(run, given)
@@ -54,8 +58,12 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         run.tell(Restart("repair"))
         messages = repair(context.messages, relay.text, problems, given)
         filled = Filled("repair", prompt("repair"), {"problems": problems})
-    notes = tuple(f"No passage found speaks of {name}." for name in absent)
-    return replace(strike_doubtful(run, evidence, written, given), context=context, notes=notes)
+    notes = [f"No passage found speaks of {name}." for name in absent]
+    if written.support.verified_by == "citations" and written.text:
+        notes.append(CITATIONS_ONLY)
+    return replace(
+        strike_doubtful(run, evidence, written, given), context=context, notes=tuple(notes)
+    )
 
 
 def _filled(run: AnswerRun, given: Sequence[Passage]) -> Filled:

@@ -6,7 +6,7 @@ Search never sees it.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from atlas_search.answer.follow_up.read import CHARACTERS_READ, TURNS_READ
+from atlas_search.answer.follow_up import CHARACTERS_READ, TURNS_READ
 from atlas_search.answer.write.token_count import TokenCounter
 from atlas_search.core.domain import ChatTurn
 

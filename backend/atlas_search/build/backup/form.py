@@ -183,7 +183,7 @@ class Description(_Part):
         default_factory=dict, description="Metadata fields and their frequent values; not read"
     )
     answer_likelihood: float | None = Field(
-        None, ge=0, le=1, description="Likelihood that quotes need to be an answer"
+        None, ge=0, le=1, description="Written by earlier versions; not read"
     )
     calibration: Mapping[str, Any] | None = Field(None, description="What `atlas calibrate` found")
     version: str = Field("", description="The version of the collection; not read")

@@ -101,7 +101,6 @@ def _load(
             Plan(place(documents), _source_rows(export, description), 0),
             {c.id: c.label for c in description.corpora if c.label not in ("", label_of(c.id))},
             _origins(description, documents),
-            description.answer_likelihood,
             _calibration(description) if is_same else None,
         )
         site = Site(folder, None, staging, embedder, progress, fresh=True)

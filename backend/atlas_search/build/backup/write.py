@@ -159,7 +159,6 @@ def _describe(manifest: Manifest, sources: int, export: NewExport) -> form.Descr
         embedding=_part(form.ModelPart, said["embedding"]),
         origins={name: _part(form.OriginPart, each) for name, each in said["origins"].items()},
         fields=said["fields"],
-        answer_likelihood=manifest.answer_likelihood,
         calibration=said["calibration"],
         version=manifest.version,
         created=manifest.created,

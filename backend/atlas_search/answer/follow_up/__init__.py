@@ -1,1 +1,0 @@
-"""Questions that point back to what was said before, by rules on English words."""
