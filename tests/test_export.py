@@ -116,6 +116,8 @@ def test_no_text_becomes_markup_in_markdown(content: str) -> None:
 
 
 @given(TEXTS)
+@example("&GT;")
+@example("&amp;")
 def test_no_address_ends_its_link_in_markdown(content: str) -> None:
     url = f"https://x.test/{content}"
     assume(is_link(url))

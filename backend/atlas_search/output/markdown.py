@@ -25,6 +25,7 @@ _AT_START = re.compile(r"^([-+]|\d+(?=[.)]))")
 # from the first blank on, or a long run of them takes quadratic time
 _MARKER = re.compile(rf"(?<!\s)\s*+{MARKER.pattern}")
 _NO_LINK = re.compile(r"[^\w%/:?#@!$&'*+,;=.~-]", re.ASCII)
+_NAMED = re.compile(r"&(?=#?\w+;)")
 
 
 def markdown(answers: Sequence[AnswerDocument], base: Base) -> str:
@@ -191,5 +192,7 @@ def _footer(answer: AnswerDocument) -> str:
 
 
 def _link(url: str) -> str:
-    """`url` without characters that could end the link; they are percent-encoded."""
-    return _NO_LINK.sub(lambda m: "".join(f"%{b:02X}" for b in m[0].encode()), one_line(url))
+    """`url` without characters that could end the link, which are percent-encoded, and with nothing
+    that Markdown would read as the name of a character: `&GT;`."""
+    kept = _NO_LINK.sub(lambda m: "".join(f"%{b:02X}" for b in m[0].encode()), one_line(url))
+    return _NAMED.sub("&amp;", kept)
