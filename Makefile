@@ -26,7 +26,7 @@ PEERS = chromadb langchain-chroma langchain-classic langchain-community rank-bm2
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth browser eval clean
+.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -143,6 +143,9 @@ bench-answers: install-test store ## Measure what answers cost beside the model,
 
 bench-truth: install-test ## Measure whether answers are right; DATA=folder of public test sets
 	$(BIN)/python -m tests.benchmarks.truth --data $(DATA)
+
+bench-model: install-test store ## Measure how well a model answers; MODEL_URL=its server, up to /v1
+	$(BIN)/python -m tests.benchmarks.model --url $(MODEL_URL) $(if $(MODEL),--model $(MODEL))
 
 bench-calibration: install-test ## Measure when to abstain; DATA=folder of public test sets
 	$(BIN)/python -m tests.benchmarks.calibration --data $(DATA)

@@ -21,6 +21,7 @@ from atlas_search.output.replay import replay
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
+from tests.chat_server import Reply
 from tests.exporting import LINK, answer, bibtex_entries, citation, csl_items, refused, rows, text
 from tests.harbours import FEE, harbours
 from tests.lighthouses import LIT, NOT_HELD, WHEN, WHEN_FROM_DUNEDIN, lighthouses
@@ -181,10 +182,9 @@ def test_sentences_that_stand_in_for_a_model_and_do_not_answer_are_not_said_to(
     services: Services,
 ) -> None:
     with answered_by("openai", services) as (own, server):
-        server.says("NO ANSWER")
-        declined, _ = asked(
-            own, "Who dissented in Plessy v. Ferguson?", strong_evidence=0.0, answer_likelihood=1.0
-        )
+        server.then(*[Reply(500)] * 9)
+        question, fallback = "Who dissented in Plessy v. Ferguson?", "extractive"
+        declined, _ = asked(own, question, answer_likelihood=1.0, llm_fallback=fallback)
     assert (declined.outcome.code, len(declined.closest) > 0) == ("not_held", True)
     (note,) = [line for line in printed(declined) if "own sentences" in line]
     assert note.startswith("  Note: Neither a language model nor the sources' own sentences answer")

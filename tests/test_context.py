@@ -81,6 +81,7 @@ def test_the_best_passages_that_fit_are_given() -> None:
     messages, counts = context(passages, 100 + sizes[0])
     assert counts == (1, 2, sizes[0])  # none after one that does not fit
     assert [message.role for message in messages] == ["system", "user"]
+    assert messages[-1].content.startswith("Question: Why?\n\n<passage ")
     assert messages[-1].content.endswith("Citation tokens: [uk.a p3]\n\nQuestion: Why?")
 
 

@@ -17,7 +17,7 @@ from tests.slow_model import TOKEN
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 SENTENCE = "The council lost its claim for libel {}."
-STRONG, WEAK = {"strong_evidence": 0.1}, {"strong_evidence": 1.0}
+UNLIKELY = {"answer_likelihood": 1.0}
 
 Both = tuple[Services, ChatServer]
 
@@ -102,6 +102,7 @@ def test_a_sentence_without_a_citation_is_repaired_or_blocked(both: Both) -> Non
 @pytest.mark.parametrize(
     "refusal",
     [
+        "The passages do not say.",
         "NO ANSWER",
         "I'm sorry, but the provided passages do not contain information about this.",
         "I don't know.",
@@ -111,18 +112,18 @@ def test_a_sentence_without_a_citation_is_repaired_or_blocked(both: Both) -> Non
 def test_a_refusal_is_no_answer_and_none_of_it_is_sent(both: Both, refusal: str) -> None:
     services, server = both
     server.says(refusal)
-    answer, events = asked(services, QUESTION, **WEAK)
+    answer, events = asked(services, QUESTION, **UNLIKELY)
     assert (answer.outcome.decision, answer.outcome.code) == ("ABSTAIN", "model_refused")
     assert answer.text == ""
     assert answer.verification.citations == ()
     assert texts(events) == ""  # the denial came with the last of its opening words
-    assert 0 < answer.outcome.numbers["evidence"] < answer.outcome.numbers["strong"] == 1.0
+    assert 0 < answer.outcome.numbers["evidence"] < 1
 
 
-def test_a_refusal_against_strong_evidence_is_overruled_and_marked(both: Both) -> None:
+def test_a_refusal_beside_likely_quotes_gives_them_and_says_so(both: Both) -> None:
     services, server = both
     server.says("I don't know.")
-    answer, events = asked(services, QUESTION, **STRONG)
+    answer, events = asked(services, QUESTION)
     assert answer.outcome.decision == "ANSWER"
     assert answer.writer.provider == "extractive"
     assert answer.writer.fallback is not None
@@ -250,7 +251,7 @@ def test_passages_beyond_the_budget_are_left_out_and_counted(both: Both) -> None
 def test_a_denial_is_shown_only_once_it_is_known_to_be_no_refusal(both: Both) -> None:
     services, server = both
     server.then(Says("The date ", "is ", "not given ", "in the ", "provided passages."))
-    answer, events = asked(services, QUESTION, **WEAK)
+    answer, events = asked(services, QUESTION, **UNLIKELY)
     assert answer.outcome.code == "model_refused"
     assert texts(events) == ""  # the denial came with the last of its opening words
     server.then(Says("It was ", "not ", "given ", "up ", f"{first_token(server.requests[0])}."))

@@ -154,14 +154,17 @@ def _all_sets(
 
 
 def _own(stack: ExitStack, path: Path, collection: Path, embedder: Remembering) -> Questions:
-    atlas = stack.enter_context(_opened(collection, embedder))
+    return Questions(path.stem, own_cases(path), stack.enter_context(_opened(collection, embedder)))
+
+
+def own_cases(path: Path) -> list[Case]:
+    """The questions of a file of `--asked`, without those that follow another."""
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-    cases = [
+    return [
         Case(q["question"], "all", {}, bool(q["answerable"]), _holds_keys(q["keys"]))
         for q in lines
         if not q.get("follows")
     ]
-    return Questions(path.stem, cases, atlas)
 
 
 def _holds_keys(keys: Sequence[Sequence[str]]) -> Right:
@@ -185,7 +188,12 @@ def _opened(folder: Path, embedder: Remembering) -> Atlas:
 
 def _bundled(stack: ExitStack, demo: Path, embedder: Remembering) -> Questions:
     atlas = stack.enter_context(_opened(demo / "atlas_demo", embedder))
-    cases = [
+    return Questions("bundled", bundled_cases(), atlas)
+
+
+def bundled_cases(split: str = "") -> list[Case]:
+    """The bundled labels, of one `split` or of both."""
+    return [
         Case(
             label.question,
             "all",
@@ -193,9 +201,8 @@ def _bundled(stack: ExitStack, demo: Path, embedder: Remembering) -> Questions:
             label.answerable,
             _cites(label.gold_document_ids, lambda p: p.document_id),
         )
-        for label in load_labels(bundled_folder("samples") / "labels.jsonl")
+        for label in load_labels(bundled_folder("samples") / "labels.jsonl", split)
     ]
-    return Questions("bundled", cases, atlas)
 
 
 def _cites(gold: frozenset[str], source_of: Callable[[Any], str]) -> Right:

@@ -69,7 +69,6 @@ def test_the_root_says_how_it_was_to_be_answered_and_from_what(
         "history_turns": 0,
         "streamed": False,
         "fallback": "none",
-        "strong_evidence": target.strong_evidence,
         "collection": manifest.collection,
         "collection_version": manifest.version,
         "chunk_size": str(origin.size),

@@ -65,7 +65,7 @@ def test_evidence_that_is_too_weak(both: Both, norport: Atlas) -> None:
 def test_a_model_that_finds_no_answer(both: Both, norport: Atlas) -> None:
     services, server = both
     server.says("NO ANSWER")
-    answer, _ = asked(services, QUESTION, strong_evidence=1.0)
+    answer, _ = asked(services, QUESTION)
     assert answer.outcome.code == "model_refused"
     assert shows_what_is_closest(norport, answer)
 

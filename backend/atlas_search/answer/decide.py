@@ -12,11 +12,13 @@ from atlas_search.search.extent.dates import Dates
 from atlas_search.search.extent.extent import Extent
 from atlas_search.search.result import SearchResult
 
-DEFAULT_THRESHOLD = 0.334
-"""Evidence needed where neither the target nor a calibration says otherwise.
+DEFAULT_THRESHOLD = 0.25
+"""Evidence a language model needs where neither the target nor a calibration says otherwise.
 
-Chosen on the bundled development labels, whose unanswerable questions are hard ones.
+It leaves out what is about another subject; whether the passages answer is for the model to say.
 """
+RISKY_THRESHOLD = 0.334
+"""The same for a question with one of the target's words of RISK."""
 
 _SHOWN = 200  # characters of the nearest quote
 
@@ -146,13 +148,12 @@ def after_writing(
     return ANSWERED
 
 
-def refuse(result: SearchResult, threshold: float) -> Outcome:
-    """The model found no answer in the passages, and they are not strong enough to overrule it."""
+def refuse(result: SearchResult) -> Outcome:
+    """The model found no answer in the passages, and no quote of them is likely one."""
     return _abstain(
         "model_refused",
         "The language model found no answer in the passages.",
         evidence=evidence_of(result),
-        strong=threshold,
     )
 
 

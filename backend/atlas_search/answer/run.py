@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from atlas_search.answer.answer import Emit, Event, Writer
 from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.conflicts import Contradiction
+from atlas_search.answer.decide import RISKY_THRESHOLD
 from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import Citation, Passage
@@ -65,7 +66,7 @@ class AnswerRun:
     def threshold(self) -> float:
         """The evidence an answer needs."""
         needed = self.answerer.threshold(self.target)
-        return max(needed, self.target.strong_evidence) if self.is_risky and self.model else needed
+        return max(needed, RISKY_THRESHOLD) if self.is_risky and self.model else needed
 
     @property
     def likelihood(self) -> float:

@@ -40,7 +40,6 @@ def describe_request(span: Span, run: AnswerRun) -> None:
         citation_limit=target.citation_limit,
         answer_threshold=run.threshold,
         answer_likelihood=run.likelihood,
-        strong_evidence=target.strong_evidence,
     )
     describe_collection(span, run.answerer.searcher.store.manifest)
     span.metadata(_metadata(run))

@@ -184,7 +184,7 @@ class Target(BaseModel):
         ge=0,
         le=1,
         description="Mean of the best cosine and the best `fused` score needed for an answer; "
-        "empty: the one calibrated for the collection, else 0.334 for a language model, 0 for the "
+        "empty: the one calibrated for the collection, else 0.25 for a language model, 0 for the "
         "sources' own sentences",
     )
     answer_likelihood: Share | None = Field(
@@ -198,14 +198,7 @@ class Target(BaseModel):
     risk: str = Field(
         "",
         description="Words, with commas between; a question with one of them needs a likely "
-        "answer, or for a language model evidence from STRONG_EVIDENCE on",
-    )
-    strong_evidence: Share = Field(
-        0.55,
-        ge=0,
-        le=1,
-        description="The same mean from which a language model that finds no answer is overruled: "
-        "the sources' own sentences answer",
+        "answer, or for a language model evidence of 0.334",
     )
     answer_sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer")
     citation_limit: int = Field(

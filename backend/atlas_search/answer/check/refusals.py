@@ -1,6 +1,6 @@
 """Telling a model's refusal from an answer: one sentinel, and a short list of other ways to say it.
 
-The prompt asks for `NO ANSWER`. A refusal that is not recognised does no harm: without a citation
+The prompt asks for SENTINEL. A refusal that is not recognised does no harm: without a citation
 no text is sent, so it is repaired and then blocked. Of 98 phrasings the list knows the 77 that
 `tests/test_refusals.py` lists first; 400 lines of patterns in five languages knew all.
 """
@@ -10,7 +10,7 @@ import re
 from atlas_search.answer.check.markers import Languages, MarkedSentence, stretches
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 
-SENTINEL = "NO ANSWER"
+SENTINEL = "The passages do not say."
 
 _NOT = r"(?: not|n't)"
 _PASSAGES = (

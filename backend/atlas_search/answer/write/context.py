@@ -75,5 +75,6 @@ def _user(
 ) -> str:
     quoted = "\n\n".join(blocks)
     said = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
-    parts = (quoted, f"Citation tokens: {tokens_of(passages)}", said, f"Question: {question}")
+    asked = f"Question: {question}"  # twice: a small model forgets what it reads first, or last
+    parts = (asked, quoted, f"Citation tokens: {tokens_of(passages)}", said, asked)
     return "\n\n".join(filter(None, parts))

@@ -24,14 +24,16 @@ from atlas_search.search.result import SearchResult
 MOST_CLOSEST = 3
 
 
-def extract(run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None) -> Written:
+def extract(
+    run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None, needed: float = 0.0
+) -> Written:
     """The best quotes, each with its token; `fallback` says why they stand in for a model's text.
 
-    Declined if they are not likely to hold what is asked for. Where the sources read the question
-    in several ways, each reading is quoted.
+    Declined if they are less likely than the target asks, or `needed` in [0, 1], to hold what is
+    asked for. Where the sources read the question in several ways, each reading is quoted.
     """
     prompt = _context(run, evidence)
-    chooser, needed = run.answerer.quotes, run.likelihood
+    chooser, needed = run.answerer.quotes, max(needed, run.likelihood)
     by = replace(run.writer(chooser.name, chooser.model, attempts=1), fallback=fallback)
     nobody = replace(by, attempts=0)
     with run.tracer.span("generate", "LLM") as span:

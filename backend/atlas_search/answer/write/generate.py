@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 from atlas_search.answer.answer import Context, Fallback, Restart, Writer
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.conflicts import find_concealed
-from atlas_search.answer.decide import TextFault, evidence_of, refuse
+from atlas_search.answer.decide import ANSWERED, TextFault, refuse
 from atlas_search.answer.prompts import Filled, prompt
-from atlas_search.answer.quotes.likelihood import names_missing
+from atlas_search.answer.quotes.likelihood import LIKELY, names_missing
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.support.open import judge_of
 from atlas_search.answer.support.strike import strike_doubtful
@@ -33,7 +33,7 @@ _FAULTS = {
 
 
 def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
-    """The model's answer; the sources' own sentences if it finds none where they are strong.
+    """The model's answer; quotes if it finds none where they are likely one.
 
     What a judge doubts, where the target has one, is repaired too, and struck if it stays doubtful.
 
@@ -48,7 +48,7 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         done = call_model(run, model, messages, filled=filled, attempt=attempt, pass_on=relay.add)
         writer = run.writer(model.name, done.ended.model, attempt)
         if is_refusal(relay.text):
-            return replace(_overrule_or_refuse(run, evidence, relay, writer), context=context)
+            return replace(_quote_or_refuse(run, evidence, relay, writer), context=context)
         relay.finish()
         fault = _FAULTS.get(done.ended.reason) or asserts_of_absent(absent, relay.verification)
         written = judge_text(run, evidence, relay, writer, fault, judge_of(run, model))
@@ -96,20 +96,17 @@ def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Con
         return context
 
 
-def _overrule_or_refuse(
-    run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer
-) -> Written:
-    """The model finds no answer: what the sources say themselves, if they speak clearly."""
+def _quote_or_refuse(run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer) -> Written:
+    """The model finds no answer: quotes, if they are called likely."""
     if relay.sent:
         run.tell(Restart("refused"))
-    strong, found = run.target.strong_evidence, evidence_of(evidence.result)
-    if found < strong:
-        return Written("", NOTHING, refuse(evidence.result, strong), writer)
-    reason = (
-        f"{writer.model} found no answer, but the evidence is {found:.2f}; "
-        f"from {strong:.2f} the sources' own sentences answer."
+    reason = f"{writer.model} found no answer, but these sentences are likely to hold one."
+    quotes = extract(
+        run, replace(evidence, readings=()), Fallback("model_refused", reason), needed=LIKELY
     )
-    return extract(run, evidence, Fallback("model_refused", reason))
+    if quotes.outcome is ANSWERED:
+        return quotes
+    return Written("", NOTHING, refuse(evidence.result), writer, closest=quotes.closest)
 
 
 def _problems(evidence: Evidence, written: Written) -> list[str]:
