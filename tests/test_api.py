@@ -260,7 +260,8 @@ def test_a_question_about_now_is_not_answered_from_superseded_sources(
     assert "legal_uk.r-v-ghosh-1982" not in {c["document_id"] for c in now["citations"]}
     then = ask(client, question="What two-stage test of dishonesty did R v Ghosh lay down?")
     assert "legal_uk.r-v-ghosh-1982" in {c["document_id"] for c in then["citations"]}
-    assert any("superseded by ivey" in warning for warning in then["validation"]["warnings"])
+    warnings = then["validation"]["warnings"]
+    assert any("superseded by Ivey v Genting" in warning for warning in warnings)
 
 
 def test_explain_lists_every_candidate_with_its_legs_and_signals(client: FlaskClient) -> None:

@@ -167,6 +167,14 @@ def test_citing_a_superseded_source_is_a_warning() -> None:
     assert verification.valid
 
 
+def test_what_took_its_place_is_named_by_its_title_once_in_an_answer() -> None:
+    old = replace(GIVEN[0], title="Old Act", metadata={"superseded_by": "new-act"})
+    new = replace(old, document_id=f"{old.corpus}.new-act", title="New Act", metadata={})
+    verification = verify(f"The sky is blue. {MARKER} It is so. {MARKER}", [old, new], 5)
+    (warning,) = [said for said in verification.warnings if "superseded" in said]
+    assert warning == "Sentence 1 cites Old Act, which was superseded by New Act."
+
+
 def test_more_places_than_the_citation_limit_are_an_error() -> None:
     answer = f"Grass is green. {MARKER} The sky is blue. {MARKER} Snow is white. {MARKER}"
     assert check(answer, citation_limit=3).valid

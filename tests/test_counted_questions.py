@@ -6,6 +6,7 @@ import pytest
 
 from atlas_search.answer.counted import asks_about_collection, words_asked_for
 from atlas_search.atlas import Atlas
+from atlas_search.core.domain import ChatTurn
 from atlas_search.services import Services
 from tests.places import ROOT
 
@@ -120,6 +121,19 @@ def test_what_the_collection_holds_is_told_from_its_manifest(
     for corpus in services.store.corpora:
         assert f"{corpus.label}, {corpus.documents} documents" in message
     assert (said["citations"], said["closest"], said["passages"]) == ([], [], [])
+
+
+def test_in_a_conversation_it_is_the_collection_only_after_a_question_about_that(
+    services: Services,
+) -> None:
+    def code(question: str, before: str) -> str:
+        history = [ChatTurn("user", before), ChatTurn("assistant", "So it is.")]
+        found = Atlas(services).ask(question, history=history, read_follow_ups=True)
+        return found.outcome.code
+
+    assert code("What is in this collection?", "Who decided Plessy v. Ferguson?") == "collection"
+    assert code("Which years does it cover?", "What is in this collection?") == "collection"
+    assert code("Which years does it cover?", "What is the Human Rights Act?") != "collection"
 
 
 def test_of_a_part_of_the_collection_that_part_is_told(services: Services) -> None:

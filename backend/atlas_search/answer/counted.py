@@ -6,9 +6,11 @@ the 184 labelled questions about the bundled corpora none is taken for one.
 """
 
 import re
+from collections.abc import Sequence
 
 from atlas_search.answer.answer import Counted
 from atlas_search.answer.run import AnswerRun
+from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuery
 from atlas_search.words.flow import count_hits
 from atlas_search.words.query import parse
@@ -50,7 +52,7 @@ _ABOUT_COLLECTION = [
         f"describe {_IT}",
         f"(?:which|what) (?:{_TEXTS}|corpora) (?:are (?:there )?in {_IT}|do you have|does {_IT} "
         "(?:hold|contain|have))",
-        f"(?:which|what) (?:years?|period|time span|dates) (?:does|do) (?:it|{_IT}) cover",
+        f"(?:which|what) (?:years?|period|time span|dates) (?:does|do) (?:(?P<it>it)|{_IT}) cover",
         f"how (?:big|large) is {_IT}",
         f"how many (?:{_TEXTS}|corpora) (?:are (?:there )?in {_IT}|"
         f"does {_IT} (?:hold|contain|have))",
@@ -73,10 +75,17 @@ _DESCRIBES = re.compile(
 MOST_WORDS = 4  # without quotation marks; more are no phrase that stands anywhere
 
 
-def asks_about_collection(question: str) -> bool:
-    """Whether a question asks what the collection holds, or which years it covers."""
+def asks_about_collection(question: str, history: Sequence[ChatTurn] = ()) -> bool:
+    """Whether a question asks what the collection holds, or which years it covers.
+
+    In a conversation `it` is the collection only if the question before was about that.
+    """
     asked = " ".join(question.split())
-    return any(form.fullmatch(asked) for form in _ABOUT_COLLECTION)
+    found = next(filter(None, (form.fullmatch(asked) for form in _ABOUT_COLLECTION)), None)
+    if found is None:
+        return False
+    before = [turn.content for turn in history if turn.role == "user"]
+    return not (before and found.groupdict().get("it")) or asks_about_collection(before[-1])
 
 
 def words_asked_for(question: str) -> str:

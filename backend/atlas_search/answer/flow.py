@@ -72,11 +72,12 @@ def answer_question(run: AnswerRun) -> Answer:
 
 
 def _anew(run: AnswerRun, span: Span) -> Answer:
-    standalone = condense(run)
+    about_collection = asks_about_collection(run.question, run.request.history)
+    standalone = Standalone() if about_collection else condense(run)
     asked = run.asking(standalone.question) if standalone.question else run
     found = (
-        _ask_back(asked, standalone)
-        or _describe(asked)
+        (_describe(run) if about_collection else None)
+        or _ask_back(asked, standalone)
         or _count(asked)
         or (_compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked))
     )
@@ -95,10 +96,8 @@ def _ask_back(run: AnswerRun, standalone: Standalone) -> _Found | None:
     return _Found(not_written(run, outcome), result.kept_only())
 
 
-def _describe(run: AnswerRun) -> _Found | None:
-    """What the collection holds, if the question asks that."""
-    if not asks_about_collection(run.question):
-        return None
+def _describe(run: AnswerRun) -> _Found:
+    """What the collection holds."""
     with run.turn():
         result = search(run.search_run())
     run.tell(References(()))

@@ -1,6 +1,7 @@
 """Which document took the place of another, as their metadata say."""
 
 import re
+from collections.abc import Iterable
 
 from atlas_search.core.domain import Passage
 
@@ -12,9 +13,11 @@ def is_superseded(passage: Passage) -> bool:
     return "superseded_by" in passage.metadata
 
 
-def successors_of(passage: Passage) -> str:
-    """What took its place, for people; empty if nothing did."""
-    return ", ".join(_named(passage, "superseded_by"))
+def successors_of(passage: Passage, others: Iterable[Passage]) -> str:
+    """What took its place, for people: by its title if it is among `others`, else as the metadata
+    name it; empty if nothing did."""
+    titles = dict.fromkeys(other.title for other in others if took_over(other, passage))
+    return ", ".join(titles or _named(passage, "superseded_by"))
 
 
 def took_over(new: Passage, old: Passage) -> bool:

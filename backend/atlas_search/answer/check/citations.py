@@ -1,7 +1,7 @@
 """Verifying citations: every marker must name a passage the answer was written from."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from atlas_search.answer.check.checks import (
@@ -77,6 +77,8 @@ class Checker:
         for passage in given:
             self._read.setdefault(passage.marker, []).append(ReadPassage(passage, effort))
         self._sources = SourceWords([r for found in self._read.values() for r in found], usual)
+        self._given = given
+        self._told_superseded: set[str] = set()
         # overlapping passages share a place
         self._places: dict[tuple[str, int, int], Citation] = {}
 
@@ -108,8 +110,19 @@ class Checker:
             grounded=bool(citations),
             caveat=caveat,
             errors=tuple(errors),
-            warnings=tuple(_warnings(read, citations, cited, excused=excused)),
+            warnings=(
+                *_warnings(read, citations, cited, excused=excused),
+                *self._superseded(citations),
+            ),
         )
+
+    def _superseded(self, citations: Sequence[Citation]) -> Iterator[str]:
+        """What it cites that another document took the place of, each document once an answer."""
+        for passage in (citation.passage for citation in citations):
+            successors = successors_of(passage, self._given)
+            if successors and passage.document_id not in self._told_superseded:
+                self._told_superseded.add(passage.document_id)
+                yield f"cites {passage.title}, which was superseded by {successors}."
 
     def _faults(
         self, sentence: ReadSentence, markers: Sequence[str], cited: Sequence[ReadPassage]
@@ -174,9 +187,4 @@ def _warnings(
     found = ["has no citation."] if excused else []
     if citations:
         found += missing_support(read, cited)
-    found += [
-        f"cites {citation.passage.title}, which was superseded by {successors}."
-        for citation in citations
-        if (successors := successors_of(citation.passage))
-    ]
     return found
