@@ -91,6 +91,21 @@ def test_what_is_invented_twice_is_blocked(both: Both) -> None:
     assert len(server.requests) == 2
 
 
+def test_likely_quotes_stand_in_for_what_is_blocked_where_the_target_has_them(both: Both) -> None:
+    services, server = both
+    server.says("A council may sue [legal_uk.invented p9].")
+    answer, events = asked(services, QUESTION, llm_fallback="extractive")
+    assert answer.outcome.decision == "ANSWER"
+    assert answer.writer.fallback is not None
+    assert answer.writer.fallback.code == "model_blocked"
+    assert "invented" not in answer.text
+    last = max(number for number, event in enumerate(events) if isinstance(event, Restart))
+    assert texts(events[last:]).strip() == answer.text
+    unlikely = {"llm_fallback": "extractive", "answer_likelihood": 1.0}
+    answer, _ = asked(services, QUESTION, **unlikely)
+    assert (answer.outcome.decision, answer.text) == ("BLOCK", "")
+
+
 def test_a_sentence_without_a_citation_is_repaired_or_blocked(both: Both) -> None:
     services, server = both
     server.says(lambda request: f"{cited(request)} Councils are public bodies.")

@@ -71,7 +71,7 @@ Emit = Callable[[Event], None]
 class Fallback:
     """Why the sources' own sentences stand in for a model's: a fixed word, and a sentence."""
 
-    code: Literal["model_refused", "model_unavailable", "model_unusable"]
+    code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"]
     message: str
 
 

@@ -106,7 +106,9 @@ class UsageOut(Sent):
 class FallbackOut(Sent):
     """Why the sources' own sentences stand in for a language model's."""
 
-    code: Literal["model_refused", "model_unavailable", "model_unusable"] = "model_unusable"
+    code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"] = (
+        "model_unusable"
+    )
     message: str
 
 

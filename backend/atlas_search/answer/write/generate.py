@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from typing import Literal
 
 from atlas_search.answer.answer import Context, Fallback, Restart, Writer
 from atlas_search.answer.check.refusals import is_refusal
@@ -58,6 +59,11 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         run.tell(Restart("repair"))
         messages = repair(context.messages, relay.text, problems, given)
         filled = Filled("repair", prompt("repair"), {"problems": problems})
+    if written.outcome.decision == "BLOCK" and run.target.llm_fallback == "extractive":
+        run.tell(Restart("fallback"))
+        quotes = _likely_quotes(run, evidence, "model_blocked", "wrote what cannot be verified")
+        if quotes.outcome is ANSWERED:
+            return replace(quotes, context=context)
     notes = [f"No passage found speaks of {name}." for name in absent]
     if written.support.verified_by == "citations" and written.text:
         notes.append(CITATIONS_ONLY)
@@ -100,13 +106,21 @@ def _quote_or_refuse(run: AnswerRun, evidence: Evidence, relay: Relay, writer: W
     """The model finds no answer: quotes, if they are called likely."""
     if relay.sent:
         run.tell(Restart("refused"))
-    reason = f"{writer.model} found no answer, but these sentences are likely to hold one."
-    quotes = extract(
-        run, replace(evidence, readings=()), Fallback("model_refused", reason), needed=LIKELY
-    )
+    quotes = _likely_quotes(run, evidence, "model_refused", "found no answer")
     if quotes.outcome is ANSWERED:
         return quotes
     return Written("", NOTHING, refuse(evidence.result), writer, closest=quotes.closest)
+
+
+def _likely_quotes(
+    run: AnswerRun,
+    evidence: Evidence,
+    code: Literal["model_refused", "model_blocked"],
+    did: str,
+) -> Written:
+    """Quotes in place of the model, which `did` something else, if they are called likely."""
+    reason = f"{run.model_name} {did}, but these sentences are likely to hold the answer."
+    return extract(run, replace(evidence, readings=()), Fallback(code, reason), needed=LIKELY)
 
 
 def _problems(evidence: Evidence, written: Written) -> list[str]:
