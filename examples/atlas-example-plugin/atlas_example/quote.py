@@ -22,7 +22,7 @@ class Quote:
         self, messages: Sequence[Message], options: ChatOptions, stop: Stop
     ) -> Generator[str | Ended, None, None]:
         found = _PASSAGE.search(messages[-1].content)
-        answer = f"{found[2].strip()} {found[1]}" if found else "NO ANSWER"
+        answer = f"{found[2].strip()} {found[1]}" if found else "The passages do not say."
         for word in re.findall(r"\S+\s*", answer):
             stop.check()
             yield word
