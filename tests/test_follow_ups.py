@@ -28,6 +28,8 @@ def said(*turns: str) -> tuple[ChatTurn, ...]:
         # he and she
         ([HOLT], "When was he killed?", "When was Harold Holt killed?"),
         ([HOLT], "Who was his successor?", "Who was Harold Holt's successor?"),
+        (["Who was Neil Davis and how did he die?"], "When was he killed?",
+         "When was Neil Davis killed?"),
         ([HOLT], "Who succeeded him?", "Who succeeded Harold Holt?"),
         ([HOLT], "Did Robert Menzies support him?", "Did Robert Menzies support Harold Holt?"),
         ([HOLT], "And when did he resign?", "When did Harold Holt resign?"),

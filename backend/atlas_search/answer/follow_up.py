@@ -69,7 +69,8 @@ _NAME = re.compile(
     rf"(?P<of> [a-z]+(?=[?.,]| {_PREPOSITION} ))?"
 )
 _TOPIC = re.compile(
-    r"(?:what|who|where) ?(?:is|was|are|were|['’]s) (?P<be>[^?.,]{2,60})|"
+    r"(?:what|who|where) ?(?:is|was|are|were|['’]s) (?P<be>[^?.,]{2,60}?)"
+    rf"(?= and {any_of(_WH)}|[?.,]|\Z)|"
     r"(?:when|why|how|where) (?:is|was|are|were) (?P<done>the [a-z][a-z -]{2,40}?) "
     r"\w+(?:ed|en|t)\W*$",
     re.IGNORECASE,
