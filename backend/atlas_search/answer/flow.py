@@ -37,7 +37,7 @@ from atlas_search.core.tracing.span import Span
 from atlas_search.providers.chat import Usage
 from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import search
-from atlas_search.search.result import SearchResult
+from atlas_search.search.result import SearchResult, WholeResult
 
 
 @dataclass(frozen=True)
@@ -72,26 +72,33 @@ def answer_question(run: AnswerRun) -> Answer:
 
 
 def _anew(run: AnswerRun, span: Span) -> Answer:
-    about_collection = asks_about_collection(run.question, run.request.history)
-    standalone = Standalone() if about_collection else condense(run)
-    asked = run.asking(standalone.question) if standalone.question else run
-    found = (
-        (_describe(run) if about_collection else None)
-        or _ask_back(asked, standalone)
-        or _count(asked)
-        or (_compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked))
-    )
+    if asks_about_collection(run.question, run.request.history):
+        standalone, found = Standalone(), _describe(run)
+    else:
+        standalone = condense(run)
+        asked = run.asking(standalone.question) if standalone.question else run
+        found = (
+            _ask_back(asked, standalone)
+            or _count(asked)
+            or (_compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked))
+        )
     run.clock.lap("total")
     return _answer(run, standalone, found, span)
+
+
+def _search(run: AnswerRun) -> WholeResult:
+    """What is found for the question, told to who listens."""
+    with run.turn():
+        result = search(run.search_run())
+    run.tell(References(result.passages))
+    return result
 
 
 def _ask_back(run: AnswerRun, standalone: Standalone) -> _Found | None:
     """What is meant, if the question leans on what was said and no model reads that."""
     if not standalone.leans_on or run.model:
         return None
-    with run.turn():
-        result = search(run.search_run())
-    run.tell(References(result.passages))
+    result = _search(run)
     outcome = leans_on(standalone.leans_on, standalone.read_as)
     return _Found(not_written(run, outcome), result.kept_only())
 
@@ -110,9 +117,7 @@ def _count(run: AnswerRun) -> _Found | None:
     counted = count_asked_for(run)
     if counted is None:
         return None
-    with run.turn():
-        result = search(run.search_run())
-    run.tell(References(result.passages))
+    result = _search(run)
     outcome = asks_for_count(
         counted.words,
         hits=counted.hits,
@@ -124,9 +129,7 @@ def _count(run: AnswerRun) -> _Found | None:
 
 def _answer_once(run: AnswerRun) -> _Found:
     """One answer from all corpora."""
-    with run.turn():
-        result = search(run.search_run())
-    run.tell(References(result.passages))
+    result = _search(run)
     outcome = before_writing(result, run.threshold)
     if outcome is not ANSWERED:
         return _Found(not_written(run, outcome), result.kept_only())

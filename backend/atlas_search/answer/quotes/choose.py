@@ -20,6 +20,7 @@ from atlas_search.answer.quotes.likelihood import (
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.answer.quotes.scores import PASSAGE, Asked, score_quotes, strength
 from atlas_search.answer.quotes.vectors import SentenceVectors
+from atlas_search.answer.superseded import is_superseded
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.language.english import AUXILIARIES, NUMBERS, SCALES, any_of, stems
 from atlas_search.language.languages import DEFAULT_LANGUAGE
@@ -239,7 +240,7 @@ def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
     how things stand now."""
     if not _CURRENT.search(prompt.question):
         return prompt.passages
-    in_force = [p for p in prompt.passages if "superseded_by" not in p.passage.metadata]
+    in_force = [p for p in prompt.passages if not is_superseded(p.passage)]
     return in_force or prompt.passages
 
 

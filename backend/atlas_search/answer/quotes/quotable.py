@@ -157,9 +157,7 @@ def _join_lists(text: str, spans: Sequence[TextSpan]) -> Iterator[TextSpan]:
 
 def _goes_on(text: str, last: TextSpan, span: TextSpan) -> bool:
     said, following = text[last.start : last.end], text[span.start : span.end]
-    if _HEADING.match(said) or len(said.split()) < MIN_WORDS:
-        return False
-    if _ENDED.search(said):
+    if _HEADING.match(said) or _ENDED.search(said) or len(said.split()) < MIN_WORDS:
         return False
     if bullet := _BULLET.match(following):
         following = following[bullet.end() :]

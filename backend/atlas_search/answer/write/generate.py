@@ -20,6 +20,7 @@ from atlas_search.answer.write.extract import extract
 from atlas_search.answer.write.relay import Relay
 from atlas_search.answer.written import NOTHING, Written, judge_text
 from atlas_search.core.domain import Passage
+from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.providers.chat import ChatModel
 
 ATTEMPTS = 2  # the answer, and one repair
@@ -40,7 +41,9 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
 
     Raises ModelRefused and ModelUnavailable.
     """
-    absent = names_missing(run.question, evidence.passages)
+    # a name has other forms in other languages
+    english = all(passage.language == DEFAULT_LANGUAGE for passage in evidence.passages)
+    absent = names_missing(run.question, evidence.passages) if english else ()
     context = _context(run, evidence, absent)
     given = evidence.passages[: context.passages]
     messages, filled = context.messages, _filled(run, given)
