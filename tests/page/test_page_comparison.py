@@ -55,10 +55,10 @@ def test_one_corpus_alone_cannot_be_compared(page: Page) -> None:
     assert sent.value.post_data_json["mode"] == "answer"
 
 
-def test_sources_that_disagree_are_listed_with_both_places(page: Page) -> None:
+def test_a_source_that_was_superseded_is_listed_with_both_places(page: Page) -> None:
     ask(page, "Is separate but equal lawful?")
     conflicts = latest(page).locator("details.conflicts")
-    expect(conflicts.locator("summary")).to_have_text("The sources disagree")
+    expect(conflicts.locator("summary")).to_have_text("A source has taken the place of another")
     expect(conflicts).to_contain_text("superseded by Brown v. Board of Education")
     expect(conflicts).to_contain_text("The answer cites one side only.")
     for title in ("Plessy v. Ferguson", "Brown v. Board of Education"):
