@@ -54,6 +54,13 @@ def chat_model(provider: str, server: ChatServer, calls: ModelCalls) -> ChatMode
     return mistral_chat(lambda: MistralApi(account), calls, _at_once)
 
 
+def with_places(text: str, answer: Answer) -> str:
+    """What a model wrote with the numbers of its passages, as Atlas passes it on."""
+    for number, item in enumerate(answer.result.valid, start=1):
+        text = text.replace(f"[{number}]", item.passage.marker)
+    return text
+
+
 def with_model(
     services: Services, model: ChatModel, calls: ModelCalls, *, kept: bool = True
 ) -> Services:

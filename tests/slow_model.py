@@ -7,8 +7,8 @@ from collections.abc import Generator, Sequence
 from atlas_search.core.stop import Stop
 from atlas_search.providers.chat import ChatOptions, Ended, Health, Message, Usage
 
-TOKEN = re.compile(r"^(\[[^\[\]\s]+ p\d+\]) ", re.MULTILINE)
-"""At the beginning of a line of the prompt: those of the passages."""
+TOKEN = re.compile(r"^(\[(?:\d+|[^\[\]\s]+ p\d+)\]) ", re.MULTILINE)
+"""At the beginning of a line of the prompt: those of the passages, a number or a place."""
 
 
 class SlowModel:

@@ -1,8 +1,7 @@
 """Answers by language models: the real clients against local servers of their providers."""
 
-import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -11,7 +10,7 @@ from atlas_search.core.errors import Cancelled, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
 from atlas_search.providers.chat import Usage
 from atlas_search.services import Services
-from tests.answering import SERVERS, answered_by, asked
+from tests.answering import SERVERS, answered_by, asked, with_places
 from tests.chat_server import ChatServer, Cut, Gate, Hang, Reply, Request, Says, Silence
 from tests.slow_model import TOKEN
 
@@ -48,9 +47,9 @@ def test_a_cited_answer_is_sent_as_it_comes(both: Both) -> None:
     server.says(cited)
     answer, events = asked(services, QUESTION)
     assert answer.outcome.decision == "ANSWER"
-    assert answer.text == texts(events) == cited(server.requests[0])
+    assert answer.text == texts(events) == with_places(cited(server.requests[0]), answer)
     assert isinstance(events[0], References)
-    assert [type(event) for event in events].count(Token) > 5  # word by word
+    assert [type(event) for event in events].count(Token) > 3  # word by word
     (checked,) = [event for event in events if isinstance(event, Checked)]
     assert checked.sentence.grounded
     assert answer.writer.attempts == 1
@@ -240,16 +239,63 @@ def test_a_model_that_is_stopped_lets_go_at_once(both: Both) -> None:
     assert services.calls.running == 0
 
 
-def test_the_prompt_holds_the_passages_behind_their_tokens(both: Both) -> None:
+def test_the_prompt_holds_the_passages_behind_their_numbers(both: Both) -> None:
     services, server = both
     server.says(cited)
     answer, _ = asked(services, QUESTION)
     prompt = server.requests[0].prompt
-    for item in answer.result.passages:
-        if item.valid:
-            assert f"\n{item.passage.marker} {item.passage.text}\n</passage>" in prompt
-    assert "End every sentence with the citation token" in prompt
-    assert re.search(r"at most 5 different tokens", prompt)
+    for number, item in enumerate(answer.result.valid, start=1):
+        assert f"\n[{number}] {item.passage.text}\n</passage>" in prompt
+    assert "Cite at most 5 passages" in prompt
+    form = server.requests[0].body["response_format"]["json_schema"]["schema"]
+    numbers = form["properties"]["sentences"]["items"]["properties"]["passages"]["items"]["enum"]
+    assert numbers == list(range(1, answer.context.passages + 1))
+
+
+def says_first(word: str, then: str = "") -> Callable[[Request], str]:
+    """A model that answers in one word whether the passages answer, and writes only then."""
+
+    def answered(request: Request) -> str:
+        last = request.body["messages"][-1]["content"]
+        return word if last.endswith("Reply with one word: yes or no.") else then or cited(request)
+
+    return answered
+
+
+def test_a_model_that_is_asked_first_writes_only_if_the_passages_answer(both: Both) -> None:
+    services, server = both
+    server.says(says_first("Yes."))
+    answer, _ = asked(services, QUESTION, ask_first=True)
+    assert answer.outcome.decision == "ANSWER"
+    assert answer.writer.usage == Usage(22, 14)
+    first, second = (request.body["messages"] for request in server.requests)
+    assert second[: len(first)] == first  # so a server that keeps what it read reads nothing twice
+    assert second[len(first)]["content"] == "Yes."
+    server.says(says_first("no"))
+    answer, events = asked(services, QUESTION, ask_first=True, max_tokens=700, **UNLIKELY)
+    assert answer.outcome.code == "model_refused"
+    assert texts(events) == ""
+    assert len(server.requests) == 3
+    answer, _ = asked(services, QUESTION, ask_first=True, max_tokens=700)
+    assert answer.writer.fallback is not None
+    assert answer.writer.fallback.code == "model_refused"
+
+
+def test_sentences_in_the_form_asked_for_are_an_answer(both: Both) -> None:
+    services, server = both
+    said = '{"sentences": [{"text": "The council lost.", "passages": [1]}]}'
+    server.says(said)
+    answer, events = asked(services, QUESTION)
+    assert answer.text == texts(events).strip() == with_places("The council lost. [1]", answer)
+    assert answer.verification.answer_grounded
+
+
+def test_a_question_is_no_answer(both: Both) -> None:
+    services, server = both
+    server.says('{"sentences": [{"text": "Can a council sue?", "passages": [1]}]}')
+    answer, _ = asked(services, QUESTION)
+    assert answer.outcome.code == "invalid_citations"
+    assert "Sentence 1 asks, and does not answer." in answer.outcome.message
 
 
 def test_passages_beyond_the_budget_are_left_out_and_counted(both: Both) -> None:

@@ -149,7 +149,7 @@ def test_more_citations_than_the_limit_block_the_answer(
     services: Services, model: SlowModel
 ) -> None:
     model.go.release(20)
-    limited = served_by(services, model, citation_limit=1)
+    limited = served_by(services, model, citation_limit=1, max_passages_per_document=1)
     body = {"question": QUESTION}
     text = create_app(lambda: Atlas(limited)).test_client().post("/api/ask/stream", json=body).text
     assert '"decision": "BLOCK"' in text

@@ -8,7 +8,7 @@ from atlas_search.answer.answer import Answer, Checked, Event, Restart, Token
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.providers.chat import Usage
 from atlas_search.services import Services
-from tests.answering import SERVERS, answered_by, asked
+from tests.answering import SERVERS, answered_by, asked, with_places
 from tests.chat_server import ChatServer, Reply, Request, Says
 from tests.judging import (
     FALSE,
@@ -68,7 +68,7 @@ def test_what_is_supported_is_sent_as_it_was_written(both: Both) -> None:
     services, server = both
     writes(server, truth)
     answer, events = asked(services, QUESTION, **MODEL)
-    assert answer.text == truth(server.requests[0]) == kept_text(events)
+    assert answer.text == with_places(truth(server.requests[0]), answer) == kept_text(events)
     assert restarts(events) == []
     assert supports(answer) == ["supported"]
     assert answer.support.verified_by == "model"
@@ -82,7 +82,7 @@ def test_without_the_setting_no_judge_is_asked(one: Both) -> None:
     services, server = one
     writes(server, both_said)
     answer, _ = asked(services, QUESTION)
-    assert answer.text == both_said(server.requests[0])
+    assert answer.text == with_places(both_said(server.requests[0]), answer)
     assert answer.support.verified_by == "citations"
     assert supports(answer) == ["", ""]
     assert len(server.requests) == 1
@@ -92,7 +92,7 @@ def test_what_is_not_supported_is_repaired(both: Both) -> None:
     services, server = both
     writes(server, both_said, truth)
     answer, events = asked(services, QUESTION, **MODEL)
-    assert answer.text == truth(server.requests[0]) == kept_text(events)
+    assert answer.text == with_places(truth(server.requests[0]), answer) == kept_text(events)
     assert restarts(events) == ["repair"]
     assert answer.support.struck == ()
     assert answer.writer.attempts == 2
@@ -106,7 +106,7 @@ def test_what_is_still_not_supported_is_struck(both: Both) -> None:
     writes(server, both_said)
     answer, events = asked(services, QUESTION, **MODEL)
     assert answer.outcome.decision == "ANSWER"
-    assert answer.text == truth(server.requests[0]) == kept_text(events)
+    assert answer.text == with_places(truth(server.requests[0]), answer) == kept_text(events)
     assert restarts(events) == ["repair", "struck"]
     assert supports(answer) == ["supported"]
     (struck,) = answer.support.struck
@@ -160,7 +160,7 @@ def test_the_judge_sees_of_each_sentence_the_whole_passages_it_cites_and_no_othe
     services, server = one
 
     def two(request: Request) -> str:
-        first, second = tokens(request)[:2]
+        first, *_, second = tokens(request)  # of two documents
         return f"{TRUE} {first}. It was heard {second}."
 
     writes(server, two)
@@ -169,7 +169,7 @@ def test_the_judge_sees_of_each_sentence_the_whole_passages_it_cites_and_no_othe
     assert judged.body["temperature"] == 0
     assert sentences_in(judged) == {1: f"{TRUE}.", 2: "It was heard."}
     first, second = judged.prompt.split('<sentence number="2">')
-    cited = tokens(server.requests[0])[:2]
+    cited = [answer.result.valid[at].passage.marker for at in (0, answer.context.passages - 1)]
     for part, own, other in ((first, *cited), (second, *reversed(cited))):
         assert f"\n{own} " in part
         assert f"\n{other} " not in part
@@ -240,7 +240,7 @@ def test_contradictions_between_the_passages_are_listed_if_both_were_given(one: 
     services, server = one
 
     def two(request: Request) -> str:
-        first, second = tokens(request)[:2]
+        first, *_, second = tokens(request)  # of two documents
         return f"{TRUE} {first}. It was heard {second}."
 
     detail = "One says that a local authority cannot sue for libel, the other that it can."
@@ -259,7 +259,7 @@ def test_contradictions_between_the_passages_are_listed_if_both_were_given(one: 
     answer, _ = asked(services, QUESTION, **MODEL)
     (conflict,) = [each for each in answer.conflicts if each.kind == "judged"]
     assert conflict.detail == detail
-    cited = tokens(server.requests[0])[:2]
+    cited = [answer.result.valid[at].passage.marker for at in (0, answer.context.passages - 1)]
     assert [side.passage.marker for side in (conflict.first, conflict.second)] == cited
     for side in (conflict.first, conflict.second):
         start = side.start - side.passage.start
@@ -297,7 +297,7 @@ def test_a_draft_whose_citations_fail_is_not_judged(one: Both) -> None:
     answer, events = asked(services, QUESTION, **MODEL)
     assert [is_judge(request) for request in server.requests] == [False, False, True]
     assert restarts(events) == ["repair", "struck"]  # one repair is all there is
-    assert answer.text == truth(server.requests[0])
+    assert answer.text == with_places(truth(server.requests[0]), answer)
 
 
 def test_a_kept_answer_says_what_was_struck_when_it_comes_again(one: Both) -> None:

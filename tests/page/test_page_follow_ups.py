@@ -51,7 +51,9 @@ def test_a_later_follow_up_points_to_what_the_one_before_was_read_as(page: Page)
 def test_a_question_that_points_to_nothing_said_is_told_so(page: Page) -> None:
     ask(page, "Can he sue a newspaper for libel?")
     expect(latest(page).locator(".read-as")).to_have_count(0)
-    expect(latest(page).locator(".retrieval .notes")).to_contain_text("it is not clear what “he” points to")
+    expect(latest(page).locator(".retrieval .notes")).to_contain_text(
+        "it is not clear what “he” points to"
+    )
 
 
 def test_the_reading_of_a_follow_up_is_changed_and_asked(page: Page) -> None:

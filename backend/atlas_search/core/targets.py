@@ -32,6 +32,11 @@ class Target(BaseModel):
         "none",
         description="What answers when the language model cannot: nothing (503), or `extractive`",
     )
+    ask_first: bool = Field(
+        False,
+        description="Whether the language model is asked first, in one word, if the passages "
+        "answer; it writes only if it says so",
+    )
     llm_seconds: float = Field(
         60, gt=0, le=600, description="Seconds after which a model call counts as unanswered"
     )

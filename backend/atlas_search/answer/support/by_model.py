@@ -82,7 +82,7 @@ def _quote(claims: Sequence[Claim]) -> str:
         "\n".join(
             (
                 f'<sentence number="{claim.number}">\n{_TAG.sub("‹", claim.text)}\n</sentence>',
-                *(_SENTENCE_TAG.sub("‹", render(passage)) for passage in claim.passages),
+                *(_SENTENCE_TAG.sub("‹", render(p, p.marker)) for p in claim.passages),
             )
         )
         for claim in claims

@@ -1,8 +1,9 @@
 """One call of the target's language model: its span, what it took, and its text as it comes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from atlas_search.answer.prompts import Filled, version_of
 from atlas_search.answer.run import AnswerRun
@@ -40,6 +41,7 @@ def call_model(
     attempt: int = 1,
     max_tokens: int = 0,
     temperature: float | None = None,
+    schema: Mapping[str, Any] | None = None,
     pass_on: Callable[[str], None] = lambda _: None,
 ) -> Completion:
     """What the model writes; `pass_on` gets each piece as it comes. What it took counts as spent.
@@ -55,6 +57,7 @@ def call_model(
         target.temperature if temperature is None else temperature,
         max_tokens or target.max_tokens,
         target.llm_seconds,
+        schema,
     )
     counted = model_call(run.metrics, model.name, options.model, run.request.mode)
     with run.tracer.span("generate", "LLM") as span, counted as took:

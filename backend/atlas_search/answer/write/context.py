@@ -28,7 +28,7 @@ def context_of(
     """What a model is given: the best passages within `context_tokens` (the first in any case),
     and the newest turns within `chat_memory_tokens`. It is told what of the question is `absent`
     from all passages."""
-    blocks = [render(passage) for passage in passages]
+    blocks = [render(p, f"[{number}]") for number, p in enumerate(passages, start=1)]
     used = list(accumulate(count_tokens(blocks)))
     fitting = max(1, sum(tokens <= target.context_tokens for tokens in used))
     memory = remember(history, target.chat_memory_tokens, count_tokens)
@@ -36,7 +36,7 @@ def context_of(
         messages=(
             Message("system", rules.substitute(citation_limit=target.citation_limit)),
             *(Message(turn.role, turn.content) for turn in memory.turns),
-            Message("user", _user(question, passages[:fitting], blocks[:fitting], absent)),
+            Message("user", _user(question, blocks[:fitting], absent)),
         ),
         passages=len(blocks[:fitting]),
         passages_dropped=len(blocks[fitting:]),
@@ -47,34 +47,46 @@ def context_of(
     )
 
 
+def ask_first(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The same prompt, with a question for one word, `yes` or `no`, in place of the form."""
+    *before, last = messages
+    return (*before, Message("user", last.content.removesuffix(_form()) + _ask()))
+
+
+def after_yes(asked: Sequence[Message], said: str) -> tuple[Message, ...]:
+    """The form, behind what the model `said` when it was asked first: a server that keeps what it
+    read reads nothing twice."""
+    return (*asked, Message("assistant", said), Message("user", _form()))
+
+
 def repair(
     messages: Sequence[Message], draft: str, problems: Sequence[str], passages: Sequence[Passage]
 ) -> tuple[Message, ...]:
     """The same prompt, with a draft that could not be verified and the reasons."""
-    complaint = prompt("repair").substitute(
-        problems="\n".join(f"- {problem}" for problem in problems), tokens=tokens_of(passages)
-    )
+    listed = "\n".join(f"- {problem}" for problem in problems)
+    for number, passage in enumerate(passages, start=1):
+        listed = listed.replace(passage.marker, f"[{number}]")
+    numbers = ", ".join(map(str, range(1, len(passages) + 1)))
+    complaint = prompt("repair").substitute(problems=listed, numbers=numbers)
     return (*messages, Message("assistant", draft), Message("user", complaint))
 
 
-def render(passage: Passage) -> str:
-    """One passage behind its token, delimited so that its text cannot end the quotation."""
+def render(passage: Passage, token: str) -> str:
+    """One passage behind its `token`, delimited so that its text cannot end the quotation."""
     about = {"corpus": passage.corpus, "date": passage.date, "title": passage.title}
     attributes = "".join(f' {name}="{attribute(value)}"' for name, value in about.items() if value)
     text = _TAG.sub("‹", passage.text)
-    return f"<passage{attributes}>\n{passage.marker} {text}\n</passage>"
+    return f"<passage{attributes}>\n{token} {text}\n</passage>"
 
 
-def tokens_of(passages: Sequence[Passage]) -> str:
-    """The citation tokens of `passages`, each once, best first."""
-    return " ".join(dict.fromkeys(passage.marker for passage in passages))
-
-
-def _user(
-    question: str, passages: Sequence[Passage], blocks: Sequence[str], absent: Sequence[str]
-) -> str:
-    quoted = "\n\n".join(blocks)
+def _user(question: str, blocks: Sequence[str], absent: Sequence[str]) -> str:
     said = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
-    asked = f"Question: {question}"  # twice: a small model forgets what it reads first, or last
-    parts = (asked, quoted, f"Citation tokens: {tokens_of(passages)}", said, asked)
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, [*blocks, said, f"Question: {question}", _form()]))
+
+
+def _form() -> str:
+    return prompt("form").template.rstrip()
+
+
+def _ask() -> str:
+    return prompt("ask").template.rstrip()

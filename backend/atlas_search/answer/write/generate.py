@@ -1,7 +1,9 @@
 """Answering with a language model: its text verified, repaired once, refusals recognised."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Literal
 
 from atlas_search.answer.answer import Context, Fallback, Restart, Writer
@@ -15,9 +17,10 @@ from atlas_search.answer.support.open import judge_of
 from atlas_search.answer.support.strike import strike_doubtful
 from atlas_search.answer.write.absent import asserts_of_absent
 from atlas_search.answer.write.call_model import call_model
-from atlas_search.answer.write.context import context_of, repair
+from atlas_search.answer.write.context import after_yes, ask_first, context_of, repair
 from atlas_search.answer.write.extract import extract
 from atlas_search.answer.write.relay import Relay
+from atlas_search.answer.write.reply import Reply, schema_of
 from atlas_search.answer.written import NOTHING, Written, judge_text
 from atlas_search.core.domain import Passage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
@@ -27,6 +30,9 @@ ATTEMPTS = 2  # the answer, and one repair
 CITATIONS_ONLY = (
     "Citations were checked, but not whether the cited passages support each sentence (VERIFY)."
 )
+
+_WORD = 16  # tokens; a model that thinks before says nothing in so few, and then writes
+_NO = re.compile(r"\W*no\b", re.IGNORECASE)
 
 _FAULTS = {
     "length": TextFault("cut_short", "The answer was cut off at MAX_TOKENS; be briefer."),
@@ -47,9 +53,27 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     context = _context(run, evidence, absent)
     given = evidence.passages[: context.passages]
     messages, filled = context.messages, _filled(run, given)
+    if run.target.ask_first:
+        asked = ask_first(messages)
+        said = call_model(run, model, asked, filled=filled, max_tokens=_WORD).text
+        if _NO.match(said):
+            relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
+            writer = run.writer(model.name, attempts=1)
+            return replace(_quote_or_refuse(run, evidence, relay, writer), context=context)
+        messages = after_yes(asked, said)
     for attempt in range(1, ATTEMPTS + 1):
         relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
-        done = call_model(run, model, messages, filled=filled, attempt=attempt, pass_on=relay.add)
+        reply = Reply(given)
+        done = call_model(
+            run,
+            model,
+            messages,
+            filled=filled,
+            attempt=attempt,
+            schema=schema_of(len(given)),
+            pass_on=partial(_pass_on, reply, relay),
+        )
+        relay.add(reply.finish())
         writer = run.writer(model.name, done.ended.model, attempt)
         if is_refusal(relay.text):
             return replace(_quote_or_refuse(run, evidence, relay, writer), context=context)
@@ -60,7 +84,7 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         if not problems or attempt == ATTEMPTS:
             break
         run.tell(Restart("repair"))
-        messages = repair(context.messages, relay.text, problems, given)
+        messages = repair(messages, reply.raw, problems, given)
         filled = Filled("repair", prompt("repair"), {"problems": problems})
     if written.outcome.decision == "BLOCK" and run.target.llm_fallback == "extractive":
         run.tell(Restart("fallback"))
@@ -73,6 +97,10 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     return replace(
         strike_doubtful(run, evidence, written, given), context=context, notes=tuple(notes)
     )
+
+
+def _pass_on(reply: Reply, relay: Relay, piece: str) -> None:
+    relay.add(reply.add(piece))
 
 
 def _filled(run: AnswerRun, given: Sequence[Passage]) -> Filled:

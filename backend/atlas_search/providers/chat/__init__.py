@@ -1,8 +1,8 @@
 """Who writes the answer: the extractive writer, or a language model behind `ChatModel`."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from atlas_search.core.stop import Stop
 
@@ -17,12 +17,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """How a model is called. No call, its retries included, takes longer than `seconds`."""
+    """How a model is called. No call, its retries included, takes longer than `seconds`.
+
+    `schema` is the JSON schema of the text to write, for a provider that takes one.
+    """
 
     model: str
     temperature: float
     max_tokens: int
     seconds: float
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

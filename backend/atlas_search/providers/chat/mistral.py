@@ -86,7 +86,9 @@ class _MistralAccount:
 
 
 def _request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
-    return {
+    form = {"name": "reply", "strict": True, "schema": options.schema}
+    formed = {"response_format": {"type": "json_schema", "json_schema": form}}
+    return (formed if options.schema else {}) | {
         "model": options.model,
         "messages": _messages(messages),
         "temperature": options.temperature,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # 1.4 s to import: only who uses it pays
 DEFAULT_OPENAI_MODEL = "gpt-4o-mini"
 OPENAI_SERVER = "https://api.openai.com/v1"
 
-DISPENSABLE = ("max_tokens", "temperature", "stream_options")
+DISPENSABLE = ("max_tokens", "temperature", "response_format", "stream_options")
 """What some servers or models do not take; the answer does not hang on it."""
 
 _NO_KEY = (
@@ -125,7 +125,9 @@ def _client(key: str, address: str, calls: ModelCalls) -> "AsyncOpenAI":
 
 
 def _request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
-    return {
+    form = {"name": "reply", "strict": True, "schema": options.schema}
+    formed = {"response_format": {"type": "json_schema", "json_schema": form}}
+    return (formed if options.schema else {}) | {
         "model": options.model,
         "messages": [{"role": each.role, "content": each.content} for each in messages],
         "temperature": options.temperature,
