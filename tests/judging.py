@@ -1,17 +1,16 @@
 """A language model that writes what its sources do not say, and judges it: told by the tests."""
 
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from tests.chat_server import ChatServer, Request, Says, said
+from tests.chat_server import ChatServer, Request, Says
 from tests.slow_model import TOKEN
 
 TRUE = "The council lost its claim for libel"
 FALSE = "The council was founded by a baker"
-REASON = "The passages name no baker."
+REASON = "does not find all of it in what it cites."
 
-_SENTENCE = re.compile(r'<sentence number="(\d+)">\n(.*?)\n</sentence>', re.DOTALL)
+_CLAIM = re.compile(r"^Answer: (.*)$", re.MULTILINE)
 
 
 def is_judge(request: Request) -> bool:
@@ -24,39 +23,14 @@ def tokens(request: Request) -> list[str]:
     return list(dict.fromkeys(TOKEN.findall(request.prompt)))
 
 
-def sentences_in(request: Request) -> dict[int, str]:
-    """The sentences that a judge is given, by number."""
-    return {int(number): text for number, text in _SENTENCE.findall(request.prompt)}
+def claim_in(request: Request) -> str:
+    """The sentence that a judge is asked about."""
+    return _CLAIM.findall(request.prompt)[-1]
 
 
-def judges_baker(request: Request) -> Says:
+def judges_baker(request: Request) -> str:
     """A fair judge: what speaks of a baker is not supported, all else is."""
-    return reply(
-        [
-            (number, "unsupported" if "baker" in text else "supported", REASON)
-            for number, text in sentences_in(request).items()
-        ]
-    )
-
-
-def reply(
-    verdicts: Sequence[tuple[int, str, str]], contradictions: Sequence[tuple[str, str, str]] = ()
-) -> Says:
-    """A judge's reply in the form asked for."""
-    return said(
-        json.dumps(
-            {
-                "sentences": [
-                    {"number": number, "verdict": verdict, "reason": reason}
-                    for number, verdict, reason in verdicts
-                ],
-                "contradictions": [
-                    {"first": first, "second": second, "detail": detail}
-                    for first, second, detail in contradictions
-                ],
-            }
-        )
-    )
+    return "No." if "baker" in claim_in(request) else "yes"
 
 
 def writes(

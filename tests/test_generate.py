@@ -270,7 +270,7 @@ def test_a_model_that_is_asked_first_writes_only_if_the_passages_answer(both: Bo
     assert answer.writer.usage == Usage(22, 14)
     first, second = (request.body["messages"] for request in server.requests)
     assert second[: len(first)] == first  # so a server that keeps what it read reads nothing twice
-    assert second[len(first)]["content"] == "Yes."
+    assert second[len(first)]["content"] == "yes"
     server.says(says_first("no"))
     answer, events = asked(services, QUESTION, ask_first=True, max_tokens=700, **UNLIKELY)
     assert answer.outcome.code == "model_refused"

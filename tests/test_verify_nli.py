@@ -17,7 +17,7 @@ from atlas_search.core.targets import Target
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
 from atlas_search.providers.entailment import EntailmentModel, open_entailment
 from atlas_search.services import Services, open_services
-from tests.answering import answered_by, asked
+from tests.answering import answered_by, asked, with_places
 from tests.chat_server import ChatServer
 from tests.contradictions import passage
 from tests.judging import FALSE, both_said, falsehood, truth, writes
@@ -128,13 +128,13 @@ def test_what_no_window_entails_is_repaired_struck_or_declined(
     services, server = both
     writes(server, both_said, truth)
     answer, restarts = ask(services, model)
-    assert answer.text == truth(server.requests[0])
+    assert answer.text == with_places(truth(server.requests[0]), answer)
     assert restarts == ["repair"]
     assert len(server.requests) == 2  # no model was asked to judge
 
     writes(server, both_said)
     answer, restarts = ask(services, model, search_k=9)
-    assert answer.text == truth(server.requests[0])
+    assert answer.text == with_places(truth(server.requests[0]), answer)
     assert restarts == ["repair", "struck"]
     assert [doubt.sentence for doubt in answer.support.struck] == [f"{FALSE}."]
     assert answer.support.verified_by == "nli"

@@ -39,15 +39,8 @@ function conflictItem(conflict, cited, page) {
     {},
     element("p", {}, element("strong", {}, heading(conflict.detail))),
     element("div", { class: "sides" }, sideNode(conflict.first, page), sideNode(conflict.second, page)),
-    finder(conflict),
     statement(conflict, cited),
   );
-}
-
-/** That no rule but a language model found it, or null. */
-function finder({ kind }) {
-  if (kind !== "judged") return null;
-  return element("p", { class: "hint" }, say("answer.foundByModel"));
 }
 
 /** Whether the answer cites both sides; null if it cites neither. */

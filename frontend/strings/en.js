@@ -172,7 +172,6 @@ export default {
     possibleMeans: "Of answers called possible, 7 in 10 were right where the sources hold an answer.",
     disagree: "The sources disagree",
     superseded: "A source has taken the place of another",
-    foundByModel: "Found by the language model that checked the answer.",
     citesBoth: "The answer cites both sides.",
     citesOne: "The answer cites one side only.",
     sources: { one: "{count} source", other: "{count} sources" },

@@ -175,7 +175,6 @@ export default {
     possibleMeans: "Parmi les réponses dites possibles, 7 sur 10 étaient justes là où les sources contiennent une réponse.",
     disagree: "Les sources se contredisent",
     superseded: "Une source en a remplacé une autre",
-    foundByModel: "Relevé par le modèle de langage qui a vérifié la réponse.",
     citesBoth: "La réponse cite les deux côtés.",
     citesOne: "La réponse ne cite qu’un seul côté.",
     sources: { one: "{count} source", other: "{count} sources" },

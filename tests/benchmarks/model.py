@@ -11,6 +11,8 @@ what it holds of the same model already is not asked again, so a long run can be
     declined   not answered (of all unanswerable)
     blocked    held back because of its citations or its end (of all)
     quotes     the sources' own sentences stand in for the model (of all)
+    doubtful   sentences with a number or quotation that no passage they cite holds, or without a
+               word of it, and those that a judge struck (of all that the model wrote)
     tried      drafts for each question that reached the model
 """
 
@@ -31,7 +33,18 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.places import bundled_folder
 from tests.benchmarks.rules import TODAY, Case, bundled_cases, own_cases
 
-COLUMNS = ("decided", "right", "wrong", "declined", "blocked", "quotes", "tried", "s", "tokens")
+COLUMNS = (
+    "decided",
+    "right",
+    "wrong",
+    "declined",
+    "blocked",
+    "quotes",
+    "doubtful",
+    "tried",
+    "s",
+    "tokens",
+)
 PATIENCE = 600  # seconds for a call: a model may be served by one core
 
 
@@ -92,6 +105,7 @@ def _read(rows: Path) -> dict[tuple[str, str], dict[str, Any]]:
 def _row(atlas: Atlas, case: Case) -> dict[str, Any]:
     begun = time.perf_counter()
     answer = atlas.ask(case.question, as_of=TODAY)
+    sentences = () if answer.writer.fallback else answer.verification.sentences
     return {
         "question": case.question,
         "answerable": case.answerable,
@@ -102,6 +116,8 @@ def _row(atlas: Atlas, case: Case) -> dict[str, Any]:
         "fallback": answer.writer.fallback.code if answer.writer.fallback else "",
         "attempts": answer.writer.attempts,
         "model": answer.writer.model,
+        "sentences": len(sentences),
+        "doubtful": len(answer.support.struck) + sum(bool(s.warnings) for s in sentences),
         "tokens": answer.writer.usage.prompt_tokens + answer.writer.usage.completion_tokens,
         "seconds": round(time.perf_counter() - begun, 1),
         "text": answer.text,
@@ -128,6 +144,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
             _share(absent, lambda r: not r["answered"]),
             _share(own, lambda r: r["decision"] == "BLOCK"),
             _share(own, lambda r: r["answered"] and bool(r["fallback"])),
+            _ratio(own, "doubtful", "sentences"),
             _share(written, lambda r: r["attempts"]),
             _share(written, lambda r: r["seconds"]),
             _share(written, lambda r: r["tokens"]),
@@ -138,6 +155,11 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _share(rows: Sequence[Mapping[str, Any]], value: Any) -> str:
     return f"{sum(float(value(row)) for row in rows) / len(rows):.2f}" if rows else "-"
+
+
+def _ratio(rows: Sequence[Mapping[str, Any]], part: str, whole: str) -> str:
+    total = sum(row[whole] for row in rows)
+    return f"{sum(row[part] for row in rows) / total:.2f}" if total else "-"
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def test_a_call_says_whom_it_asked_what_it_got_and_what_it_took(
         "llm.model_name": request.body["model"],
         "llm.token_count.total": usage.prompt_tokens + usage.completion_tokens,
         "llm.output_messages.0.message.role": "assistant",
-        "llm.output_messages.0.message.content": answer.text,
+        "llm.output_messages.0.message.content": cited(server.requests[0]),
     }.items() <= told.items()
     assert told["llm.cost.total"] == usage.prompt_tokens + 2 * usage.completion_tokens
     assert json.loads(str(told["llm.invocation_parameters"])) == {

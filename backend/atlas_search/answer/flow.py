@@ -14,7 +14,7 @@ from atlas_search.answer.answer import (
 )
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.compare import compare, search_each, together
-from atlas_search.answer.conflicts import Contradiction, conflicts_between
+from atlas_search.answer.conflicts import Contradiction, conflicts_between, to_list
 from atlas_search.answer.counted import asks_about_collection, count_asked_for
 from atlas_search.answer.decide import (
     ANSWERED,
@@ -30,7 +30,7 @@ from atlas_search.answer.traced import describe_answer, describe_request, ids_of
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.extract import closest_quotes
 from atlas_search.answer.write.write import write
-from atlas_search.answer.written import Written, all_conflicts, not_written
+from atlas_search.answer.written import Written, not_written
 from atlas_search.core.domain import Citation
 from atlas_search.core.logs import note_in_log
 from atlas_search.core.tracing.span import Span
@@ -140,7 +140,7 @@ def _answer_once(run: AnswerRun) -> _Found:
     conflicts = conflicts_between(run.question, result.valid)
     places = tuple(reading.citation for reading in choices)
     written = write(run, Evidence(result, conflicts, places))
-    listed = all_conflicts(conflicts, written)
+    listed = to_list(conflicts, written.verification)
     return _Found(written, result.kept_only(), listed, choices=choices)
 
 
@@ -152,7 +152,7 @@ def _compare_corpora(run: AnswerRun) -> _Found:
     run.tell(References(result.passages))
     written, comparison = compare(run, results)
     conflicts = conflicts_between(run.question, result.valid)
-    return _Found(written, result, all_conflicts(conflicts, written), comparison)
+    return _Found(written, result, to_list(conflicts, written.verification), comparison)
 
 
 def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -> Answer:

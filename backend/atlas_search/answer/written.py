@@ -1,11 +1,10 @@
 """What came of writing one text, verified as a whole."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from atlas_search.answer.answer import Context, Writer
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts import Contradiction, find_concealed, to_list
+from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing
 from atlas_search.answer.quotes.likelihood import Confidence
 from atlas_search.answer.run import AnswerRun, Evidence
@@ -39,19 +38,6 @@ class Written:
 def not_written(run: AnswerRun, outcome: Outcome) -> Written:
     """Nothing was written, and nobody asked to."""
     return Written("", NOTHING, outcome, run.writer())
-
-
-def all_conflicts(
-    conflicts: Sequence[Contradiction], written: Written
-) -> tuple[Contradiction, ...]:
-    """What to tell beside an answer: its passages' `conflicts`, and what a judge saw besides."""
-    known = {_documents(conflict) for conflict in conflicts}
-    judged = [c for c in written.support.contradictions if _documents(c) not in known]
-    return to_list((*conflicts, *judged), written.verification)
-
-
-def _documents(conflict: Contradiction) -> frozenset[str]:
-    return frozenset({conflict.first.passage.document_id, conflict.second.passage.document_id})
 
 
 def judge_text(

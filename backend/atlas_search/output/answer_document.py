@@ -141,7 +141,7 @@ class SideOut(Sent):
 class ConflictOut(Sent):
     """Two places of the passages that contradict each other."""
 
-    kind: Literal["polarity", "number", "repealed", "judged"] = "number"
+    kind: Literal["polarity", "number", "repealed"] = "number"
     detail: str
     stated: bool = Field(False, description="Whether the answer cites both")
     first: SideOut

@@ -16,7 +16,7 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import TextSpan, content_terms, sentences, trim
 from atlas_search.language.wraps import unwrap
 
-Kind = Literal["polarity", "number", "repealed", "judged"]
+Kind = Literal["polarity", "number", "repealed"]
 
 MIN_WORDS = 4  # shorter lines are headings
 MAX_WORDS = 60  # longer sentences say several things

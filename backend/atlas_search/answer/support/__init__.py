@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from atlas_search.answer.conflicts import Contradiction
 from atlas_search.core.domain import Citation, Passage
 
 Verifier = Literal["citations", "model", "nli"]
@@ -36,14 +35,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """What a judge says of claims, by their numbers; `why_not` is said of those it left out.
-
-    `contradictions` are those it sees between passages.
-    """
+    """What a judge says of claims, by their numbers; `why_not` is said of those it left out."""
 
     of: Mapping[int, Judgement]
     why_not: str = ""
-    contradictions: tuple[Contradiction, ...] = ()
 
 
 class Judge(Protocol):
@@ -84,4 +79,3 @@ class Support:
     verified_by: Verifier = "citations"
     doubts: tuple[Doubt, ...] = field(default=())
     struck: tuple[Doubt, ...] = field(default=())
-    contradictions: tuple[Contradiction, ...] = field(default=())

@@ -37,7 +37,6 @@ def judge_sentences(
     support = Support(
         verified_by=judge.verifier if said.of else "citations",
         doubts=tuple(_doubts(claims, said)),
-        contradictions=said.contradictions,
     )
     return sum_up(sentences), support
 
@@ -51,7 +50,6 @@ def describe_judge(span: Span, judge: Judge, checked: Verification, support: Sup
         not_judged=sum(sentence.support == "not_judged" for sentence in checked.sentences),
         unsupported=sum(doubt.verdict == "unsupported" for doubt in support.doubts),
         contradicted=sum(doubt.verdict == "contradicted" for doubt in support.doubts),
-        contradictions=len(support.contradictions),
     )
 
 
@@ -65,7 +63,6 @@ def join_support(parts: Sequence[Support], points: Support) -> Support:
     return Support(
         verified_by=by.pop() if len(by) == 1 else "citations",
         struck=tuple(doubt for part in every for doubt in part.struck),
-        contradictions=tuple(each for part in every for each in part.contradictions),
     )
 
 

@@ -28,7 +28,7 @@ def judge_points(
     parts = [checked.sentences[a:b] for a, b in zip([0, *ends], ends, strict=False)]
     struck = (*support.doubts, *_not_judged(checked.sentences))
     kept = [all(sentence.support == "supported" for sentence in part) for part in parts]
-    return kept, Support(support.verified_by, (), struck, support.contradictions)
+    return kept, Support(support.verified_by, (), struck)
 
 
 def _not_judged(sentences: Sequence[CheckedSentence]) -> list[Doubt]:

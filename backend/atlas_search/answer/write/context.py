@@ -53,10 +53,9 @@ def ask_first(messages: Sequence[Message]) -> tuple[Message, ...]:
     return (*before, Message("user", last.content.removesuffix(_form()) + _ask()))
 
 
-def after_yes(asked: Sequence[Message], said: str) -> tuple[Message, ...]:
-    """The form, behind what the model `said` when it was asked first: a server that keeps what it
-    read reads nothing twice."""
-    return (*asked, Message("assistant", said), Message("user", _form()))
+def after_yes(asked: Sequence[Message]) -> tuple[Message, ...]:
+    """The form, behind the model's yes: a server that keeps what it read reads nothing twice."""
+    return (*asked, Message("assistant", "yes"), Message("user", _form()))
 
 
 def repair(

@@ -1,6 +1,5 @@
 """Answering with a language model: its text verified, repaired once, refusals recognised."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -16,7 +15,7 @@ from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.support.open import judge_of
 from atlas_search.answer.support.strike import strike_doubtful
 from atlas_search.answer.write.absent import asserts_of_absent
-from atlas_search.answer.write.call_model import call_model
+from atlas_search.answer.write.call_model import ask_yes_or_no, call_model
 from atlas_search.answer.write.context import after_yes, ask_first, context_of, repair
 from atlas_search.answer.write.extract import extract
 from atlas_search.answer.write.relay import Relay
@@ -30,9 +29,6 @@ ATTEMPTS = 2  # the answer, and one repair
 CITATIONS_ONLY = (
     "Citations were checked, but not whether the cited passages support each sentence (VERIFY)."
 )
-
-_WORD = 16  # tokens; a model that thinks before says nothing in so few, and then writes
-_NO = re.compile(r"\W*no\b", re.IGNORECASE)
 
 _FAULTS = {
     "length": TextFault("cut_short", "The answer was cut off at MAX_TOKENS; be briefer."),
@@ -55,12 +51,12 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     messages, filled = context.messages, _filled(run, given)
     if run.target.ask_first:
         asked = ask_first(messages)
-        said = call_model(run, model, asked, filled=filled, max_tokens=_WORD).text
-        if _NO.match(said):
+        about = Filled("ask", prompt("ask"), filled.variables)
+        if ask_yes_or_no(run, model, asked, about) is False:
             relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
             writer = run.writer(model.name, attempts=1)
             return replace(_quote_or_refuse(run, evidence, relay, writer), context=context)
-        messages = after_yes(asked, said)
+        messages = after_yes(asked)
     for attempt in range(1, ATTEMPTS + 1):
         relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
         reply = Reply(given)

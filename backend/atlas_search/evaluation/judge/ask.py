@@ -1,5 +1,6 @@
 """One call of the judge's model: kept before, or paid for, traced, read and kept."""
 
+import re
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -8,7 +9,6 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from atlas_search.answer.read_json import read_json
 from atlas_search.answer.write.call_model import Completion, estimate_usage, read_stream
 from atlas_search.core.errors import ModelBusy, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
@@ -29,6 +29,7 @@ from atlas_search.evaluation.judge.verdict import NotJudged, Refused
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
 Form = TypeVar("Form", bound=BaseModel)
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 Reply = TypeVar("Reply")
 
 CUT_OFF = (
@@ -201,7 +202,8 @@ def _whole(done: Completion) -> str:
 
 def _read(text: str, form: type[Form], check: Callable[[Form], None]) -> Form:
     try:
-        reply = read_json(text, form)
+        fenced = _FENCED.fullmatch(text.strip())
+        reply = form.model_validate_json(fenced[1] if fenced else text)
         check(reply)
     except ValueError as error:  # pydantic's is one
         raise NotJudged(MALFORMED) from error
