@@ -181,6 +181,7 @@ def test_a_question_that_points_to_nothing_said_is_left_alone(before: str, quest
         ([HOLT], "What does that case say?"),
         (["> Harold Holt and Robert Menzies were friends."], "When did he die?"),
         ([], "When was he killed?"),
+        ([], "How do I store it?"),
         ([], "What about Canada?"),
         ([], "Why?"),
     ],

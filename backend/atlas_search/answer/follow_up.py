@@ -221,7 +221,7 @@ def _named(text: str) -> list[str]:
             if not rest:
                 continue
         name = _POSSESSIVE.sub("", name.rstrip(".,"))
-        if name:
+        if name and name != "I":
             the = "the " if match["before"] in ("the ", "The ") else ""
             of = (match["of"] or "") if _PLACED_BEFORE.search(text, 0, match.end("before")) else ""
             found.append(f"{the}{name}{of}" if the else name)
