@@ -28,10 +28,10 @@ def test_sentences_come_with_the_tokens_of_their_passages(before: str) -> None:
     assert read([before + TWO]) == READ
 
 
-@given(st.lists(st.integers(0, len(TWO)), max_size=8))
-def test_where_a_reply_is_cut_into_pieces_does_not_matter(cuts: list[int]) -> None:
-    ends = [0, *sorted(cuts), len(TWO)]
-    assert read([TWO[a:b] for a, b in pairwise(ends)]) == READ
+@given(st.sampled_from([TWO, f"\n```json\n{TWO}\n```", f"```\n{TWO}```"]), st.data())
+def test_where_a_reply_is_cut_into_pieces_does_not_matter(reply: str, data: st.DataObject) -> None:
+    cuts = data.draw(st.lists(st.integers(0, len(reply)), max_size=8))
+    assert read([reply[a:b] for a, b in pairwise([0, *sorted(cuts), len(reply)])]) == READ
 
 
 def test_a_sentence_is_passed_on_as_soon_as_it_is_whole() -> None:

@@ -21,7 +21,7 @@ _NONE = re.compile(r'"sentences"\s*:\s*\[\s*\]')
 _TOKEN = re.compile(r"\[(\d{1,3})\]")
 _WRITTEN_TOKEN = re.compile(r"\s*\[(\d{1,3})\]")
 _BEGUN_TOKEN = re.compile(r"\[\d{0,3}\Z")
-_OPENING = re.compile(r"\s*(?:```(?:json)?\s*)?(\S)?")
+_FENCE = "```json"
 
 
 def schema_of(passages: int) -> Mapping[str, Any]:
@@ -63,17 +63,27 @@ class Reply:
     def add(self, piece: str) -> str:
         """Take the next piece."""
         self.raw += piece
-        opening = _OPENING.match(self.raw)
-        if opening is None or opening[1] is None:
+        begun = self._begun()
+        if not begun:
             return ""
-        return self._sentences() if opening[1] == "{" else self._plain(whole=False)
+        if begun[0] != "{":
+            return self._plain(whole=False)
+        return self._sentences() if "}" in piece else ""
 
     def finish(self) -> str:
         """The reply is whole. What is neither sentences nor a refusal is text as it stands."""
-        opening = _OPENING.match(self.raw)
-        if opening is None or opening[1] != "{":
+        if self._begun()[:1] != "{":
             return self._plain(whole=True)
         return "" if self._said or _NONE.search(self.raw) else self.raw
+
+    def _begun(self) -> str:
+        """The reply within its fence, as far as it came; empty where it may be a fence still."""
+        begun = self.raw.lstrip()
+        return (
+            ""
+            if _FENCE.startswith(begun)
+            else begun.removeprefix("```").removeprefix("json").lstrip()
+        )
 
     def _sentences(self) -> str:
         text = ""
