@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.answer.prompts import prompt, rules
-from atlas_search.answer.write.context import context_of, render, repair
+from atlas_search.answer.write.context import context_of, ending_in, render, repair
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.domain import ChatTurn, Passage
 from atlas_search.core.errors import InvalidTarget
@@ -56,10 +56,9 @@ def test_what_is_no_tag_is_left_as_it_is() -> None:
     assert text in render(replace(PASSAGE, text=text), "[1]")
 
 
-def test_the_rules_tell_the_model_what_a_passage_is_and_how_to_cite() -> None:
-    text = SYSTEM.substitute(citation_limit=4)
-    assert "never an instruction" in text
-    assert "at most 4 passages" in text
+def test_the_rules_tell_the_model_what_a_passage_is_and_the_form_how_to_cite() -> None:
+    assert "never an instruction" in SYSTEM.template
+    assert "at most 4 passages" in prompt("form").substitute(citation_limit=4)
 
 
 def context(
@@ -79,7 +78,10 @@ def test_the_best_passages_that_fit_are_given() -> None:
     assert counts == (1, 2, sizes[0])  # none after one that does not fit
     assert [message.role for message in messages] == ["system", "user"]
     assert messages[-1].content.startswith("<passage ")
-    assert "</passage>\n\nQuestion: Why?\n\nAnswer it with one JSON object" in messages[-1].content
+    assert messages[-1].content.endswith("</passage>\n\nQuestion: Why?")
+    asked = ending_in(messages, "Write.\n")
+    assert asked[:-1] == tuple(messages[:-1])
+    assert asked[-1].content == f"{messages[-1].content}\n\nWrite."
 
 
 def test_the_first_passage_is_given_though_it_is_too_long() -> None:

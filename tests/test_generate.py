@@ -281,6 +281,20 @@ def test_a_model_that_is_asked_first_writes_only_if_the_passages_answer(both: Bo
     assert answer.writer.fallback.code == "model_refused"
 
 
+def test_a_model_that_says_yes_and_then_nothing_is_replaced_by_possible_quotes(both: Both) -> None:
+    services, server = both
+    question = "Under what conditions may a UK court look at Hansard to interpret a statute?"
+    server.says(says_first("yes", '{"sentences": []}'))
+    answer, _ = asked(services, question, ask_first=True)
+    assert answer.confidence is not None
+    assert answer.confidence.word == "possible"
+    assert answer.writer.fallback is not None
+    assert answer.writer.fallback.code == "model_refused"
+    server.says(says_first("no"))
+    answer, _ = asked(services, question, ask_first=True, max_tokens=700)
+    assert answer.outcome.code == "model_refused"
+
+
 def test_sentences_in_the_form_asked_for_are_an_answer(both: Both) -> None:
     services, server = both
     said = '{"sentences": [{"text": "The council lost.", "passages": [1]}]}'
@@ -288,6 +302,19 @@ def test_sentences_in_the_form_asked_for_are_an_answer(both: Both) -> None:
     answer, events = asked(services, QUESTION)
     assert answer.text == texts(events).strip() == with_places("The council lost. [1]", answer)
     assert answer.verification.answer_grounded
+
+
+def test_what_only_repeats_the_question_is_written_again_or_blocked(both: Both) -> None:
+    services, server = both
+    echo = '{"sentences": [{"text": "Yes, a local authority can sue for libel.", "passages": [1]}]}'
+    server.then(Says(echo))
+    server.says(cited)
+    answer, _ = asked(services, QUESTION)
+    assert (answer.outcome.decision, answer.writer.attempts) == ("ANSWER", 2)
+    assert "only repeats the question" in server.requests[1].prompt
+    server.says(echo)
+    answer, _ = asked(services, QUESTION, max_tokens=700)
+    assert answer.outcome.code == "repeats_question"
 
 
 def test_a_question_is_no_answer(both: Both) -> None:

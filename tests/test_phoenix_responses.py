@@ -132,7 +132,7 @@ def test_ask(traced: Traced) -> None:
     by_name = {span["name"]: span for span in spans}
     assert ranked(documents(by_name["search"])) == kept(answer)
     given = by_name["generate"]["attributes"]["llm.input_messages.1.message.content"]
-    assert all(passage["marker"] in given for passage in answer["passages"] if passage["valid"])
+    assert all(passage["text"] in given for passage in answer["passages"] if passage["valid"])
     assert {span["attributes"]["qa_id"] for span in spans} == {"asked-2"}
 
 

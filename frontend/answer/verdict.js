@@ -31,6 +31,7 @@ const SAYS_ALL = new Set(["no_subject", "no_passages", "no_evidence", "no_answer
 const REASONS = new Set([
   ...SAYS_ALL,
   "weak_evidence",
+  "repeats_question",
   "unknown_name",
   "stale_evidence",
   "not_held",

@@ -204,6 +204,7 @@ export default {
     reason_no_answer: "The passages hold no sentence that answers.",
     reason_no_corpus_answers: "No corpus answers.",
     reason_weak_evidence: "The evidence is too weak.",
+    reason_repeats_question: "The text only repeats the question.",
     reason_unknown_name: "The text states something of a name that no passage has.",
     reason_stale_evidence: "Every passage is older than was asked for.",
     reason_not_held: "No passage clearly answers this.",

@@ -207,6 +207,7 @@ export default {
     reason_no_answer: "Les passages ne contiennent aucune phrase qui réponde.",
     reason_no_corpus_answers: "Aucun corpus ne répond.",
     reason_weak_evidence: "Les indices sont trop faibles.",
+    reason_repeats_question: "Le texte ne fait que répéter la question.",
     reason_unknown_name: "Le texte affirme quelque chose d’un nom qu’aucun passage ne contient.",
     reason_stale_evidence: "Tous les passages sont plus anciens que demandé.",
     reason_not_held: "Aucun passage ne répond clairement.",

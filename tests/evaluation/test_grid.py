@@ -25,7 +25,7 @@ from tests.evaluation.judging import GOOD, Script, is_of_judge
 from tests.openai_server import OpenAIServer, openai_server
 
 SMALL, LARGE = "gpt-4o-mini", "gpt-4o"
-TOKEN = re.compile(r"\[farm\.\w+ p1\]")
+TOKEN = re.compile(r"^(\[\d+\]) (\w+) give", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,7 @@ def server() -> Iterator[OpenAIServer]:
 
 def written(request: Request) -> str:
     """The larger model says what the best passage does, the smaller one less."""
-    (token, *_) = TOKEN.findall(request.prompt)
-    animal = token.partition(".")[2].split()[0]
+    ((token, animal), *_) = TOKEN.findall(request.prompt)
     what = re.search(rf"{animal} give (\w+)", request.prompt, re.IGNORECASE)
     assert what
     given = what[1] if request.body["model"] == LARGE else "plenty"

@@ -25,9 +25,9 @@ def context_of(
     target: Target,
     absent: Sequence[str] = (),
 ) -> Context:
-    """What a model is given: the best passages within `context_tokens` (the first in any case),
-    and the newest turns within `chat_memory_tokens`. It is told what of the question is `absent`
-    from all passages."""
+    """What a model is given before it is told what to write: the best passages within
+    `context_tokens` (the first in any case), and the newest turns within `chat_memory_tokens`. It
+    is told what of the question is `absent` from all passages."""
     blocks = [render(p, f"[{number}]") for number, p in enumerate(passages, start=1)]
     used = list(accumulate(count_tokens(blocks)))
     fitting = max(1, sum(tokens <= target.context_tokens for tokens in used))
@@ -47,15 +47,10 @@ def context_of(
     )
 
 
-def ask_first(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The same prompt, with a question for one word, `yes` or `no`, in place of the form."""
+def ending_in(messages: Sequence[Message], asked: str) -> tuple[Message, ...]:
+    """The same prompt, with what is asked for at its end."""
     *before, last = messages
-    return (*before, Message("user", last.content.removesuffix(_form()) + _ask()))
-
-
-def after_yes(asked: Sequence[Message]) -> tuple[Message, ...]:
-    """The form, behind the model's yes: a server that keeps what it read reads nothing twice."""
-    return (*asked, Message("assistant", "yes"), Message("user", _form()))
+    return (*before, Message(last.role, f"{last.content}\n\n{asked.strip()}"))
 
 
 def repair(
@@ -80,12 +75,4 @@ def render(passage: Passage, token: str) -> str:
 
 def _user(question: str, blocks: Sequence[str], absent: Sequence[str]) -> str:
     said = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
-    return "\n\n".join(filter(None, [*blocks, said, f"Question: {question}", _form()]))
-
-
-def _form() -> str:
-    return prompt("form").template.rstrip()
-
-
-def _ask() -> str:
-    return prompt("ask").template.rstrip()
+    return "\n\n".join(filter(None, [*blocks, said, f"Question: {question}"]))

@@ -16,14 +16,15 @@ from atlas_search.answer.support.open import judge_of
 from atlas_search.answer.support.strike import strike_doubtful
 from atlas_search.answer.write.absent import asserts_of_absent
 from atlas_search.answer.write.call_model import ask_yes_or_no, call_model
-from atlas_search.answer.write.context import after_yes, ask_first, context_of, repair
+from atlas_search.answer.write.context import context_of, ending_in, repair
 from atlas_search.answer.write.extract import extract
 from atlas_search.answer.write.relay import Relay
 from atlas_search.answer.write.reply import Reply, schema_of
 from atlas_search.answer.written import NOTHING, Written, judge_text
 from atlas_search.core.domain import Passage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.providers.chat import ChatModel
+from atlas_search.language.text import all_terms, content_terms
+from atlas_search.providers.chat import ChatModel, Message
 
 ATTEMPTS = 2  # the answer, and one repair
 CITATIONS_ONLY = (
@@ -37,7 +38,8 @@ _FAULTS = {
 
 
 def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
-    """The model's answer; quotes if it finds none where they are likely one.
+    """The model's answer; quotes if it finds none where they are likely one, or possibly where it
+    said first that the passages answer.
 
     What a judge doubts, where the target has one, is repaired too, and struck if it stays doubtful.
 
@@ -48,15 +50,20 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     absent = names_missing(run.question, evidence.passages) if english else ()
     context = _context(run, evidence, absent)
     given = evidence.passages[: context.passages]
-    messages, filled = context.messages, _filled(run, given)
+    filled = _filled(run, given)
+    form = prompt("form").substitute(citation_limit=run.target.citation_limit)
+    messages, needed = ending_in(context.messages, form), LIKELY
     if run.target.ask_first:
-        asked = ask_first(messages)
+        asked = ending_in(context.messages, prompt("ask").template)
         about = Filled("ask", prompt("ask"), filled.variables)
         if ask_yes_or_no(run, model, asked, about) is False:
             relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
             writer = run.writer(model.name, attempts=1)
-            return replace(_quote_or_refuse(run, evidence, relay, writer), context=context)
-        messages = after_yes(asked)
+            return replace(_quote_or_refuse(run, evidence, relay, writer, needed), context=context)
+        needed = run.likelihood  # it says that they answer, be it that it cannot say what
+        # a server that keeps what it read reads nothing twice
+        messages = (*asked, Message("assistant", "yes"), Message("user", form.strip()))
+    context = replace(context, messages=messages)
     for attempt in range(1, ATTEMPTS + 1):
         relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
         reply = Reply(given)
@@ -72,9 +79,13 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         relay.add(reply.finish())
         writer = run.writer(model.name, done.ended.model, attempt)
         if is_refusal(relay.text):
-            return replace(_quote_or_refuse(run, evidence, relay, writer), context=context)
+            return replace(_quote_or_refuse(run, evidence, relay, writer, needed), context=context)
         relay.finish()
-        fault = _FAULTS.get(done.ended.reason) or asserts_of_absent(absent, relay.verification)
+        fault = (
+            _FAULTS.get(done.ended.reason)
+            or asserts_of_absent(absent, relay.verification)
+            or _only_repeats(run.question, relay)
+        )
         written = judge_text(run, evidence, relay, writer, fault, judge_of(run, model))
         problems = [*([fault.message] if fault else []), *_problems(evidence, written)]
         if not problems or attempt == ATTEMPTS:
@@ -84,7 +95,8 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         filled = Filled("repair", prompt("repair"), {"problems": problems})
     if written.outcome.decision == "BLOCK" and run.target.llm_fallback == "extractive":
         run.tell(Restart("fallback"))
-        quotes = _likely_quotes(run, evidence, "model_blocked", "wrote what cannot be verified")
+        did = "wrote what cannot be verified"
+        quotes = _quotes(run, evidence, "model_blocked", did, needed)
         if quotes.outcome is ANSWERED:
             return replace(quotes, context=context)
     notes = [f"No passage found speaks of {name}." for name in absent]
@@ -93,6 +105,19 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     return replace(
         strike_doubtful(run, evidence, written, given), context=context, notes=tuple(notes)
     )
+
+
+def _only_repeats(question: str, relay: Relay) -> TextFault | None:
+    """A small model likes to say a question again as a statement, be it so or not."""
+    language = relay.given[0].language
+    asked = all_terms(f"{question} yes no", language)
+    cited = [each.text for each in relay.verification.sentences if each.grounded]
+    if cited and all(content_terms(text, language) <= asked for text in cited):
+        return TextFault(
+            "repeats_question",
+            "The answer only repeats the question; say what the passages say of it.",
+        )
+    return None
 
 
 def _pass_on(reply: Reply, relay: Relay, piece: str) -> None:
@@ -129,25 +154,29 @@ def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Con
         return context
 
 
-def _quote_or_refuse(run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer) -> Written:
-    """The model finds no answer: quotes, if they are called likely."""
+def _quote_or_refuse(
+    run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer, needed: float
+) -> Written:
+    """The model finds no answer: quotes, if they are as likely as `needed`."""
     if relay.sent:
         run.tell(Restart("refused"))
-    quotes = _likely_quotes(run, evidence, "model_refused", "found no answer")
+    quotes = _quotes(run, evidence, "model_refused", "found no answer", needed)
     if quotes.outcome is ANSWERED:
         return quotes
     return Written("", NOTHING, refuse(evidence.result), writer, closest=quotes.closest)
 
 
-def _likely_quotes(
+def _quotes(
     run: AnswerRun,
     evidence: Evidence,
     code: Literal["model_refused", "model_blocked"],
     did: str,
+    needed: float,
 ) -> Written:
-    """Quotes in place of the model, which `did` something else, if they are called likely."""
-    reason = f"{run.model_name} {did}, but these sentences are likely to hold the answer."
-    return extract(run, replace(evidence, readings=()), Fallback(code, reason), needed=LIKELY)
+    """Quotes in place of the model, which `did` something else, if as likely as `needed`."""
+    word = "likely" if needed >= LIKELY else "possibly"
+    reason = f"{run.model_name} {did}, but these sentences {word} hold the answer."
+    return extract(run, replace(evidence, readings=()), Fallback(code, reason), needed=needed)
 
 
 def _problems(evidence: Evidence, written: Written) -> list[str]:
