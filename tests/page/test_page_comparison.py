@@ -36,7 +36,8 @@ def test_what_a_model_finds_the_corpora_agree_about_is_cited(
     def answered(request: Request) -> str:
         if "AGREE:" in request.prompt:
             return f"AGREE: A lawyer must be named {us} {nz}."
-        return f"A lawyer must be named {us if us in request.prompt else nz}."
+        of_us = 'corpus="legal_us"' in request.prompt
+        return f"A lawyer must be named {us if of_us else nz}."
 
     model.says(answered)
     page.get_by_label("Target", exact=True).select_option("model")

@@ -108,11 +108,16 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
 
 
 def _only_repeats(question: str, relay: Relay) -> TextFault | None:
-    """A small model likes to say a question again as a statement, be it so or not."""
+    """A small model likes to say a question again as a statement, be it so or not; unless the
+    source says just that."""
     language = relay.given[0].language
     asked = all_terms(f"{question} yes no", language)
-    cited = [each.text for each in relay.verification.sentences if each.grounded]
-    if cited and all(content_terms(text, language) <= asked for text in cited):
+    cited = [each for each in relay.verification.sentences if each.grounded]
+    if cited and all(
+        content_terms(each.text, language) <= asked
+        and not any(each.text.rstrip(".") in place.passage.text for place in each.citations)
+        for each in cited
+    ):
         return TextFault(
             "repeats_question",
             "The answer only repeats the question; say what the passages say of it.",
