@@ -254,8 +254,9 @@ class _Handler(BaseHTTPRequestHandler):
         while not event.wait(GLANCE_SECONDS):
             if self.chat.stopping.is_set():
                 raise _Broken
-            readable, _, _ = select.select([self.connection], [], [], 0)
-            if readable and not self.connection.recv(1, socket.MSG_PEEK):
+            poll = select.poll()  # `select` fails at the 1024th file
+            poll.register(self.connection, select.POLLIN)
+            if poll.poll(0) and not self.connection.recv(1, socket.MSG_PEEK):
                 raise _Left
 
     def _chunk(self, data: str) -> None:

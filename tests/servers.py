@@ -110,7 +110,7 @@ def running(*command: str | Path, environment: Mapping[str, str], folder: Path) 
 @contextmanager
 def served(app: Any, **adjustments: Any) -> Iterator[str]:
     """A WSGI application served by a thread of this process; its address."""
-    server = create_server(app, host="127.0.0.1", port=0, **adjustments)
+    server = create_server(app, host="127.0.0.1", port=0, asyncore_use_poll=True, **adjustments)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
 
