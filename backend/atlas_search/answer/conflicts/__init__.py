@@ -145,11 +145,7 @@ def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Con
     for item in passages:
         for side in _speaking_sides(item.passage, asked):
             sides.setdefault(_place(side), side)
-    pairs = (
-        _contradiction(a, b)
-        for a, b in combinations(sides.values(), 2)
-        if asked & (_about(a) | _about(b))
-    )
+    pairs = (_contradiction(a, b) for a, b in combinations(sides.values(), 2))
     return [conflict for conflict in pairs if conflict]
 
 

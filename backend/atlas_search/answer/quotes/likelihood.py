@@ -1,7 +1,7 @@
 """How likely quotes are to hold what a question asks for, and what speaks against it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from math import exp
 from typing import Literal
@@ -153,12 +153,26 @@ def likelihood(signs: Signs) -> float:
     return 1 / (1 + exp(-(INTERCEPT + sum(value * weight for value, weight in pairs))))
 
 
-def missing_words(question: str, passages: Sequence[Passage]) -> tuple[str, ...]:
+def missing_words(
+    question: str, passages: Sequence[Passage], wanted: Callable[[str], bool] = bool
+) -> tuple[str, ...]:
     """The informative words of a question, as they are written, that none of the passages has; nor
-    have their titles, headings, speakers, dates, corpora and metadata."""
+    have their titles, headings, speakers, dates, corpora and metadata. Of these the `wanted`."""
     language = passages[0].language if passages else DEFAULT_LANGUAGE
-    found = [word for word in words(question, language) if word.informative]
     about = [_about(passage) for passage in passages]
+    # most words stand there as they are written, which is seen at once
+    plain = "\n".join(
+        f"{p.text}\n{known}" for p, known in zip(passages, about, strict=True)
+    ).lower()
+    found = [
+        word
+        for word in words(question, language)
+        if word.informative
+        and wanted(surface := question[word.start : word.end])
+        and surface.lower() not in plain
+    ]
+    if not found:
+        return ()
     held = [
         (p.language, all_terms(p.text, p.language) | all_terms(known, p.language))
         for p, known in zip(passages, about, strict=True)
@@ -190,10 +204,10 @@ def _about(passage: Passage) -> str:
 def names_missing(question: str, passages: Sequence[Passage]) -> tuple[str, ...]:
     """Of `missing_words` those that name something: with a digit, or with a capital that does not
     begin the question."""
-    return tuple(
-        word
-        for word in missing_words(question, passages)
-        if word[0].isdigit() or (word[0].isupper() and not question.startswith(word))
+    return missing_words(
+        question,
+        passages,
+        lambda word: word[0].isdigit() or (word[0].isupper() and not question.startswith(word)),
     )
 
 
