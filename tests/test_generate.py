@@ -317,14 +317,6 @@ def test_what_only_repeats_the_question_is_written_again_or_blocked(both: Both) 
     assert answer.outcome.code == "repeats_question"
 
 
-def test_a_question_is_no_answer(both: Both) -> None:
-    services, server = both
-    server.says('{"sentences": [{"text": "Can a council sue?", "passages": [1]}]}')
-    answer, _ = asked(services, QUESTION)
-    assert answer.outcome.code == "invalid_citations"
-    assert "Sentence 1 asks, and does not answer." in answer.outcome.message
-
-
 def test_passages_beyond_the_budget_are_left_out_and_counted(both: Both) -> None:
     services, server = both
     server.says(cited)

@@ -137,8 +137,6 @@ class Checker:
         ]
         if is_placeholder(sentence.text) and not stands_in(sentence, cited):
             found.append("is not about the sources.")
-        if sentence.text.endswith(("?", "？", "؟")) and not stands_in(sentence, cited):
-            found.append("asks, and does not answer.")
         return found
 
     def _citation(self, marker: str, sentence: ReadSentence) -> Citation:

@@ -22,7 +22,6 @@ from atlas_search.core.tracing.call import (
 from atlas_search.core.tracing.span import Span
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
-_WORD = 16  # tokens; a model that thinks before says nothing in so few
 _YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 CHARACTERS_PER_TOKEN = 8  # of a text with more, the server does not heed MAX_TOKENS
 
@@ -85,7 +84,7 @@ def ask_yes_or_no(
     run: AnswerRun, model: ChatModel, messages: Sequence[Message], filled: Filled
 ) -> bool | None:
     """Whether it says yes; None if it says neither. Raises what `call_model` does."""
-    done = call_model(run, model, messages, filled=filled, max_tokens=_WORD, temperature=0.0)
+    done = call_model(run, model, messages, filled=filled, temperature=0.0)
     said = _YES_OR_NO.match(done.text)
     return said and said[1].lower() == "yes"
 

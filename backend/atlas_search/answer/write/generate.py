@@ -56,11 +56,12 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     if run.target.ask_first:
         asked = ending_in(context.messages, prompt("ask").template)
         about = Filled("ask", prompt("ask"), filled.variables)
-        if ask_yes_or_no(run, model, asked, about) is False:
-            relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
+        said = ask_yes_or_no(run, model, asked, about)
+        if said is False:
             writer = run.writer(model.name, attempts=1)
-            return replace(_quote_or_refuse(run, evidence, relay, writer, needed), context=context)
-        needed = run.likelihood  # it says that they answer, be it that it cannot say what
+            return replace(_quote_or_refuse(run, evidence, writer, needed), context=context)
+        if said:  # that they answer, be it that it cannot say what
+            needed = run.likelihood
         # a server that keeps what it read reads nothing twice
         messages = (*asked, Message("assistant", "yes"), Message("user", form.strip()))
     context = replace(context, messages=messages)
@@ -79,7 +80,9 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         relay.add(reply.finish())
         writer = run.writer(model.name, done.ended.model, attempt)
         if is_refusal(relay.text):
-            return replace(_quote_or_refuse(run, evidence, relay, writer, needed), context=context)
+            if relay.sent:
+                run.tell(Restart("refused"))
+            return replace(_quote_or_refuse(run, evidence, writer, needed), context=context)
         relay.finish()
         fault = (
             _FAULTS.get(done.ended.reason)
@@ -159,12 +162,8 @@ def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Con
         return context
 
 
-def _quote_or_refuse(
-    run: AnswerRun, evidence: Evidence, relay: Relay, writer: Writer, needed: float
-) -> Written:
+def _quote_or_refuse(run: AnswerRun, evidence: Evidence, writer: Writer, needed: float) -> Written:
     """The model finds no answer: quotes, if they are as likely as `needed`."""
-    if relay.sent:
-        run.tell(Restart("refused"))
     quotes = _quotes(run, evidence, "model_refused", "found no answer", needed)
     if quotes.outcome is ANSWERED:
         return quotes

@@ -13,7 +13,13 @@ from pydantic import ValidationError
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.providers.chat import ChatOptions, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat, chat_provider
+from atlas_search.providers.chat.remote_chat import (
+    Piece,
+    Pieces,
+    RemoteChat,
+    chat_provider,
+    response_format,
+)
 from atlas_search.providers.http import Garbled
 
 if TYPE_CHECKING:  # 0.7 s to import: only who uses it pays
@@ -86,9 +92,7 @@ class _MistralAccount:
 
 
 def _request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
-    form = {"name": "reply", "strict": True, "schema": options.schema}
-    formed = {"response_format": {"type": "json_schema", "json_schema": form}}
-    return (formed if options.schema else {}) | {
+    return response_format(options) | {
         "model": options.model,
         "messages": _messages(messages),
         "temperature": options.temperature,

@@ -15,7 +15,13 @@ from atlas_search.core.registry import require
 from atlas_search.core.web_address import without_login
 from atlas_search.providers.chat import ChatOptions, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.remote_chat import Piece, Pieces, RemoteChat, chat_provider
+from atlas_search.providers.chat.remote_chat import (
+    Piece,
+    Pieces,
+    RemoteChat,
+    chat_provider,
+    response_format,
+)
 from atlas_search.providers.http import Answered, Garbled, retry_after, to_lost, usable_key
 
 if TYPE_CHECKING:  # 1.4 s to import: only who uses it pays
@@ -125,9 +131,7 @@ def _client(key: str, address: str, calls: ModelCalls) -> "AsyncOpenAI":
 
 
 def _request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
-    form = {"name": "reply", "strict": True, "schema": options.schema}
-    formed = {"response_format": {"type": "json_schema", "json_schema": form}}
-    return (formed if options.schema else {}) | {
+    return response_format(options) | {
         "model": options.model,
         "messages": [{"role": each.role, "content": each.content} for each in messages],
         "temperature": options.temperature,

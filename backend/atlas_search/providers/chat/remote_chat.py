@@ -12,7 +12,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
@@ -85,6 +85,14 @@ def chat_provider(
         sizes="CONTEXT_TOKENS and MAX_TOKENS are within what the model takes",
         address=address,
     )
+
+
+def response_format(options: ChatOptions) -> dict[str, Any]:
+    """The schema as a part of a request, in the form that OpenAI and Mistral share."""
+    if options.schema is None:
+        return {}
+    form = {"name": "reply", "strict": True, "schema": options.schema}
+    return {"response_format": {"type": "json_schema", "json_schema": form}}
 
 
 class RemoteChat:
