@@ -10,7 +10,7 @@ TRUE = "The council lost its claim for libel"
 FALSE = "The council was founded by a baker"
 REASON = "does not find all of it in what it cites."
 
-_CLAIM = re.compile(r"^Answer: (.*)$", re.MULTILINE)
+_CLAIM = re.compile(r"^Sentence: (.*)$", re.MULTILINE)
 
 
 def is_judge(request: Request) -> bool:

@@ -17,7 +17,7 @@ from atlas_search.answer.write.quotation import opening_of
 from atlas_search.providers.chat import ChatModel, Message
 
 _TAG = opening_of(["passage"])
-_ASKED = "Do the passages say this, with every name, number and date?"
+_ASKED = "Does the text say this, with every name, number and date?"
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class ModelJudge:
     def _says(self, claim: Claim) -> bool | None:
         passages = (render(passage, passage.marker) for passage in claim.passages)
         text = _TAG.sub("‹", " ".join(claim.text.split()))
-        asked = f"Question: {self.run.question}\nAnswer: {text}\n\n{_ASKED}"
+        # with the question beside it, a small model doubts what is true
         messages = (
-            Message("system", prompt("judge").template),
-            Message("user", "\n\n".join([*passages, asked])),
+            Message("system", prompt("judge").template.strip()),
+            Message("user", "\n\n".join([*passages, f"Sentence: {text}", _ASKED])),
         )
         filled = Filled("judge", prompt("judge"), {"question": self.run.question})
         return ask_yes_or_no(self.run, self.chat, messages, filled)
