@@ -90,6 +90,11 @@ class Says:
 Told = Reply | Silence | Says
 
 
+def sentence(text: str, *passages: int) -> str:
+    """A sentence of the form that a model is asked for, with the numbers of its passages."""
+    return json.dumps({"text": text, "passages": passages})
+
+
 class ChatServer:
     """`requests` are those so far. Replies told with `then` come first, in order, each once.
 

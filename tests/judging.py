@@ -52,14 +52,14 @@ def writes(
 def both_said(request: Request) -> str:
     """A true sentence and a false one, each with the token of the best passage."""
     token = tokens(request)[0]
-    return f"{TRUE} {token}. {FALSE} {token}."
+    return f"{TRUE}. {token}\n{FALSE}. {token}"
 
 
 def truth(request: Request) -> str:
     """The true sentence alone."""
-    return f"{TRUE} {tokens(request)[0]}."
+    return f"{TRUE}. {tokens(request)[0]}"
 
 
 def falsehood(request: Request) -> str:
     """The false sentence alone."""
-    return f"{FALSE} {tokens(request)[0]}."
+    return f"{FALSE}. {tokens(request)[0]}"

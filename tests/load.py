@@ -63,8 +63,11 @@ def put_under_load(
 
 
 def _pieces(token: str) -> list[Part]:
-    words = [f"word{number} " for number in range(PIECES - 2)]
-    return [part for word in ["A council ", *words, f"{token}."] for part in (PAUSE, word)]
+    said = [
+        f'{{"text": "A council has word{number}. {token}", "passages": []}}'
+        for number in range(PIECES)
+    ]
+    return [part for sentence in said for part in (PAUSE, sentence)]
 
 
 async def _clients(

@@ -39,7 +39,8 @@ class SlowModel:
                     if self.fault:
                         raise self.fault
                     self.written += 1
-                    yield f"A local authority cannot sue. {self.marker or token}\n"
+                    said = f"A local authority cannot sue. {self.marker or token}"
+                    yield f'{{"text": "{said}", "passages": []}}\n'
             yield Ended(Usage(len(messages), self.written), "slow", "stop")
         finally:
             self.ended.set()

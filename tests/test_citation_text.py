@@ -13,7 +13,6 @@ from tests.citing import GIVEN, MARKER, TEXT, check, passage, quotes
         f"1. The sky is blue {MARKER}. 2. Snow is white {MARKER}.",
         f"* The sky is blue. {MARKER}\n* Snow is white. {MARKER}",
         f"The sky is blue ({MARKER}). Snow is white ({MARKER}).",
-        f"**The sky is blue.** {MARKER} **Snow is white.** {MARKER}",
         f'"The sky is blue." {MARKER} "Snow is white." {MARKER}',
         f'"The sky is blue. {MARKER}" "Snow is white. {MARKER}"',
     ],

@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from atlas_search.answer.answer import Checked, Event, Token
-from atlas_search.answer.write.relay import Relay
 from atlas_search.atlas import Atlas
 from atlas_search.output.formats import FORMATS, Format
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
-from tests.cited_places import APPEAL, DUES, EXEMPT, LEVY, PREFACE, SPEECH, open_places
+from tests.cited_places import DUES, EXEMPT, LEVY, PREFACE, SPEECH, open_places
 from tests.exporting import bibtex_entries, csl_items, ris_entries, rows, text
 
 ACT = "acts.harbour-dues-act"
@@ -159,32 +157,3 @@ def test_the_number_of_a_cited_section_is_no_unknown_number(client: FlaskClient)
     sent = {"document_id": "dues", "page": 1, "text": DUES, "locator": "s 10(1)"}
     body = {"answer": f"Section 10 says: {DUES} [dues s10(1)]", "passages": [sent]}
     assert client.post("/api/validate", json=body).get_json()["warnings"] == []
-
-
-def test_a_stream_cut_anywhere_finds_the_same_citations(services: Services) -> None:
-    given = services.store.document_passages(ACT)
-    markers = {p.marker for p in given}
-    assert markers == {f"[{ACT} s10(1)]", SUBSECTION, f"[{ACT} s11]"}
-    written = f"{EXEMPT} ({SUBSECTION}, [{ACT} s10(1)]) {APPEAL} [{ACT} s11]"
-    whole = relayed([written], services)
-    assert [[c.locator for c in e.sentence.citations] for e in whole if isinstance(e, Checked)] == [
-        ["s 10(2)", "s 10(1)"],
-        ["s 11"],
-    ]
-    for end in range(len(written)):
-        pieces = relayed([written[:end], written[end:]], services)
-        assert [e for e in pieces if isinstance(e, Checked)] == [
-            e for e in whole if isinstance(e, Checked)
-        ]
-        assert "".join(e.text for e in pieces if isinstance(e, Token)) == written
-
-
-def relayed(pieces: list[str], services: Services) -> list[Event]:
-    """The events of an answer that comes in these pieces."""
-    events: list[Event] = []
-    relay = Relay(events.append, services.store.document_passages(ACT), 5, may_refuse=True)
-    for piece in pieces:
-        relay.add(piece)
-    relay.finish()
-    assert relay.verification.errors == ()
-    return events

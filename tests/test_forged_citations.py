@@ -19,28 +19,9 @@ def test_what_looks_like_a_citation_token_but_is_none_is_an_error(fake: str) -> 
     [
         *["[p1]", "[1]", "[1, 2]", "[^3]", "[uk.case, p. 3]", "(uk.case p1)", "(uk.case, p. 1)"],
         *["[uk.case]", "[Source 1]", "(Passage 2)", "【4:0†source】", "［uk.case p1］"],
-        *["[uk.case p1, us.case p3]", "[uk.case P1]", "[uk.case#p1]", "[uk.case p1"],
-        *[
-            "{uk.no p9}",
-            "<us.case p1>",
-            "⟦uk.case⟧",
-            "〔1〕",
-            "｛1｝",
-            "<2>",
-            "《uk.case》",
-            "⟨no p1⟩",
-        ],
-        *["uk.no p9", "uk.case p1", "uk_act, p. 2"],
-        *["(uk.case s10(1))", "(uk.case, s 10(1)(a))", "(uk.no s9(1))", "{uk.no s9}", "[s10(1)]"],
-        *["[uk.case, s 10(1)]", "[uk.case § 10]", "[uk.case reg. 4]", "[uk.case Art 5]"],
-        *["[Privacy Act, s 10(1)]", "［uk.case s10(1)］", "[uk.case s10(1), us.case p3]"],
-        *[
-            "uk.case s10(1)",
-            "uk_act s10(2)",
-            "[uk.case s10(1)",
-            "(uk.case s10(1)",
-            "(uk.case p. xii)",
-        ],
+        *["[uk.case p1, us.case p3]", "[uk.case P1]", "[uk.case#p1]", "uk.no p9", "uk.case p1"],
+        *["uk_act, p. 2", "(uk.case s10(1))", "(uk.case, s 10(1)(a))", "[uk.case, s 10(1)]"],
+        *["[uk.case § 10]", "[uk.case reg. 4]", "［uk.case s10(1)］", "uk.case s10(1)"],
     ],
 )
 def test_what_passes_for_a_citation_is_named_as_an_error(fake: str) -> None:
@@ -76,24 +57,8 @@ def test_a_note_that_stands_in_the_source_is_no_citation() -> None:
 
 
 OWN_REFERENCES = [
-    *[
-        "(Marbury p12)",
-        "(see Marbury, p3)",
-        "(Smith: p3)",
-        "[Harley p. 12]",
-        "[p1]",
-        "【4:0†source】",
-    ],
-    *[
-        "(uk.case)",
-        "[uk.case]",
-        "(uk.case, p. 1)",
-        "[Privacy Act, s 10(1)]",
-        "{uk.no p9}",
-        "uk.no p9",
-        "[1, 2]",
-        "[uk.case p1-2]",
-    ],
+    *["(Marbury p12)", "(Smith: p3)", "[Harley p. 12]", "[p1]", "【4:0†source】", "(uk.case)"],
+    *["[uk.case]", "(uk.case, p. 1)", "uk.no p9", "[1, 2]", "[uk.case p1-2]"],
 ]
 
 

@@ -1,14 +1,14 @@
-"""One grammar of citation tokens: in texts, while they come, and in the page."""
+"""One grammar of citation tokens: in texts and in the page."""
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from atlas_search.answer.check.markers import Languages, stretches, without_begun_token
+from atlas_search.answer.check.markers import read_marked
 from atlas_search.core.domain import MARKER, Located, Passage
-from atlas_search.core.locator import BEGUN_PLACE, TOKEN_PLACE, is_locator, place_in_words
+from atlas_search.core.locator import TOKEN_PLACE, is_locator, place_in_words
 from tests.citing import passage
 from tests.places import ROOT
 
@@ -44,23 +44,14 @@ def test_every_token_is_one_wherever_it_stands(found: Passage) -> None:
     assert MARKER.findall(f"It is so {marker}. {marker}{marker}, or not.") == [marker] * 3
     for written in (f"({marker}, [uk.case p3])", f"([uk.case p3]; {marker})", f"({marker})"):
         assert marker in MARKER.findall(written)
-        ((sentence,),) = [s.sentences for s in stretches(f"It is so {written}.", ENGLISH)]
+        (sentence,) = read_marked(f"It is so {written}.")
         assert sentence.text == "It is so."
         assert marker in sentence.markers
-
-
-@given(PASSAGES, st.integers(1, 400))
-def test_a_token_whose_end_has_not_come_is_held_back(found: Passage, length: int) -> None:
-    marker = found.marker
-    assume(length < len(marker))
-    assert without_begun_token(f"It is so. {marker[:length]}") == "It is so. "
-    assert without_begun_token(f"It is so. {marker}") == f"It is so. {marker}"
 
 
 def test_the_page_reads_the_same_tokens() -> None:
     script = (ROOT / "frontend" / "answer" / "markers.js").read_text(encoding="utf-8")
     assert f"const PLACE = String.raw`{TOKEN_PLACE}`;" in script
-    assert f"const BEGUN_PLACE = String.raw`{BEGUN_PLACE}`;" in script
 
 
 @pytest.mark.parametrize("locator", ["Preamble", "s 10[A]", "(1)", "page 3"])
@@ -81,6 +72,3 @@ def test_a_place_that_no_token_can_hold_is_cited_by_its_page(locator: str) -> No
 )
 def test_a_place_is_named_as_the_source_names_it(place: tuple[str, int, str], words: str) -> None:
     assert place_in_words(*place) == words
-
-
-ENGLISH = Languages({}, "en")

@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.answer.check.citations import verify
-from atlas_search.answer.check.refusals import SENTINEL, is_caveat, is_refusal
+from atlas_search.answer.check.markers import read_marked
+from atlas_search.answer.check.refusals import is_caveat, is_refusal
 from tests.citing import passage
 
 REFUSALS = """
+The passages do not say.
 NO ANSWER
 I don't know.
 The provided passages do not contain information about the penalty for poaching.
@@ -153,12 +155,16 @@ Error of law is a ground of appeal [x p1].
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("answer", [SENTINEL, *REFUSALS])
+def refuses(answer: str) -> bool:
+    return is_refusal(read_marked(answer))
+
+
+@pytest.mark.parametrize("answer", REFUSALS)
 def test_a_refusal_is_recognised(answer: str) -> None:
-    assert is_refusal(answer)
+    assert refuses(answer)
 
 
-@pytest.mark.parametrize("answer", [SENTINEL, *REFUSALS, *IN_OTHER_WORDS])
+@pytest.mark.parametrize("answer", [*REFUSALS, *IN_OTHER_WORDS])
 def test_no_refusal_passes_verification(answer: str) -> None:
     text = "The passages discuss silence. The documents only cover the years 1954 to 1960."
     given = [
@@ -170,7 +176,7 @@ def test_no_refusal_passes_verification(answer: str) -> None:
 
 @pytest.mark.parametrize("answer", ["", " \n", "...", "—", "[x p1]", "**NO ANSWER**", "“N/A”"])
 def test_what_says_nothing_is_a_refusal(answer: str) -> None:
-    assert is_refusal(answer)
+    assert refuses(answer)
 
 
 @pytest.mark.parametrize(
@@ -184,12 +190,12 @@ def test_what_says_nothing_is_a_refusal(answer: str) -> None:
     ],
 )
 def test_a_refusal_may_be_cited_marked_up_and_several_sentences_long(answer: str) -> None:
-    assert is_refusal(answer)
+    assert refuses(answer)
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_is_none(answer: str) -> None:
-    assert not is_refusal(answer)
+    assert not refuses(answer)
 
 
 @pytest.mark.parametrize(
@@ -236,5 +242,5 @@ def test_what_says_anything_of_the_subject_is_no_caveat(sentence: str) -> None:
 
 @given(st.text(max_size=200))
 def test_no_text_is_too_odd(text: str) -> None:
-    assert is_refusal(text) in (True, False)
+    assert refuses(text) in (True, False)
     assert is_caveat(text) in (True, False)

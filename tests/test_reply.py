@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from atlas_search.answer.check.markers import MarkedSentence
 from atlas_search.answer.write.reply import Reply, schema_of
 from tests.citing import passage
 
@@ -15,12 +16,15 @@ TWO = (
     '{"sentences": [{"text": "Grass is\\n \\"green\\".", "passages": [1, 1]}, '
     '{"text": "Snow [2] is not", "passages": [2,1]}]}'
 )
-READ = 'Grass is "green". [uk.case p1]\nSnow is not [uk.other p2] [uk.case p1]\n'
+READ = [
+    MarkedSentence('Grass is "green".', ("[uk.case p1]",)),
+    MarkedSentence("Snow is not", ("[uk.other p2]", "[uk.case p1]")),
+]
 
 
-def read(pieces: Sequence[str]) -> str:
+def read(pieces: Sequence[str]) -> list[MarkedSentence]:
     reply = Reply(GIVEN)
-    return "".join([*(reply.add(piece) for piece in pieces), reply.finish()])
+    return [*(sentence for piece in pieces for sentence in reply.add(piece)), *reply.finish()]
 
 
 @pytest.mark.parametrize("before", ["", " \n", "```json\n", "```\n"])
@@ -37,30 +41,39 @@ def test_where_a_reply_is_cut_into_pieces_does_not_matter(reply: str, data: st.D
 def test_a_sentence_is_passed_on_as_soon_as_it_is_whole() -> None:
     reply = Reply(GIVEN)
     first = TWO.index("}, ") + 1
-    assert reply.add(TWO[:first]) == READ.splitlines(keepends=True)[0]
+    assert reply.add(TWO[:first]) == READ[:1]
 
 
 @pytest.mark.parametrize("none", ['{"sentences": []}', '```json\n{ "sentences" : [ ] }\n```'])
 def test_no_sentences_are_no_answer(none: str) -> None:
-    assert read([none]) == ""
+    assert read([none]) == []
 
 
 def test_a_number_that_no_passage_has_becomes_a_token_that_none_has() -> None:
     said = '{"sentences": [{"text": "So.", "passages": [7]}]}'
-    assert read([said]) == "So. [passage p7]\n"
+    assert read([said]) == [MarkedSentence("So.", ("[passage p7]",))]
+
+
+def test_a_token_within_a_sentence_is_one_of_it() -> None:
+    said = '{"sentences": [{"text": "So [1] it [uk.no p3] is.", "passages": []}]}'
+    assert read([said]) == [MarkedSentence("So it is.", ("[uk.case p1]", "[uk.no p3]"))]
 
 
 def test_short_tokens_in_plain_text_are_those_of_the_passages() -> None:
     said = "Grass [1]. Snow ([2], [1]), see [9] and [note]."
-    meant = "Grass [uk.case p1]. Snow ([uk.other p2], [uk.case p1]), see [9] and [note]."
-    assert read([said]) == read(list(said)) == meant
+    assert (
+        read([said])
+        == read(list(said))
+        == [
+            MarkedSentence("Grass.", ("[uk.case p1]",)),
+            MarkedSentence("Snow, see [9] and [note].", ("[uk.other p2]", "[uk.case p1]")),
+        ]
+    )
 
 
-@pytest.mark.parametrize(
-    "said", ['{"sentence": "Grass."}', '{"sentences": [{"text": "Grass', "The passages do not say."]
-)
-def test_what_is_neither_is_text_as_it_stands(said: str) -> None:
-    assert read([said]) == said
+@pytest.mark.parametrize("said", ['{"sentence": "Grass."}', '{"sentences": [{"text": "Grass'])
+def test_what_is_neither_cites_nothing(said: str) -> None:
+    assert [sentence.markers for sentence in read([said])] == [()]
 
 
 def test_the_schema_leaves_only_the_numbers_that_were_given() -> None:

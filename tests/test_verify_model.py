@@ -52,7 +52,7 @@ def kept_text(events: list[Event]) -> str:
             text = ""
         elif isinstance(event, Token):
             text += event.text
-    return text
+    return text.strip()
 
 
 def restarts(events: list[Event]) -> list[str]:

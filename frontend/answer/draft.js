@@ -2,9 +2,9 @@
 
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { readable, sentenceEnd } from "./markers.js";
+import { readable } from "./markers.js";
 
-const RESTARTS = ["repair", "refused", "struck", "fallback"];
+const RESTARTS = ["repair", "struck", "fallback"];
 
 /** What to call as events arrive; `label` names a corpus. The text grows in `node`. */
 export function newDraft(label) {
@@ -66,9 +66,8 @@ function newPart(passages) {
     node: element("p", { class: "draft" }, settled, tail),
     add: (text) => keep(rest + text),
     settle(checked) {
-      const end = sentenceEnd(rest, checked.text);
-      settled.append(...sentenceNodes(readable(rest.slice(0, end), passages()), checked));
-      keep(rest.slice(end));
+      settled.append(...sentenceNodes(readable(rest, passages()), checked));
+      keep("");
     },
     withdraw() {
       settled.replaceChildren();

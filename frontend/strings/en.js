@@ -97,7 +97,6 @@ export default {
     found: "Found {passages}, which stand below. The answer is being written …",
     restart: "Writing the answer again.",
     restart_repair: "The first draft could not be verified; writing it again.",
-    restart_refused: "The model found no answer; looking at what the sources say themselves.",
     restart_struck: "What the sources do not support was struck; what is left follows.",
     restart_fallback: "The model cannot be used; the sources’ own sentences follow.",
     notVerified: "Not verified: this sentence {why}",

@@ -97,7 +97,6 @@ export default {
     found: "{passages} : voir plus bas. La réponse est en cours de rédaction …",
     restart: "La réponse est réécrite.",
     restart_repair: "Le premier jet n’a pu être vérifié ; il est réécrit.",
-    restart_refused: "Le modèle n’a pas trouvé de réponse ; les sources elles-mêmes sont consultées.",
     restart_struck: "Ce que les sources n’appuient pas a été retiré ; le reste suit.",
     restart_fallback: "Le modèle n’est pas disponible ; les phrases mêmes des sources suivent.",
     notVerified: "Non vérifié : « this sentence {why} »",

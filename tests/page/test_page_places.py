@@ -57,15 +57,13 @@ def test_a_speech_stands_below_its_speaker(page: Page) -> None:
     expect(source.locator(".context .speaker")).to_have_text("Ms Marlowe")
 
 
-def test_tokens_are_readable_while_they_come(page: Page, server: str) -> None:
+def test_tokens_are_readable_in_a_draft(page: Page, server: str) -> None:
     found = [
         passage
         for document in ("acts.harbour-dues-act", "books.kestrel-point")
         for passage in httpx2.get(f"{server}/api/documents/{document}").json()["passages"]
     ]
     token = "[acts.harbour-dues-act s10(1)]"
-    for end in range(1, len(token)):
-        assert page.evaluate(READABLE, [f"So it is. {token[:end]}", found]) == "So it is. "
     text = f"So it is. ({token}, [books.kestrel-point p1])"
     assert page.evaluate(READABLE, [text, found]) == (
         "So it is. ((Harbour Dues Act, s 10(1)), (Kestrel Point, p. xii))"
@@ -78,6 +76,3 @@ def test_a_group_of_tokens_is_left_out_whole(page: Page) -> None:
     group = "([acts.dues s10(1)], [acts.dues sch1para3(a)])"
     without = "text => part('answer/markers.js').then(m => m.withoutMarkers(text))"
     assert page.evaluate(without, f"Dues are due {group}.") == "Dues are due."
-    markers = "part('answer/markers.js')"
-    end = f"text => {markers}.then(m => m.sentenceEnd(text, 'Dues are due.'))"
-    assert page.evaluate(end, f"Dues are due. {group} More.") == len(f"Dues are due. {group}")

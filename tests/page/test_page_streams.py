@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.chat_server import Gate, Hang, Says
+from tests.chat_server import Gate, Hang, Says, sentence
 from tests.openai_server import OpenAIServer
 from tests.page.asking import ask, begin, best_passage, latest, settled
 
@@ -16,8 +16,8 @@ def test_a_sentence_that_does_not_hold_is_flagged_and_a_new_draft_announced(
     passage = best_passage(server)
     first, second = Gate(), Gate()
     model.then(
-        Says("Councils may not sue [made.up", " p1]. ", "They are ", first, "public."),
-        Says("A local authority cannot ", second, f"sue for libel {passage['marker']}."),
+        Says(sentence("Councils may not sue. [made.up p1]"), first, sentence("They are public.")),
+        Says(second, sentence(f"A local authority cannot sue for libel. {passage['marker']}")),
     )
     page.get_by_label("Target", exact=True).select_option("model")
     begin(page)
@@ -39,23 +39,27 @@ def test_a_sentence_that_does_not_hold_is_flagged_and_a_new_draft_announced(
     expect(latest(page).locator(".retrieval")).to_contain_text("openai (gpt-4o-mini")
 
 
-def test_half_a_citation_token_is_not_shown(page: Page, server: str, model: OpenAIServer) -> None:
+def test_a_sentence_is_shown_once_it_is_whole(page: Page, server: str, model: OpenAIServer) -> None:
     question = "May a local authority bring an action for libel?"
-    head, tail = best_passage(server, question)["marker"].split(" ")
     rest = Gate()
-    model.then(Says("A local authority ", f"lost its claim {head}", rest, f" {tail}."))
+    model.then(
+        Says(
+            sentence("The council lost.", 1), '{"text": "It must', rest, ' pay.", "passages": [1]}'
+        )
+    )
     page.get_by_label("Target", exact=True).select_option("model")
     begin(page, question)
     text = latest(page).locator(".answer-text")
-    expect(text).to_have_text("A local authority lost its claim")
+    title = best_passage(server, question)["title"]
+    expect(text).to_have_text(f"The council lost. ({title}, p. 1)")
     rest.set()
-    expect(text.get_by_role("button")).to_have_text("1")
+    expect(text).to_have_text("The council lost.1 It must pay.2")
 
 
 def test_stop_ends_the_answer_in_the_server_and_at_the_model(
     page: Page, model: OpenAIServer
 ) -> None:
-    model.then(Says("Local authorities have ", "long been ", Hang()))
+    model.then(Says(sentence("Local authorities have long been.", 1), Hang()))
     page.get_by_label("Target", exact=True).select_option("model")
     with page.expect_request("**/api/ask/stream") as asked:
         begin(page, "Who may not sue a newspaper for libel?")

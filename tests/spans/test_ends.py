@@ -8,7 +8,6 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.answer.answer import Event, References, Token
-from atlas_search.answer.check.refusals import SENTINEL
 from atlas_search.asking import ask_request
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import LEGS
@@ -134,7 +133,7 @@ def test_an_answer_that_is_blocked(both: Both, exported: InMemorySpanExporter) -
 
 def test_a_model_that_abstains(both: Both, exported: InMemorySpanExporter) -> None:
     services, server = both
-    server.says(SENTINEL)
+    server.says("The passages do not say.")
     asked(services, QUESTION, answer_likelihood=1.0)
     quoting = Counter(["context", "generate"])  # quotes are looked at before it stays so
     assert check(exported, WRITTEN + quoting)["decision"] == "ABSTAIN"
@@ -222,7 +221,7 @@ def test_an_answer_that_is_stopped(
     both: Both, exported: InMemorySpanExporter, event: type[Event]
 ) -> None:
     services, server = both
-    server.then(Says("The council ", "lost its claim ", "for libel, ", Hang()))
+    server.then(Says('{"text": "The council lost.", ', '"passages": [1]}', Hang()))
     stop = Stop()
 
     def emit(told: Event) -> None:

@@ -52,7 +52,7 @@ class Restart:
     `reason` is a fixed word that says why.
     """
 
-    reason: Literal["repair", "refused", "fallback", "struck"]
+    reason: Literal["repair", "fallback", "struck"]
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from atlas_search.answer.answer import (
     Section,
     Writer,
 )
-from atlas_search.answer.check.citations import Verification, verify
+from atlas_search.answer.check.citations import Verification, sum_up, verify
 from atlas_search.answer.conflicts import conflicts_between
 from atlas_search.answer.decide import ANSWERED, before_writing, no_corpus_answers
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun, Evidence, describe_writer
 from atlas_search.answer.support import Support
-from atlas_search.answer.support.judging import carry_over, join_support
+from atlas_search.answer.support.judging import join_support
 from atlas_search.answer.support.open import judge_of
 from atlas_search.answer.support.points import judge_points
 from atlas_search.answer.write.call_model import call_model
@@ -104,7 +104,7 @@ def compare(run: AnswerRun, results: Mapping[str, SearchResult]) -> tuple[Writte
     stand_in = next(filter(None, (part.writer.fallback for part in written.values())), None)
     stated = _state_points(run, spoken, stand_in)
     parts = list(written.values())
-    joint = _joint(run, answers, results, parts, stated)
+    joint = _joint(run, answers, parts, stated)
     return joint, Comparison(answers, stated.agreements, stated.differences)
 
 
@@ -116,18 +116,15 @@ def _answer_of(corpus: str, part: Written) -> CorpusAnswer:
 def _joint(
     run: AnswerRun,
     answers: Sequence[CorpusAnswer],
-    results: Mapping[str, SearchResult],
     parts: Sequence[Written],
     stated: _Stated,
 ) -> Written:
     """All answers as one text."""
     text = "\n\n".join(answer.text for answer in answers if answer.text)
-    given = [item.passage for result in results.values() for item in result.valid]
-    limit = run.target.citation_limit * sum(bool(answer.text) for answer in answers)
-    judged = [sentence for part in parts for sentence in part.verification.sentences]
+    said = [sentence for part in parts if part.text for sentence in part.verification.sentences]
     return Written(
         text=text,
-        verification=carry_over(judged, verify(text, given, limit)) if text else NOTHING,
+        verification=sum_up(said) if text else NOTHING,
         outcome=ANSWERED if text else no_corpus_answers({a.corpus: a.outcome for a in answers}),
         writer=_joint_writer(run, parts, stated.stand_in),
         context=_joint_context([part.context for part in parts]),
@@ -254,11 +251,7 @@ def _quote_all(spoken: Spoken) -> str:
     """The sentences of every corpus with their tokens."""
     blocks = []
     for corpus, sentences in spoken.items():
-        lines = (
-            " ".join([sentence.text, *(citation.marker for citation in sentence.citations)])
-            for sentence in sentences
-        )
-        blocks.append(f"{corpus}:\n" + "\n".join(lines))
+        blocks.append("\n".join([f"{corpus}:", *(sentence.line for sentence in sentences)]))
     return "\n\n".join(blocks)
 
 

@@ -7,6 +7,7 @@ from atlas_search.answer.answer import (
     Answer,
     Checked,
     Comparison,
+    CorpusAnswer,
     Counted,
     References,
     Section,
@@ -216,9 +217,9 @@ def _again(run: AnswerRun, kept: Answer, span: Span) -> Answer:
     run.tell(References(kept.result.passages))
     for part in kept.comparison.answers:
         run.tell(Section(part.corpus))
-        _say_again(run, part.text, part.verification)
+        _say_again(run, part)
     if not kept.comparison.answers:
-        _say_again(run, kept.text, kept.verification)
+        _say_again(run, kept)
     run.clock.lap("total")
     return replace(
         kept,
@@ -231,8 +232,8 @@ def _again(run: AnswerRun, kept: Answer, span: Span) -> Answer:
     )
 
 
-def _say_again(run: AnswerRun, text: str, verification: Verification) -> None:
-    if text:
-        run.tell(Token(text))
-        for number, sentence in enumerate(verification.sentences, start=1):
-            run.tell(Checked(number, sentence))
+def _say_again(run: AnswerRun, kept: Answer | CorpusAnswer) -> None:
+    said = kept.verification.sentences if kept.text else ()
+    for number, sentence in enumerate(said, start=1):
+        run.tell(Token(f"{sentence.line}\n"))
+        run.tell(Checked(number, sentence))

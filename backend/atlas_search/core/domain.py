@@ -325,6 +325,11 @@ class CheckedSentence:
     warnings: tuple[str, ...] = ()
     support: Literal["", "supported", "not_judged"] = ""
 
+    @property
+    def line(self) -> str:
+        """The sentence with its valid markers."""
+        return " ".join([self.text, *(citation.marker for citation in self.citations)])
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, with the citation tokens that hold."""
         return {

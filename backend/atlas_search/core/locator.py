@@ -21,9 +21,6 @@ TOKEN_PLACE = rf"(?:p\d+|(?:{_KINDS[2:].replace(' ?', '')})[\dA-Z][^\[\]\s]*)"
 LOCATOR_IN_TEXT = rf"(?:{_KINDS[2:]})[\dA-Z]\w*(?:\([^\W_]{{1,5}}\))*"
 """A locator as tokens have it, without the punctuation that may follow it in running text."""
 
-BEGUN_PLACE = r"(?:p\d*|[a-z]*(?:[\dA-Z][^\[\]\s]*)?)"
-"""What the place in a token may look like before its end has come: `s1` of `s10(1)`."""
-
 
 def is_locator(text: str) -> bool:
     """Whether a citation token can hold `text`: a kind, then a digit or a capital."""

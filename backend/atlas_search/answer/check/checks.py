@@ -96,11 +96,6 @@ def missing_support(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> lis
     return found
 
 
-def stands_in(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> bool:
-    """Whether one of `cited` says it in the same words."""
-    return any(_verbatim(sentence, read) for read in cited)
-
-
 def shorten_token(token: str) -> str:
     """As much of a citation token as a finding repeats."""
     return _shorten(token, _SHOWN_OF_TOKEN)

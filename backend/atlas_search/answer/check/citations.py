@@ -9,12 +9,10 @@ from atlas_search.answer.check.checks import (
     missing_support,
     place_of,
     shorten_token,
-    stands_in,
 )
 from atlas_search.answer.check.effort import Effort
 from atlas_search.answer.check.lookalikes import lookalikes
-from atlas_search.answer.check.markers import Languages, MarkedSentence, stretches
-from atlas_search.answer.check.placeholders import is_placeholder
+from atlas_search.answer.check.markers import MarkedSentence, read_marked
 from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.answer.check.uncited import SourceWords, is_empty_caveat, is_heading
 from atlas_search.answer.superseded import successors_of
@@ -70,7 +68,6 @@ class Checker:
 
     def __init__(self, given: Sequence[Passage], citation_limit: int, effort: Effort | None = None):
         usual = given[0].language if given else DEFAULT_LANGUAGE
-        self.languages = Languages({p.marker: p.language for p in given}, usual)
         self._limit = citation_limit
         self._document_ids = frozenset(passage.document_id for passage in given)
         self._read: dict[str, list[ReadPassage]] = {}
@@ -135,8 +132,6 @@ class Checker:
             for marker in markers
             if marker not in self._read
         ]
-        if is_placeholder(sentence.text) and not stands_in(sentence, cited):
-            found.append("is not about the sources.")
         return found
 
     def _citation(self, marker: str, sentence: ReadSentence) -> Citation:
@@ -157,8 +152,7 @@ def verify(
     what `effort` does.
     """
     checker = Checker(given, citation_limit, effort)
-    read = [w for stretch in stretches(answer, checker.languages) for w in stretch.sentences]
-    return sum_up([checker.check(written) for written in read])
+    return sum_up([checker.check(written) for written in read_marked(answer, given)])
 
 
 def sum_up(checked: Sequence[CheckedSentence]) -> Verification:

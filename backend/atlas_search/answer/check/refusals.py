@@ -1,16 +1,14 @@
-"""Telling a model's refusal from an answer: one sentinel, and a short list of other ways to say it.
+"""Telling a model's refusal from an answer: a short list of ways to say it in plain text.
 
-The prompt asks for SENTINEL. A refusal that is not recognised does no harm: without a citation
+The prompt asks for an empty list. A refusal that is not recognised does no harm: without a citation
 no text is sent, so it is repaired and then blocked. Of 98 phrasings the list knows the 77 that
 `tests/test_refusals.py` lists first; 400 lines of patterns in five languages knew all.
 """
 
 import re
+from collections.abc import Sequence
 
-from atlas_search.answer.check.markers import Languages, MarkedSentence, stretches
-from atlas_search.language.languages import DEFAULT_LANGUAGE
-
-SENTINEL = "The passages do not say."
+from atlas_search.answer.check.markers import MarkedSentence
 
 _NOT = r"(?: not|n't)"
 _PASSAGES = (
@@ -43,21 +41,19 @@ _REFUSALS = re.compile(
 _MORE = re.compile(r"[;:—–(]|,|\b(?:but|because|although|though|while|as|since|who|which|and)\b")
 _MARKUP = "*_\"'“”‘’`([{<>#-–•: "
 _READ = 500  # characters of a sentence
-_LANGUAGES = Languages({}, DEFAULT_LANGUAGE)
 
 
-def is_refusal(answer: str) -> bool:
-    """Whether a model's whole answer says that it cannot answer.
+def is_refusal(written: Sequence[MarkedSentence]) -> bool:
+    """Whether a whole answer says that it cannot answer.
 
-    So does one without a letter or digit, and one that cites nothing and begins with a refusal.
-    With a citation, only one sentence about what the passages do not say is a refusal.
+    So does one without a sentence, and one that cites nothing and begins with a refusal. With a
+    citation, only one sentence about what the passages do not say is a refusal.
     """
-    written = [s for stretch in stretches(answer, _LANGUAGES) for s in stretch.sentences]
     if not written:
         return True
     if any(sentence.markers for sentence in written):
         return len(written) == 1 and is_caveat(written[0].text)
-    return bool(_REFUSALS.search(_fold(written[0])))
+    return bool(_REFUSALS.search(_fold(written[0].text)))
 
 
 def is_caveat(sentence: str) -> bool:
@@ -65,12 +61,12 @@ def is_caveat(sentence: str) -> bool:
 
     One with a further clause says more: `The passages do not say so, as he was bribed.`
     """
-    said = _fold(MarkedSentence(sentence, ()))
+    said = _fold(sentence)
     silent = _BY_SILENCE.match(said) if len(sentence) <= _READ else None
     return silent is not None and not _MORE.search(said, silent.end())
 
 
-def _fold(sentence: MarkedSentence) -> str:
+def _fold(sentence: str) -> str:
     """Casefolded, with straight apostrophes and single blanks, without marks in front."""
-    plain = sentence.text[:_READ].casefold().replace("’", "'")
+    plain = sentence[:_READ].casefold().replace("’", "'")
     return " ".join(plain.split()).lstrip(_MARKUP)

@@ -2,7 +2,7 @@
 
 A form with verdicts and reasons for all sentences at once was tried: a model of 1.5 billion
 parameters called 36 of 36 sentences supported that had been made false by hand. Asked for one word
-it found 24 of 40, and doubted none of the 40 true ones.
+it found 33 of 40, and doubted none of the 40 true ones.
 """
 
 from collections.abc import Sequence

@@ -66,12 +66,6 @@ def join_support(parts: Sequence[Support], points: Support) -> Support:
     )
 
 
-def carry_over(judged: Iterable[CheckedSentence], checked: Verification) -> Verification:
-    """`checked`, its sentences marked as the same ones were when they were `judged`."""
-    known = {_same(sentence): sentence for sentence in judged if sentence.support}
-    return sum_up([_marked_as(known.get(_same(each)), each) for each in checked.sentences])
-
-
 def _doubts(claims: Iterable[Claim], said: Judgements) -> Iterable[Doubt]:
     for claim in claims:
         judgement = said.of.get(claim.number)
@@ -85,14 +79,3 @@ def _mark(sentence: CheckedSentence, claim: Claim, said: Judgements) -> CheckedS
         return replace(sentence, support="supported" if is_supported else "")
     warning = f"was not judged: {said.why_not}"
     return replace(sentence, support="not_judged", warnings=(*sentence.warnings, warning))
-
-
-def _same(sentence: CheckedSentence) -> tuple[str, ...]:
-    return (sentence.text, *(citation.marker for citation in sentence.citations))
-
-
-def _marked_as(judged: CheckedSentence | None, sentence: CheckedSentence) -> CheckedSentence:
-    if judged is None:
-        return sentence
-    found = dict.fromkeys((*sentence.warnings, *judged.warnings))
-    return replace(sentence, support=judged.support, warnings=tuple(found))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from atlas_search.answer.check.markers import MarkedSentence
 from atlas_search.answer.check.numbers import KnownNumbers, numbers_missing, numbers_of
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.follow_up import FollowUp, read_follow_up
@@ -92,7 +93,11 @@ def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
 def _check(written: str, run: AnswerRun) -> Standalone:
     """What was written, if it is a question, another than was asked, and brings nothing new."""
     lines = written.strip().splitlines()
-    if len(lines) != 1 or len(lines[0]) > MAX_CHARACTERS or is_refusal(lines[0]):
+    if (
+        len(lines) != 1
+        or len(lines[0]) > MAX_CHARACTERS
+        or is_refusal([MarkedSentence(lines[0], ())])
+    ):
         return Standalone(note="The question was not rewritten: no question came of it.")
     text = _WHOLLY_QUOTED.sub(r"\1", lines[0].strip())
     if not parse_query(text).words:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from atlas_search.answer.answer import Fallback
+from atlas_search.answer.check.markers import MarkedSentence
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
 from atlas_search.answer.quotes.beside import Opposed
@@ -67,10 +68,10 @@ def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]
 def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
     """All quotes, passed on one by one."""
     limit = run.target.citation_limit
-    relay = Relay(run.tell, evidence.passages, limit, may_refuse=False)
+    relay = Relay(run.tell, evidence.passages, limit)
     for quote in quotes:
         run.stop.check()
-        relay.add(f"{quote.text} {quote.passage.marker}\n")
+        relay.add([MarkedSentence(quote.text, (quote.passage.marker,))])
     relay.finish()
     return relay
 

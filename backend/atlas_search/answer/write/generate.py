@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Literal
 
 from atlas_search.answer.answer import Context, Fallback, Restart, Writer
-from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, TextFault, refuse
 from atlas_search.answer.prompts import Filled, prompt
@@ -66,8 +64,12 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         messages = (*asked, Message("assistant", "yes"), Message("user", form.strip()))
     context = replace(context, messages=messages)
     for attempt in range(1, ATTEMPTS + 1):
-        relay = Relay(run.tell, given, run.target.citation_limit, may_refuse=True)
+        relay = Relay(run.tell, given, run.target.citation_limit)
         reply = Reply(given)
+
+        def pass_on(piece: str, reply: Reply = reply, relay: Relay = relay) -> None:
+            relay.add(reply.add(piece))
+
         done = call_model(
             run,
             model,
@@ -75,13 +77,11 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
             filled=filled,
             attempt=attempt,
             schema=schema_of(len(given)),
-            pass_on=partial(_pass_on, reply, relay),
+            pass_on=pass_on,
         )
         relay.add(reply.finish())
         writer = run.writer(model.name, done.ended.model, attempt)
-        if is_refusal(relay.text):
-            if relay.sent:
-                run.tell(Restart("refused"))
+        if relay.is_refusal:
             return replace(_quote_or_refuse(run, evidence, writer, needed), context=context)
         relay.finish()
         fault = (
@@ -105,9 +105,7 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     notes = [f"No passage found speaks of {name}." for name in absent]
     if written.support.verified_by == "citations" and written.text:
         notes.append(CITATIONS_ONLY)
-    return replace(
-        strike_doubtful(run, evidence, written, given), context=context, notes=tuple(notes)
-    )
+    return replace(strike_doubtful(run, evidence, written), context=context, notes=tuple(notes))
 
 
 def _only_repeats(question: str, relay: Relay) -> TextFault | None:
@@ -126,10 +124,6 @@ def _only_repeats(question: str, relay: Relay) -> TextFault | None:
             "The answer only repeats the question; say what the passages say of it.",
         )
     return None
-
-
-def _pass_on(reply: Reply, relay: Relay, piece: str) -> None:
-    relay.add(reply.add(piece))
 
 
 def _filled(run: AnswerRun, given: Sequence[Passage]) -> Filled:

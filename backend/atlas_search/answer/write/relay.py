@@ -1,76 +1,50 @@
-"""Passing a text on while it is being written."""
+"""Passing an answer on sentence by sentence, each once it is checked."""
 
-import re
 from collections.abc import Sequence
 
 from atlas_search.answer.answer import Checked, Emit, Token
-from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.check.watch import Watch
-from atlas_search.core.domain import MARKER, CheckedSentence, Passage
-
-_OPENING = 3  # words; few refusals deny something later than that
-_DENIES = re.compile(
-    r"n['’]t\b|\b(?:i|we|not?|none|nothing|cannot|un(?:able|clear|known|available|fortunately)|"
-    r"insufficient|sorry|lacks?)\b",
-    re.IGNORECASE,
-)
+from atlas_search.answer.check.citations import Checker, Verification, sum_up
+from atlas_search.answer.check.markers import MarkedSentence
+from atlas_search.answer.check.refusals import is_refusal
+from atlas_search.core.domain import CheckedSentence, Passage
 
 
 class Relay:
-    """Emits pieces as they come, and every sentence once it is verified.
+    """What is written from `given`, a line for each sentence.
 
-    Of a text that `may_refuse` the opening words are held back, and what denies something, until
-    its first citation token shows that it speaks of a source: so no refusal is shown as if it were
-    an answer. `sent` says whether anything was emitted.
+    As long as all that was written may be a refusal it is held back.
     """
 
-    def __init__(
-        self, emit: Emit, given: Sequence[Passage], citation_limit: int, *, may_refuse: bool
-    ):
+    def __init__(self, emit: Emit, given: Sequence[Passage], citation_limit: int):
         self.given = given
-        self._emit = emit
-        self._watch = Watch(given, citation_limit)
-        self._held = may_refuse  # as long as nothing is cited
-        self._denies = False
-        self._read = 0
-        self._sent = 0
         self.text = ""
+        self._emit = emit
+        self._checker = Checker(given, citation_limit)
+        self._held: list[MarkedSentence] = []
+        self._checked: list[CheckedSentence] = []
 
     @property
-    def sent(self) -> bool:
-        """Whether any of the text was passed on."""
-        return self._sent > 0
+    def is_refusal(self) -> bool:
+        """Whether nothing was written but that there is no answer."""
+        return not self._checked and is_refusal(self._held)
 
-    def add(self, piece: str) -> None:
-        """Take the next piece of the text."""
-        start = self.text.rfind("[")
-        self.text += piece
-        self._held = self._held and not MARKER.search(self.text, max(start, 0))
-        if not (self._held and self._may_refuse()):
-            self._pass_on()
+    def add(self, written: Sequence[MarkedSentence]) -> None:
+        """Take the next sentences."""
+        self._held += written
+        if not self.is_refusal:
+            self.finish()
 
     def finish(self) -> None:
-        """Pass on what is left: the text is whole, and is no refusal."""
-        self._pass_on()
-        self._report(self._watch.finish())
+        """Pass on what was held back: it is no refusal."""
+        for sentence in self._held:
+            line = " ".join([sentence.text, *sentence.markers])
+            self.text += f"{line}\n"
+            self._checked.append(self._checker.check(sentence))
+            self._emit(Token(f"{line}\n"))
+            self._emit(Checked(len(self._checked), self._checked[-1]))
+        self._held = []
 
     @property
     def verification(self) -> Verification:
-        """That of the whole text, once it is finished."""
-        return self._watch.verification()
-
-    def _may_refuse(self) -> bool:
-        self._denies = self._denies or _DENIES.search(self.text, self._read) is not None
-        self._read = max(self.text.rfind(" "), 0)
-        return self._denies or len(self.text.split(None, _OPENING)) <= _OPENING
-
-    def _pass_on(self) -> None:
-        piece = self.text[self._sent :]
-        if piece:
-            self._emit(Token(piece))
-            self._sent = len(self.text)
-            self._report(self._watch.add(piece))
-
-    def _report(self, sentences: Sequence[tuple[int, CheckedSentence]]) -> None:
-        for number, sentence in sentences:
-            self._emit(Checked(number, sentence))
+        """The verification of all that was passed on."""
+        return sum_up(self._checked)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from atlas_search.core.domain import Passage
+from atlas_search.answer.check.markers import MarkedSentence, read_marked
+from atlas_search.core.domain import MARKER, Passage
 
 _SENTENCE = re.compile(
     r'\{\s*"text"\s*:\s*(?P<text>"(?:[^"\\]|\\.)*")\s*,'
@@ -18,10 +19,8 @@ _SENTENCE = re.compile(
     re.DOTALL,
 )
 _NONE = re.compile(r'"sentences"\s*:\s*\[\s*\]')
-_TOKEN = re.compile(r"\[(\d{1,3})\]")
-_WRITTEN_TOKEN = re.compile(r"\s*\[(\d{1,3})\]")
-_BEGUN_TOKEN = re.compile(r"\[\d{0,3}\Z")
-_FENCE = "```json"
+_NUMBER = re.compile(r"\[(\d{1,3})\]")
+_TOKEN = re.compile(rf"\s*{MARKER.pattern}")
 
 
 def schema_of(passages: int) -> Mapping[str, Any]:
@@ -47,68 +46,48 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Reply:
-    """A reply about `given` passages as it comes: its sentences as text, with their tokens.
+    """A reply about `given` passages as it comes.
 
-    `add` gives the text that a piece completes, `finish` what is left. Of a reply that says that
-    the passages do not answer there is none. A number that no passage has becomes a token that no
-    passage has either.
+    `add` gives the sentences that a piece completes, `finish` those of a reply that is no JSON.
+    One that says that the passages do not answer has none. A number that no passage has becomes a
+    token that no passage has either.
     """
 
     def __init__(self, given: Sequence[Passage]):
-        self._markers = {number: p.marker for number, p in enumerate(given, start=1)}
+        self._given = given
+        self._markers = {number: passage.marker for number, passage in enumerate(given, start=1)}
         self._read = 0
-        self._said = False
         self.raw = ""
 
-    def add(self, piece: str) -> str:
+    def add(self, piece: str) -> list[MarkedSentence]:
         """Take the next piece."""
         self.raw += piece
-        begun = self._begun()
-        if not begun:
-            return ""
-        if begun[0] != "{":
-            return self._plain(whole=False)
-        return self._sentences() if "}" in piece else ""
+        if "}" not in piece:
+            return []
+        found = list(_SENTENCE.finditer(self.raw, self._read))
+        self._read = found[-1].end() if found else self._read
+        written = (self._sentence(match["text"], match["numbers"]) for match in found)
+        return [sentence for sentence in written if re.search(r"\w", sentence.text)]
 
-    def finish(self) -> str:
-        """The reply is whole. What is neither sentences nor a refusal is text as it stands."""
-        if self._begun()[:1] != "{":
-            return self._plain(whole=True)
-        return "" if self._said or _NONE.search(self.raw) else self.raw
+    def finish(self) -> list[MarkedSentence]:
+        """The reply is whole."""
+        if self._read or _NONE.search(self.raw):
+            return []
+        return read_marked(self._with_tokens(self.raw), self._given)
 
-    def _begun(self) -> str:
-        """The reply within its fence, as far as it came; empty where it may be a fence still."""
-        begun = self.raw.lstrip()
-        return (
-            ""
-            if _FENCE.startswith(begun)
-            else begun.removeprefix("```").removeprefix("json").lstrip()
-        )
-
-    def _sentences(self) -> str:
-        text = ""
-        for found in _SENTENCE.finditer(self.raw, self._read):
-            self._read = found.end()
-            self._said = True
-            text += self._written(found["text"], found["numbers"])
-        return text
-
-    def _written(self, text: str, numbers: str) -> str:
+    def _sentence(self, text: str, numbers: str) -> MarkedSentence:
         try:
-            said = " ".join(str(json.loads(text, strict=False)).split())
+            said = str(json.loads(text, strict=False))
         except ValueError:  # a wrong escape
             said = text.strip('"')
-        tokens = dict.fromkeys(self._token(int(number)) for number in re.findall(r"\d+", numbers))
-        return " ".join([_WRITTEN_TOKEN.sub(self._without, said).strip(), *tokens]) + "\n"
+        said = self._with_tokens(said)
+        tokens = [self._token(int(number)) for number in re.findall(r"\d+", numbers)]
+        markers = dict.fromkeys((*tokens, *MARKER.findall(said)))
+        return MarkedSentence(" ".join(_TOKEN.sub("", said).split()), tuple(markers))
 
-    def _without(self, token: re.Match[str]) -> str:
-        return "" if int(token[1]) in self._markers else token[0]
+    def _with_tokens(self, text: str) -> str:
+        """A text with the tokens of the passages for their numbers."""
+        return _NUMBER.sub(lambda found: self._markers.get(int(found[1]), found[0]), text)
 
     def _token(self, number: int) -> str:
         return self._markers.get(number, f"[passage p{number}]")
-
-    def _plain(self, *, whole: bool) -> str:
-        begun = None if whole else _BEGUN_TOKEN.search(self.raw, self._read)
-        end = begun.start() if begun else len(self.raw)
-        piece, self._read = self.raw[self._read : end], end
-        return _TOKEN.sub(lambda token: self._markers.get(int(token[1]), token[0]), piece)

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from atlas_search.answer.check.citations import Verification, verify
 from atlas_search.answer.check.effort import MOST_COMPARED, Effort
+from atlas_search.answer.check.markers import read_marked
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Located, Passage
 from atlas_search.core.errors import NotFound, RequestError
@@ -142,7 +143,7 @@ def validate_out(
         sentence_groundedness=verification.sentence_groundedness,
         answer_grounded=verification.answer_grounded,
         sentences=[_sentence(sentence) for sentence in verification.sentences],
-        refusal=is_refusal(answer),
+        refusal=is_refusal(read_marked(answer, given)),
     )
 
 
