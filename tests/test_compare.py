@@ -7,7 +7,7 @@ import pytest
 
 from atlas_search.answer.answer import Event, References, Restart, Section
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.answer.conflicts import ConflictPlace, Contradiction, to_list
+from atlas_search.answer.conflicts import Contradiction, to_list
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.providers.chat import Usage
@@ -146,7 +146,7 @@ def test_a_superseded_source_is_listed_only_beside_an_answer_that_cites_it(
         if item.passage.document_id != cited.document_id
     )
     away = replace(other, document_id="legal_uk.elsewhere")
-    here, there, far = (ConflictPlace(passage, 0, 5, "x") for passage in (cited, other, away))
+    here, there, far = (passage.cite(0, 5) for passage in (cited, other, away))
     beside = Contradiction("repealed", here, there, "was superseded")
     apart = Contradiction("repealed", far, far, "was superseded")
     number = Contradiction("number", far, far, "14 or 30 days")

@@ -107,13 +107,14 @@ def test_a_sentence_over_two_lines_is_written_on_one() -> None:
 
 
 LESS = "Wool is dull, and no more is to be said of it here."
-CONTRADICTED = Opposed(("farm.sheep", 50, 50 + len(COARSE)), ("farm.other", 20, 20 + len(LESS)))
+SHEEP, OTHER = passage("farm.sheep", COARSE, start=50), passage("farm.other", LESS, start=20)
+CONTRADICTED = (SHEEP.passage.cite(0, len(COARSE)), OTHER.passage.cite(0, len(LESS)))
 
 
 def test_a_sentence_another_source_contradicts_is_followed_by_what_that_source_says() -> None:
     answer = written(
-        passage("farm.sheep", COARSE, start=50),
-        passage("farm.other", f"So much for that. {LESS}", start=2),
+        SHEEP,
+        OTHER,
         opposed=(CONTRADICTED,),
     )
     assert answer == f"{COARSE} [farm.sheep p1]\n{LESS} [farm.other p1]\n"
@@ -121,9 +122,9 @@ def test_a_sentence_another_source_contradicts_is_followed_by_what_that_source_s
 
 def test_the_other_side_takes_the_last_place() -> None:
     sources = [
-        passage("farm.sheep", COARSE, start=50),
+        SHEEP,
         passage("farm.third", FINE, start=0),
-        passage("farm.other", LESS, start=20),
+        OTHER,
     ]
     assert written(*sources, limit=2, opposed=(CONTRADICTED,)).splitlines()[1] == (
         f"{LESS} [farm.other p1]"

@@ -76,7 +76,7 @@ def prompts(draw: st.DrawFn) -> Extract:
 
 
 def _whole(a: Passage, b: Passage) -> Opposed:
-    return Opposed((a.document_id, a.start, a.end), (b.document_id, b.start, b.end))
+    return a.cite(0, len(a.text)), b.cite(0, len(b.text))
 
 
 def is_its_own(quote: Quote) -> bool:
@@ -100,11 +100,14 @@ def test_what_is_chosen_is_verbatim_apart_and_not_too_much(prompt: Extract, need
     quotes = chosen.quotes(prompt, needed)
     assert all(map(is_its_own, quotes))
     assert len(quotes) <= prompt.most
-    places = [quote.place for quote in quotes]
-    opposed = {place for pair in prompt.opposed for place in (pair.first, pair.second)}
+    opposed = {
+        (place.passage.document_id, place.start, place.end)
+        for pair in prompt.opposed
+        for place in pair
+    }
     for number, quote in enumerate(quotes):
-        apart = [place for place in places[:number] if place not in opposed]
-        assert quote.place in opposed or not any(quote.within(place) for place in apart)
+        apart = [other for other in quotes[:number] if other.place not in opposed]
+        assert quote.place in opposed or not any(quote.overlaps(other) for other in apart)
     assert 0.0 <= chosen.confidence.likelihood <= 1.0
     assert all(isinstance(note, str) for note in chosen.notes(needed))
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from atlas_search.answer.check.citations import Verification
-from atlas_search.answer.conflicts import ConflictPlace, Contradiction
+from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.quotes.likelihood import Confidence
 from atlas_search.answer.readings import Reading
@@ -377,12 +377,11 @@ def _choice(reading: Reading, question: str) -> dict[str, Any]:
 
 
 def _conflict(conflict: Contradiction) -> dict[str, Any]:
-    def place(of: ConflictPlace) -> dict[str, Any]:
-        about = of.passage.to_dict()
-        named = ("passage_id", "document_id", "corpus", "title", "date", "marker")
-        kept = {name: about[name] for name in named}
-        locator = of.passage.locator_at(of.start) or None
-        return kept | {"locator": locator, "start": of.start, "end": of.end, "quote": of.quote}
+    named = ("passage_id", "document_id", "corpus", "title", "date", "marker", "locator", "start")
+
+    def place(of: Citation) -> dict[str, Any]:
+        said = of.to_dict()
+        return {name: said[name] for name in (*named, "end", "quote")}
 
     return {
         "kind": conflict.kind,

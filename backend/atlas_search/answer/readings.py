@@ -185,16 +185,7 @@ def _parts(passage: Passage, pattern: re.Pattern[str]) -> list[Citation]:
         for span in sentences(passage.text)
         for match in pattern.finditer(passage.text, span.start, span.end)
     ]
-    return [
-        Citation(
-            passage.marker,
-            passage,
-            passage.start + start,
-            passage.start + end,
-            passage.text[start:end],
-        )
-        for start, end in places
-    ]
+    return [passage.cite(start, end) for start, end in places]
 
 
 def _term_asked(question: str) -> frozenset[str]:

@@ -158,6 +158,11 @@ class Passage:
         place = token_place(locator) if is_locator(locator) else f"p{self.page}"
         return f"[{self.document_id} {place}]"
 
+    def cite(self, start: int, end: int) -> "Citation":
+        """The characters of its text from `start` to `end` as a citation."""
+        at = self.start
+        return Citation(self.marker, self, at + start, at + end, self.text[start:end])
+
     @property
     def embedded(self) -> str:
         """What its vector is made of: context and text; of a vector that came with it, the text."""

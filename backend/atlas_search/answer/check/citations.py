@@ -136,10 +136,8 @@ class Checker:
 
     def _citation(self, marker: str, sentence: ReadSentence) -> Citation:
         passage, span = place_of(sentence, self._read[marker])
-        start, end = passage.start + span.start, passage.start + span.end
-        quote = passage.text[span.start : span.end]
-        found = Citation(marker=marker, passage=passage, start=start, end=end, quote=quote)
-        return self._places.setdefault((marker, start, end), found)
+        found = passage.cite(*span)
+        return self._places.setdefault(found.place, found)
 
 
 def verify(

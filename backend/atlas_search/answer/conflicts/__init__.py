@@ -13,7 +13,7 @@ from atlas_search.answer.superseded import is_superseded, took_over
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.english import AUXILIARIES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import TextSpan, content_terms, sentences, trim
+from atlas_search.language.text import content_terms, sentences, trim
 from atlas_search.language.wraps import unwrap
 
 Kind = Literal["polarity", "number", "repealed"]
@@ -31,26 +31,15 @@ _DRAFT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class ConflictPlace:
-    """What one passage says: the document's text from `start` to `end`."""
-
-    passage: Passage
-    start: int
-    end: int
-    quote: str
-
-
-@dataclass(frozen=True, slots=True)
 class Contradiction:
     """Two places that contradict each other, the better ranked passage first.
 
-    `detail` says in words what differs. `stated` if an answer cites both places. What is `judged`
-    a language model found, and no rule.
+    `detail` says in words what differs. `stated` if an answer cites both places.
     """
 
     kind: Kind
-    first: ConflictPlace
-    second: ConflictPlace
+    first: Citation
+    second: Citation
     detail: str
     stated: bool = False
 
@@ -121,7 +110,7 @@ def find_concealed(
     )
 
 
-def _is_cited(side: ConflictPlace, citations: Iterable[Citation]) -> bool:
+def _is_cited(side: Citation, citations: Iterable[Citation]) -> bool:
     return any(
         citation.passage.document_id == side.passage.document_id
         and citation.start < side.end
@@ -134,14 +123,14 @@ def _places(conflict: Contradiction) -> tuple[tuple[str, int, int], tuple[str, i
     return _place(conflict.first), _place(conflict.second)
 
 
-def _place(side: ConflictPlace) -> tuple[str, int, int]:
+def _place(side: Citation) -> tuple[str, int, int]:
     return side.passage.document_id, side.start, side.end
 
 
 def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
     """Sentences on one matter whose numbers differ, or one of which denies the other."""
     asked = content_terms(question)
-    sides: dict[tuple[str, int, int], ConflictPlace] = {}
+    sides: dict[tuple[str, int, int], Citation] = {}
     for item in passages:
         for side in _speaking_sides(item.passage, asked):
             sides.setdefault(_place(side), side)
@@ -149,7 +138,7 @@ def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Con
     return [conflict for conflict in pairs if conflict]
 
 
-def _contradiction(a: ConflictPlace, b: ConflictPlace) -> Contradiction | None:
+def _contradiction(a: Citation, b: Citation) -> Contradiction | None:
     one, other = a.passage, b.passage
     if one.document_id == other.document_id:
         return None
@@ -176,22 +165,23 @@ def _is_draft(passage: Passage) -> bool:
     return bool(_DRAFT.search(f"{passage.title} {passage.section} {status}"))
 
 
-def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[ConflictPlace]:
+def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Citation]:
     """The sentences of a passage that still holds which share a word with the question, if only
     `limit`."""
     if passage.language != DEFAULT_LANGUAGE or is_superseded(passage) or _is_draft(passage):
         return []
-    sides = [
-        _side(passage, trim(passage.text, *clause.span()))
+    titled = content_terms(passage.title)
+    clauses = (
+        trim(passage.text, *clause.span())
         for span in sentences(passage.text)
         for clause in _CLAUSE.finditer(passage.text, span.start, span.end)
+    )
+    return [
+        passage.cite(start, end)
+        for start, end in clauses
+        if is_sentence(said := passage.text[start:end])
+        and asked & (read(unwrap(said)).terms | titled)
     ]
-    return [side for side in sides if is_sentence(side.quote) and asked & _about(side)]
-
-
-def _about(side: ConflictPlace) -> frozenset[str]:
-    """The stems of what a place says, and of the title that says what it is about."""
-    return _read(side).terms | content_terms(side.passage.title)
 
 
 def is_sentence(quote: str) -> bool:
@@ -199,13 +189,8 @@ def is_sentence(quote: str) -> bool:
     return MIN_WORDS <= len(quote.split()) <= MAX_WORDS and bool(_WHOLE.search(quote))
 
 
-def _read(side: ConflictPlace) -> Statement:
+def _read(side: Citation) -> Statement:
     return read(unwrap(side.quote))
-
-
-def _side(passage: Passage, span: TextSpan) -> ConflictPlace:
-    start, end = passage.start + span.start, passage.start + span.end
-    return ConflictPlace(passage, start, end, passage.text[span.start : span.end])
 
 
 def _find_repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
@@ -228,7 +213,7 @@ def _find_repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Co
     return list(found.values())
 
 
-def _speaking(question: str, passage: Passage) -> ConflictPlace | None:
+def _speaking(question: str, passage: Passage) -> Citation | None:
     """The sentence of a passage that shares most words with the question; the first of several.
 
     None if they are too few to speak to it.
@@ -246,4 +231,4 @@ def _speaking(question: str, passage: Passage) -> ConflictPlace | None:
     best = max(shared, default=0)
     if not best or best < SHARE_ASKED * len(asked):
         return None
-    return _side(passage, spans[shared.index(best)])
+    return passage.cite(*spans[shared.index(best)])

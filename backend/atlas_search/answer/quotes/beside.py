@@ -1,19 +1,13 @@
 """What is quoted beside a quote: the other side of a contradiction, and what must be read first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from atlas_search.answer.quotes.quotable import Quote, quote_at
-from atlas_search.core.domain import MARKER_LIKE, CheckedPassage
+from atlas_search.core.domain import MARKER_LIKE, CheckedPassage, Citation
 from atlas_search.language.text import TextSpan
 
-
-@dataclass(frozen=True, slots=True)
-class Opposed:
-    """Two places that contradict each other, each a document's id, start and end."""
-
-    first: tuple[str, int, int]
-    second: tuple[str, int, int]
+Opposed = tuple[Citation, Citation]
+"""Two places that contradict each other."""
 
 
 def with_other_sides(
@@ -28,7 +22,7 @@ def with_other_sides(
     """
     said: list[Quote] = []
     for quote in chosen:
-        if any(quote.within(other.place) for other in said):
+        if any(quote.overlaps(other) for other in said):
             continue
         against = _against(quote, passages, opposed)
         told = [q for q in against if not any(q.place == o.place for o in said)]
@@ -43,7 +37,7 @@ def with_what_is_before(chosen: Sequence[Quote], most: int) -> list[Quote]:
     said: list[Quote] = []
     for number, quote in enumerate(chosen):
         before, room = quote.before, most - len(said) - len(chosen[number:])
-        told = before and any(before.within(other.place) for other in (*said, *chosen))
+        told = before and any(before.overlaps(other) for other in (*said, *chosen))
         if before and not told and room > 0:
             said.append(before)
         said.append(quote)
@@ -54,23 +48,12 @@ def _against(
     quote: Quote, passages: Sequence[CheckedPassage], opposed: Sequence[Opposed]
 ) -> list[Quote]:
     """What other sources say against a quote, in the order of `opposed`."""
-    places = [
-        other
-        for pair in opposed
-        for one, other in ((pair.first, pair.second), (pair.second, pair.first))
-        if quote.within(one)
-    ]
-    return [found for place in places for found in _standing_at(place, passages)[:1]]
-
-
-def _standing_at(place: tuple[str, int, int], passages: Sequence[CheckedPassage]) -> list[Quote]:
-    """The text of a place, once for each passage that holds all of it."""
-    document, start, end = place
+    ranks = {item.passage.id: rank for rank, item in enumerate(passages)}
     found = []
-    for rank, item in enumerate(passages):
-        passage = item.passage
-        if passage.document_id == document and passage.start <= start and end <= passage.end:
-            quote = quote_at(passage, TextSpan(start - passage.start, end - passage.start), rank)
-            if not MARKER_LIKE.search(quote.text):
-                found.append(quote)
-    return found
+    for pair in opposed:
+        for one, other in (pair, pair[::-1]):
+            passage = other.passage
+            if quote.overlaps(one) and passage.id in ranks:
+                span = TextSpan(other.start - passage.start, other.end - passage.start)
+                found.append(quote_at(passage, span, ranks[passage.id]))
+    return [other for other in found if not MARKER_LIKE.search(other.text)]

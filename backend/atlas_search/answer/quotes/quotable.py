@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from atlas_search.core.domain import MARKER_LIKE, Passage
+from atlas_search.core.domain import MARKER_LIKE, Citation, Passage
 from atlas_search.language.text import TextSpan, all_terms, fold_words, sentences, trim, words
 from atlas_search.language.wraps import unwrap
 
@@ -88,10 +88,10 @@ class Quote:
         """The document's id, and the characters in it."""
         return self.passage.document_id, self.start, self.end
 
-    def within(self, place: tuple[str, int, int]) -> bool:
-        """Whether it shares a character with a place in a document."""
-        document, start, end = place
-        return self.passage.document_id == document and self.start < end and start < self.end
+    def overlaps(self, other: "Quote | Citation") -> bool:
+        """Whether it shares a character of the document with another place."""
+        same = self.passage.document_id == other.passage.document_id
+        return same and self.start < other.end and other.start < self.end
 
 
 def quotes_of(passage: Passage, rank: int, *, with_questions: bool = False) -> list[Quote]:

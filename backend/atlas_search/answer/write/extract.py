@@ -7,7 +7,6 @@ from atlas_search.answer.answer import Fallback
 from atlas_search.answer.check.markers import MarkedSentence
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
-from atlas_search.answer.quotes.beside import Opposed
 from atlas_search.answer.quotes.choose import Chosen, Extract
 from atlas_search.answer.quotes.quotable import Quote, quote_at
 from atlas_search.answer.quotes.read_by_model import read_by_model
@@ -94,15 +93,7 @@ def _quote(place: Citation) -> Quote:
 
 def _cite(quotes: Sequence[Quote]) -> tuple[Citation, ...]:
     return tuple(
-        Citation(
-            marker=quote.passage.marker,
-            passage=quote.passage,
-            start=quote.start,
-            end=quote.end,
-            quote=quote.passage.text[
-                quote.start - quote.passage.start : quote.end - quote.passage.start
-            ],
-        )
+        quote.passage.cite(quote.start - quote.passage.start, quote.end - quote.passage.start)
         for quote in quotes[:MOST_CLOSEST]
     )
 
@@ -129,18 +120,10 @@ def prompt_of(result: SearchResult, conflicts: Sequence[Contradiction]) -> Extra
         term_weights=result.term_weights,
         limit=target.answer_sentences,
         most=target.citation_limit,
-        opposed=tuple(_oppose(c) for c in conflicts if c.kind != "repealed"),
+        opposed=tuple((c.first, c.second) for c in conflicts if c.kind != "repealed"),
         parts=result.sub_questions,
         question_vector=result.vector,
     )
-
-
-def _oppose(conflict: Contradiction) -> Opposed:
-    first, second = (
-        (place.passage.document_id, place.start, place.end)
-        for place in (conflict.first, conflict.second)
-    )
-    return Opposed(first, second)
 
 
 def _describe(span: Span, chosen: Chosen) -> None:
