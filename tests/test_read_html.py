@@ -178,6 +178,7 @@ def test_reading_again_gives_the_same(tmp_path: Path) -> None:
         ),
         ('<meta name="DC.title" content=" By  the archive "><title>x</title>', "By the archive"),
         ("", "The hearing"),
+        ("<title>The hearing of 4 Quay Street</title>", "The hearing of 4 Quay Street"),
     ],
 )
 def test_the_title_is_stated_or_a_heading(tmp_path: Path, head: str, title: str) -> None:

@@ -127,6 +127,11 @@ def test_fuzzy_widens_unknown_words_and_no_known_one(searcher: Searcher) -> None
     assert set(names(misspelt)[:2]) == {"income", "losses"}
 
 
+def test_what_how_asks_for_is_not_looked_for_in_the_sources(searcher: Searcher) -> None:
+    found = find(searcher, "How many zebras cross, and how often? Many do.")
+    assert [each.word for each in found.unknown_words] == ["zebras", "cross", "Many"]
+
+
 def test_a_word_is_replaced_where_it_stands_alone() -> None:
     unknown = [UnknownWord("gian", ("gain",), "gain"), UnknownWord("of", ("on",))]
     assert reworded("gian of gians, gian", unknown) == "gain of gians, gain"

@@ -127,6 +127,7 @@ class Services:
         answerer, target = self.answerer, self.targets[name]
         return {
             "answer_threshold": str(answerer.threshold(target)),
+            "answer_likelihood": str(answerer.likelihood(target)),
             "model": answerer.model_name(target),
             "model_server": model_server(target.llm_provider, self.settings),
             "system_prompt_version": version_of(answerer.rules[target.system_prompt]),

@@ -24,6 +24,9 @@ MOST_LOOKED_UP = 20
 takes 0.2 s each, and a question of 4,000 characters can have hundreds that nobody knows."""
 STEMS_READ = 30  # whose words are looked up
 
+_HOW = re.compile(r"\bhow\s+\Z", re.IGNORECASE)
+"""Before a word that says which kind of answer is wanted: `how many`."""
+
 
 @dataclass(frozen=True)
 class UnknownWord:
@@ -63,7 +66,9 @@ def unknown_words(
         stop.check()
         surface = query.text[word.start : word.end]
         readings = [read for code in by_language for read in words(surface, code)]
-        if surface in found or not surface.isalpha() or _is_known(readings, store.tokens, corpora):
+        if surface in found or not surface.isalpha() or _HOW.search(query.text, 0, word.start):
+            continue
+        if _is_known(readings, store.tokens, corpora):
             continue
         right = len(surface) < SHORTEST or is_english(words(surface)[0].term)
         compared = not right and looked_up < MOST_LOOKED_UP

@@ -20,7 +20,7 @@ def page_title(page: HtmlElement, stated: Sequence[str], sites: Sequence[str]) -
     headings = list(_texts(page.iter("h1")))
     titles = [title for text in stated if (title := clean_title(text))]
     own = list(_texts(page.iterfind("head/title")))
-    if len(headings) == 1 and not titles and _is_within(headings[0], own):
+    if len(headings) == 1 and not titles and _is_among(headings[0], own):
         return headings[0]
     if not titles + own:
         return ""
@@ -29,8 +29,12 @@ def page_title(page: HtmlElement, stated: Sequence[str], sites: Sequence[str]) -
     return next(_parts_among(title, sorted(headings, key=len, reverse=True)), title)
 
 
-def _is_within(heading: str, titles: Sequence[str]) -> bool:
-    return not titles or heading.casefold() in titles[0].casefold()
+def _is_among(heading: str, titles: Sequence[str]) -> bool:
+    """Whether it is a part of the title, which says more than the page's own subject: there is none,
+    or it has several parts."""
+    if not titles:
+        return True
+    return heading.casefold() in titles[0].casefold() and bool(_PARTS.search(titles[0]))
 
 
 def _texts(elements: Iterator[HtmlElement]) -> Iterator[str]:
