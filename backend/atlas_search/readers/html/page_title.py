@@ -30,8 +30,7 @@ def page_title(page: HtmlElement, stated: Sequence[str], sites: Sequence[str]) -
 
 
 def _is_among(heading: str, titles: Sequence[str]) -> bool:
-    """Whether it is a part of the title, which says more than the page's own subject: there is none,
-    or it has several parts."""
+    """Whether it is one of several parts of the title, or there is none to hold it against."""
     if not titles:
         return True
     return heading.casefold() in titles[0].casefold() and bool(_PARTS.search(titles[0]))
