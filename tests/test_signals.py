@@ -58,15 +58,17 @@ def test_phrase_is_the_share_of_adjacent_pairs() -> None:
     assert signals_of("police watched silence").signals["phrase"] == pytest.approx(expected)
 
 
-def test_phrase_is_the_share_of_quoted_phrases_where_that_is_more() -> None:
+def test_phrase_is_the_share_of_the_question_that_is_quoted_where_that_is_more() -> None:
     # pairs: (police, warn), (warn, right), (right, bank), of equal weight; the last stands in 1
     plain = signals_of("police must warn right bank").signals["phrase"]
     assert plain == pytest.approx([0.0, 1 / 3, 0.0])
     both = signals_of('"police must warn" "right bank"').signals
+    # police and warn, right and bank: each pair is half of all weight
     assert both["phrase"].tolist() == [0.5, 0.5, 0.0]
     assert both["exact"].tolist() == [0.0, 0.0, 0.0]
     one = signals_of('is "right bank" asked').signals
-    assert one["phrase"].tolist() == [0.0, 1.0, 0.0]
+    half = (idf(2) + idf(1)) / (idf(2) + idf(1) + idf(0))
+    assert one["phrase"] == pytest.approx([0.0, half, 0.0])
     assert one["exact"].tolist() == [0.0, 1.0, 0.0]
 
 

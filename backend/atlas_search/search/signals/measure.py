@@ -70,15 +70,15 @@ def measure(
     matches = metadata_matches(terms, documents, table)[of_document]
     semantic = np.clip(cosines.of(around.rows), 0.0, 1.0)
     keyword = bm25(counts, table.lengths(around.rows), terms, mean_length)
-    held = quoted(query, rows, table)
+    share_quoted, all_quoted = quoted(query, terms, rows, table)
     return SignalTable(
         rows=rows,
         signals={
             "semantic": semantic[around.own],
             "bm25": keyword[around.own],
             # a passage gains by what is quoted, and none loses
-            "phrase": np.maximum(phrase(hits, terms, query), held),
-            "exact": np.maximum(exact(query, hits, rows, table), np.floor(held)),
+            "phrase": np.maximum(phrase(hits, terms, query), share_quoted),
+            "exact": np.maximum(exact(query, hits, rows, table), all_quoted),
             "frequency": frequency(hits),
             "proximity": proximity(hits, terms),
             "coverage": coverage(hits, terms),

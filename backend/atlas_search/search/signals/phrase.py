@@ -29,12 +29,23 @@ def phrase(hits: Occurrences, terms: Terms, query: Query) -> FloatArray:
     return result
 
 
-def quoted(query: Query, rows: IntArray, table: TokenTable) -> FloatArray:
-    """Share of the phrases in quotation marks that stand in the passage; 0 without any.
+def quoted(
+    query: Query, terms: Terms, rows: IntArray, table: TokenTable
+) -> tuple[FloatArray, FloatArray]:
+    """The idf-weighted share of the question that stands in a passage as it is quoted, and 1 where
+    all phrases in quotation marks do; 0 without any.
 
-    `rows` are ascending. Words are compared by their stems.
+    A phrase without an informative word counts as its share of all words. `rows` are ascending.
+    Words are compared by their stems.
     """
-    held = np.zeros(len(rows))
+    share, every = np.zeros(len(rows)), np.full(len(rows), float(bool(query.preferred)))
     for preferred in query.preferred:
-        held += np.isin(rows, table.holding(rows, preferred.stems))
-    return held / max(len(query.preferred), 1)
+        held = np.isin(rows, table.holding(rows, preferred.stems))
+        weight = sum(
+            idf
+            for term, idf in zip(query.terms, terms.idf.tolist(), strict=True)
+            if term in preferred.stems
+        )
+        share += held * (weight / terms.total or len(preferred.stems) / len(query.words))
+        every *= held
+    return np.minimum(share, 1.0), every
