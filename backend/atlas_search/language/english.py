@@ -20,38 +20,6 @@ MONTHS = (
     "january february march april may june july august september october november december".split()
 )
 
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_PLAIN = {word: value for value, word in enumerate(_UNITS)} | {
-    word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)
-}
-NUMBERS = _PLAIN | {
-    f"{ten}{joint}{unit}": _PLAIN[ten] + _PLAIN[unit]
-    for ten in _TENS
-    for unit in _UNITS[1:10]
-    for joint in "- "
-}
-"""Values of the words for numbers below a hundred: `twenty-one`, `twenty one`."""
-
-ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
-    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
-SCALES = {
-    "hundred": 2,
-    "thousand": 3,
-    "k": 3,
-    "million": 6,
-    "m": 6,
-    "billion": 9,
-    "bn": 9,
-    "trillion": 12,
-}
-"""Powers of ten."""
-
 AUXILIARIES = (
     "am is are was were do does did has have had can could may might must shall should will would"
 )

@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from atlas_search.language.english import MONTHS, NUMBERS, SCALES
+from atlas_search.language.english import MONTHS
+from atlas_search.language.numerals import NUMBERS, SCALES
 from atlas_search.language.text import FUNCTION_WORDS, words
 
 NEAR = 0.035

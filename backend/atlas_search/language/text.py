@@ -5,15 +5,18 @@ this module, so a word that counts in one of them counts in all of them.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 import sentencex
 
 from atlas_search.language.languages import DEFAULT_LANGUAGE, language_of
 from atlas_search.language.languages import FUNCTION_WORDS as FUNCTION_WORDS
+from atlas_search.language.numerals import numerals
 from atlas_search.language.spelling import (
     BREAK,
     INVISIBLE,
@@ -25,9 +28,10 @@ from atlas_search.language.spelling import (
 from atlas_search.language.spelling import fold as fold
 from atlas_search.language.wraps import fill, mend
 
-ANALYSER_VERSION = 3
+ANALYSER_VERSION = 4
 """Raised when the stems of a text change: a store and its questions must agree on them."""
 
+_start_of = attrgetter("start")
 _LETTER = rf"[\w{MARKS}]"
 # `_` inside a word is of it, around it Markdown's mark of italics
 _WORD = re.compile(rf"[^\W_]{_LETTER}*(?:(?:['’]|[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*(?<!_)")
@@ -82,7 +86,8 @@ class Word(NamedTuple):
     """One word of a text: `text[start:end]`, its folded form and its stem.
 
     `informative` words say what a text is about; the others say how a question is asked. `parts`
-    are further terms it is found by, as `identifier_parts` gives them.
+    are further terms it is found by, as `identifier_parts` gives them, and the digits of a number
+    that begins there.
     """
 
     start: int
@@ -111,8 +116,13 @@ def words(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[Word]:
 
 def _words(text: str, language: str) -> Sequence[Word]:
     read = _reader(language)
-    found = _pattern_of(language).finditer(text)
-    return [Word(m.start(), m.end(), *read(m.group())) for m in found]
+    matches = _pattern_of(language).finditer(text)
+    found = [Word(m.start(), m.end(), *read(m.group())) for m in matches]
+    surfaces = [text[word.start : word.end] for word in found]
+    for start, _, digits in numerals(text, surfaces, language):
+        at = bisect_right(found, start, key=_start_of) - 1
+        found[at] = found[at]._replace(parts=(*found[at].parts, digits))
+    return found
 
 
 _words_once = lru_cache(REMEMBERED)(_words)
@@ -123,10 +133,11 @@ def terms_and_parts(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The stems of the words of `text` in order, and all their parts, as `words` gives them."""
     read = _reader(language)
-    found = [read(surface) for surface in _pattern_of(language).findall(text)]
-    return tuple([term for _, term, _, _ in found]), tuple(
-        [part for *_, parts in found if parts for part in parts]
-    )
+    surfaces = _pattern_of(language).findall(text)
+    found = [read(surface) for surface in surfaces]
+    of_words = [part for *_, parts in found if parts for part in parts]
+    digits = [numeral.digits for numeral in numerals(text, surfaces, language)]
+    return tuple([term for _, term, _, _ in found]), (*of_words, *digits)
 
 
 def places_of(
@@ -145,7 +156,13 @@ def places_of(
             found.append((match.start(), term))
         if parts:
             found += [(match.start(), part) for part in parts if part in forms]
-    return found
+    surfaces = _pattern_of(language).findall(text)
+    found += [
+        (start, digits)
+        for start, _, digits in numerals(text, surfaces, language)
+        if digits in forms
+    ]
+    return sorted(found)
 
 
 def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> list[tuple[int, int]]:

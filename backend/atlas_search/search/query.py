@@ -1,14 +1,15 @@
 """A question as the ranking reads it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import content_words, distinct, words
+from atlas_search.language.numerals import numerals
+from atlas_search.language.text import Word, content_words, distinct, words
 
 # one scan, so that a sign inside quotation marks means nothing
 _SYNTAX = re.compile(
@@ -98,8 +99,7 @@ def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
     content = content_words(found)
     # sources name by his name alone whom a question calls `Mr`
     informative = [word for word in content if word.folded not in _ADDRESS] or content
-    stems = [word.term for word in informative]
-    parts = [part for word in informative for part in word.parts]
+    stems, parts, digits = _terms(text, informative, language)
     terms = distinct([*stems, *parts])
     position = {term: index for index, term in enumerate(terms)}
     pairs = {(position[a], position[b]) for a, b in pairwise(stems) if a != b}
@@ -114,7 +114,31 @@ def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
         excluded=phrases(told["-"], language),
         question=question,
         language=language,
+        spellings=digits,
     )
+
+
+def _terms(
+    text: str, informative: Sequence[Word], language: str
+) -> tuple[list[str], list[str], dict[str, tuple[str, ...]]]:
+    """The stems of the informative words and their parts; a number of several words is one term, in
+    digits. One of a single word may be written in digits: that is a spelling of its stem."""
+    surfaces = [text[word.start : word.end] for word in informative]
+    numbers = list(numerals(text, surfaces, language))
+    stems: list[str] = []
+    parts: list[str] = []
+    spellings: dict[str, tuple[str, ...]] = {}
+    for word in informative:
+        number = next((n for n in numbers if n.start <= word.start < n.end), None)
+        if number is None:
+            stems.append(word.term)
+            parts += word.parts
+        elif word.end == number.end and word.start == number.start:
+            stems.append(word.term)
+            spellings[word.term] = (number.digits,)
+        elif word.start == number.start:
+            stems.append(number.digits)
+    return stems, parts, spellings
 
 
 def phrases(texts: Iterable[str], language: str = DEFAULT_LANGUAGE) -> tuple[Phrase, ...]:

@@ -183,7 +183,7 @@ class SearchRun:
         query = query.narrowed(self.request.require, self.request.exclude)
         if not self.request.fuzzy:
             return query
-        return replace(query, spellings=self._spellings(query.terms))
+        return replace(query, spellings={**query.spellings, **self._spellings(query.terms)})
 
     def _spellings(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
         unknown = [term for term in terms if term not in self.store.tokens.vocabulary]

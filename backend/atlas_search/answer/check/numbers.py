@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from atlas_search.language.english import NUMBERS, ORDINALS, SCALES
+from atlas_search.language.numerals import NUMBERS, ORDINALS, SCALES
 
 _SEPARATORS = ".,'’ \u00a0\u2009\u202f"
 _NUMBER = re.compile(

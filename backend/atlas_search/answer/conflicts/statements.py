@@ -12,10 +12,10 @@ from atlas_search.language.english import (
     DENIES,
     MONTHS,
     NEGATIONS,
-    NUMBERS,
     any_of,
     stems,
 )
+from atlas_search.language.numerals import NUMBERS
 from atlas_search.language.quantities import Quantity, quantities
 from atlas_search.language.text import Word, words
 

@@ -22,8 +22,9 @@ from atlas_search.answer.quotes.scores import PASSAGE, Asked, score_quotes, stre
 from atlas_search.answer.quotes.vectors import SentenceVectors
 from atlas_search.answer.superseded import is_superseded
 from atlas_search.core.domain import CheckedPassage
-from atlas_search.language.english import AUXILIARIES, NUMBERS, SCALES, any_of, stems
+from atlas_search.language.english import AUXILIARIES, any_of, stems
 from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.language.numerals import NUMBERS, SCALES
 from atlas_search.language.text import all_terms, words
 from atlas_search.providers.embedding import Embedder
 

@@ -8,7 +8,8 @@ coarse; a question that fits none asks for nothing in particular, and any senten
 import re
 from dataclasses import dataclass
 
-from atlas_search.language.english import MONTHS, NUMBERS, SCALES
+from atlas_search.language.english import MONTHS
+from atlas_search.language.numerals import NUMBERS, SCALES
 from atlas_search.language.text import fold, words
 
 _NUMBER = "|".join(word for word in (*NUMBERS, *SCALES) if len(word) > 2)
