@@ -47,9 +47,9 @@ def test_weights_change_what_later_searches_give(client: FlaskClient) -> None:
 
 def test_other_targets_stay_as_they_are(client: FlaskClient, own: Services) -> None:
     lexical = own.targets["k10_lexical"]
-    body = {"target": "k15_quota", "settings": {"WEIGHT_TITLE": 0.9}}
+    body = {"target": "k15_quota", "settings": {"WEIGHT_PHRASE": 0.9}}
     client.put("/api/config/reranker", json=body, headers=TOKEN)
-    assert own.targets["k15_quota"].weight_title == 0.9
+    assert own.targets["k15_quota"].weight_phrase == 0.9
     assert own.targets["k10_lexical"] == lexical
 
 
@@ -79,7 +79,7 @@ def test_without_a_token_in_the_settings_nobody_may(services: Services) -> None:
     ("changes", "says"),
     [
         ({"search_k": 5}, "search_k cannot be set here. Known: reranker, weight_semantic"),
-        ({"weight_title": -1}, "weight_title=-1: Input should be greater"),
+        ({"weight_phrase": -1}, "weight_phrase=-1: Input should be greater"),
         ({"reranker": "best"}, "reranker='best': there is no such reranker. Known: fused"),
     ],
 )

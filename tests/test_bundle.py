@@ -174,7 +174,7 @@ def test_a_follow_up_is_searched_as_it_was_rewritten(services: Services) -> None
 
 def test_other_weights_are_listed_with_every_passage_they_moved(services: Services) -> None:
     bundle = bundle_for(services)
-    settings = bundle.target.settings | dict.fromkeys(WEIGHTS, 0.0) | {"weight_title": 1.0}
+    settings = bundle.target.settings | dict.fromkeys(WEIGHTS, 0.0) | {"weight_phrase": 1.0}
     replayed = replay(services.searcher, with_settings(bundle, settings))
     target = Target.model_validate(settings)
     now = search(SearchRun(services.searcher, request_for(services, QUESTION), target)).passages

@@ -41,18 +41,17 @@ def test_the_lexical_reranker_adds_a_half_for_each_metadata_match() -> None:
     assert hits == pytest.approx([1 / 5, 1 / 5, 0.0])
 
 
-def test_the_fused_score_is_the_weighted_mean_of_six_signals() -> None:
+def test_the_fused_score_is_the_weighted_mean_of_five_signals() -> None:
     found = signals_of("right silence")
     s = found.signals
-    total = 0.6 + 0.6 + 0.3 + 0.35 + 0.3 + 0.3
+    total = 0.6 + 0.3 + 0.15 + 0.25 + 0.15
     expected = [
         (
             0.6 * s["semantic"][i]
-            + 0.6 * s["bm25"][i]
-            + 0.3 * s["phrase"][i]
-            + 0.35 * s["proximity"][i]
-            + 0.3 * s["title"][i]
-            + 0.3 * s["neighbours"][i]
+            + 0.3 * s["bm25"][i]
+            + 0.15 * s["phrase"][i]
+            + 0.25 * s["proximity"][i]
+            + 0.15 * s["neighbours"][i]
         )
         / total
         for i in range(3)
@@ -67,7 +66,6 @@ def test_weights_of_the_target_are_used() -> None:
         weight_bm25=0,
         weight_phrase=0,
         weight_proximity=0,
-        weight_title=0,
         weight_neighbours=0,
     )
     assert rerank(candidates_of(found), only_meaning).scores == pytest.approx([0.8, 0.6, 0.0])
@@ -87,15 +85,14 @@ def test_the_relative_score_scales_meaning_and_bm25_to_the_candidates() -> None:
     s = table.signals
     assert s["semantic"] == pytest.approx([0.8, 0.6, 0.0])
     keyword = (s["bm25"] - s["bm25"].min()) / (s["bm25"].max() - s["bm25"].min())
-    total = 0.5 + 0.3 + 0.3 + 0.4 + 0.4 + 0.1
+    total = 0.6 + 0.3 + 0.15 + 0.25 + 0.15
     expected = [
         (
-            0.5 * (0.8, 0.75 * 0.8, 0.0)[i] / 0.8
+            0.6 * (0.8, 0.75 * 0.8, 0.0)[i] / 0.8
             + 0.3 * keyword[i]
-            + 0.3 * s["phrase"][i]
-            + 0.4 * s["proximity"][i]
-            + 0.4 * s["title"][i]
-            + 0.1 * s["neighbours"][i]
+            + 0.15 * s["phrase"][i]
+            + 0.25 * s["proximity"][i]
+            + 0.15 * s["neighbours"][i]
         )
         / total
         for i in range(3)

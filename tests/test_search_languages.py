@@ -51,19 +51,19 @@ def found(searcher: Searcher, question: str, **changes: object) -> SearchResult:
     return search(SearchRun(searcher, SearchRequest(**(fields | changes)), Target()))  # type: ignore[arg-type]
 
 
-def coverage(result: SearchResult) -> dict[str, float]:
-    return {i.passage.document_id: i.ranked.signals["coverage"] for i in result.passages}
+def words_held(result: SearchResult) -> dict[str, float]:
+    return {i.passage.document_id: i.overlap for i in result.passages}
 
 
 def test_every_corpus_is_asked_in_its_own_language(searcher: Searcher) -> None:
     german = found(searcher, "die Häuser")
     assert german.per_corpus["recht"].lexical == 1
-    assert coverage(german)["recht.haus"] == 1.0
+    assert words_held(german)["recht.haus"] == 1.0
     assert german.passages[0].highlights
     # of "die", which English does not know as a function word, and "Häuser" it has neither
-    assert coverage(german)["law.house"] == 0.0
+    assert words_held(german)["law.house"] == 0.0
     english = found(searcher, "house")
-    assert coverage(english) == {
+    assert words_held(english) == {
         "law.house": 1.0,
         "law.rent": 0.0,
         "recht.haus": 0.0,
@@ -89,5 +89,5 @@ def test_misspelt_words_are_known_in_either_language(searcher: Searcher) -> None
 def test_rows_stay_with_their_signals(searcher: Searcher) -> None:
     table = found(searcher, "house Miete").candidates.table
     assert table.rows.tolist() == [0, 1, 2, 3]
-    assert (table.signals["coverage"] > 0).tolist() == [True, False, False, True]
+    assert (table.signals["bm25"] > 0).tolist() == [True, False, False, True]
     assert all(len(values) == 4 for values in table.signals.values())

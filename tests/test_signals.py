@@ -95,15 +95,17 @@ def test_frequency_saturates() -> None:
     assert signals_of("right silence").signals["frequency"] == pytest.approx(expected)
 
 
-def test_coverage_is_the_weighted_share_of_terms() -> None:
-    expected = [idf(2) / (idf(2) + idf(1)), idf(2) / (idf(2) + idf(1)), idf(1) / (idf(2) + idf(1))]
-    assert signals_of("police fishing").signals["coverage"] == pytest.approx(expected)
-
-
 def test_proximity_wants_the_terms_within_32_words() -> None:
     near = "alpha " + "x " * 30 + "omega"  # positions 0 and 31: inside one window
     far = "alpha " + "x " * 31 + "omega"  # positions 0 and 32: not
     table = table_of((near, far), ("", ""), ((0, "a", "b"),))
+    assert signals_of("alpha omega", table).signals["proximity"] == pytest.approx([1.0, 0.5])
+
+
+def test_proximity_counts_what_the_title_has_once_and_looks_for_the_rest_in_the_text() -> None:
+    far = "alpha " + "x " * 40 + "omega beta"
+    table = table_of((far, far), ("alpha", "other"), ((0, "a", "b"),))
+    # alpha is the title's; omega and beta stand together, alpha and omega do not
     assert signals_of("alpha omega", table).signals["proximity"] == pytest.approx([1.0, 0.5])
 
 
@@ -131,10 +133,10 @@ def test_questions_without_known_words_score_by_meaning_alone(question: str) -> 
 def test_neighbours_are_the_mean_of_those_before_and_after_in_the_same_document() -> None:
     table = replace(table_of(), document_of=np.array([0, 0, 1]))
     found = signals_of("police silence", table).signals
-    fit = (found["semantic"] + found["bm25"]) / 2
+    fit = found["bm25"]
     assert found["neighbours"] == pytest.approx([fit[1], fit[0], 0.0])
     together = signals_of("police silence", replace(table, document_of=np.array([0, 0, 0])))
-    fit = (together.signals["semantic"] + together.signals["bm25"]) / 2
+    fit = together.signals["bm25"]
     assert together.signals["neighbours"] == pytest.approx([fit[1], (fit[0] + fit[2]) / 2, fit[1]])
 
 
@@ -184,7 +186,6 @@ def test_section_and_speaker_count_for_keywords_but_stand_nowhere_in_the_text() 
     assert len(table.contexts.flat) == 2, "shared by both passages"
     found = signals_of("silence police", table, vectors=np.eye(2, 3, dtype=np.float32)).signals
     assert found["bm25"][0] > found["bm25"][1] > 0
-    assert found["coverage"][0] == pytest.approx(1.0)
     assert found["proximity"][1] == 0.0
     assert table.mean_length() == 4.0
 
@@ -245,7 +246,6 @@ def test_a_question_may_have_more_terms_than_a_byte_can_number(count: int) -> No
     text = " ".join(f"word{number:03}" for number in range(count))
     table = table_of((text, "another"), ("", ""), ((0, "a", "b"),))
     found = signals_of(text, table)
-    assert found.signals["coverage"] == pytest.approx([1.0, 0.0])
     assert found.signals["phrase"] == pytest.approx([1.0, 0.0])
     assert found.signals["exact"].tolist() == [1.0, 0.0]
 

@@ -24,8 +24,8 @@ def error(folder: Path, text: str, **defaults: object) -> str:
 
 
 def test_a_file_sets_the_keys_it_names(tmp_path: Path) -> None:
-    text = "# fifteen, balanced\nSEARCH_K=15\nBALANCE=quota # per corpus\n\nWEIGHT_TITLE=0.5\n"
-    expected = Target(search_k=15, balance="quota", weight_title=0.5)
+    text = "# fifteen, balanced\nSEARCH_K=15\nBALANCE=quota # per corpus\n\nWEIGHT_PHRASE=0.5\n"
+    expected = Target(search_k=15, balance="quota", weight_phrase=0.5)
     assert load(tmp_path, text) == expected
 
 
@@ -55,8 +55,8 @@ def test_the_file_is_read_over_the_defaults(tmp_path: Path) -> None:
         ("SEARCH_K=0", 1, "SEARCH_K=0: Input should be greater than or equal to 1"),
         ("BALANCE=rank\nSEARCH_K=101", 2, "SEARCH_K=101: Input should be less than or equal to"),
         ("ANSWER_THRESHOLD=1.1", 1, "ANSWER_THRESHOLD=1.1: Input should be less than or equal"),
-        ("WEIGHT_TITLE=-1", 1, "WEIGHT_TITLE=-1: Input should be greater than or equal to 0"),
-        ("WEIGHT_TITLE=nan", 1, "WEIGHT_TITLE=nan: Input should be"),
+        ("WEIGHT_PHRASE=-1", 1, "WEIGHT_PHRASE=-1: Input should be greater than or equal to 0"),
+        ("WEIGHT_PHRASE=nan", 1, "WEIGHT_PHRASE=nan: Input should be"),
         ("BALANCE=fair", 1, "BALANCE=fair: Input should be 'rank', 'floor' or 'quota'"),
     ],
 )
@@ -74,7 +74,7 @@ def test_the_line_is_counted_past_blank_lines(tmp_path: Path, text: str) -> None
 
 
 def test_a_weight_is_a_finite_number(tmp_path: Path) -> None:
-    assert error(tmp_path, "WEIGHT_TITLE=inf").startswith(f"{tmp_path / 'mine.txt'}:1: ")
+    assert error(tmp_path, "WEIGHT_PHRASE=inf").startswith(f"{tmp_path / 'mine.txt'}:1: ")
 
 
 def test_a_wrong_default_is_blamed_on_the_environment(tmp_path: Path) -> None:

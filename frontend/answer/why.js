@@ -103,5 +103,5 @@ function signalRow({ name, value, weight, share }, weighted, most) {
 }
 
 const SIGNALS = new Set(
-  "semantic bm25 phrase exact frequency proximity coverage title metadata neighbours".split(" "),
+  "semantic bm25 phrase exact frequency proximity title metadata neighbours".split(" "),
 );

@@ -286,7 +286,6 @@ export default {
     signal_exact: "exact wording",
     signal_frequency: "frequency",
     signal_proximity: "closeness",
-    signal_coverage: "coverage",
     signal_title: "title",
     signal_metadata: "facts",
     signal_neighbours: "text around",

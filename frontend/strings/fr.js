@@ -289,7 +289,6 @@ export default {
     signal_exact: "mot à mot",
     signal_frequency: "fréquence",
     signal_proximity: "proximité",
-    signal_coverage: "couverture",
     signal_title: "titre",
     signal_metadata: "données",
     signal_neighbours: "texte autour",

@@ -102,12 +102,13 @@ class Target(BaseModel):
         "again)",
     )
     weight_semantic: float = Field(0.6, ge=0, description="Weight of cosine similarity in `fused`")
-    weight_bm25: float = Field(0.6, ge=0, description="Weight of BM25 in `fused`")
-    weight_phrase: float = Field(0.3, ge=0, description="Weight of adjacent word pairs in `fused`")
-    weight_proximity: float = Field(0.35, ge=0, description="Weight of closeness in `fused`")
-    weight_title: float = Field(0.3, ge=0, description="Weight of the title match in `fused`")
+    weight_bm25: float = Field(0.3, ge=0, description="Weight of BM25 in `fused`")
+    weight_phrase: float = Field(0.15, ge=0, description="Weight of adjacent word pairs in `fused`")
+    weight_proximity: float = Field(
+        0.25, ge=0, description="Weight of closeness, and of the title, in `fused`"
+    )
     weight_neighbours: float = Field(
-        0.3, ge=0, description="Weight of the passages before and after in `fused`"
+        0.15, ge=0, description="Weight of the passages before and after in `fused`"
     )
     lexical_exact: float = Field(
         0.5, ge=0, description="Weight of the verbatim question in `lexical`"

@@ -10,7 +10,7 @@ from atlas_search.search.evidence import confidence, freshness
 from atlas_search.search.extent.extent import Extent, Reason
 from atlas_search.search.extent.measure import extent_of
 from atlas_search.search.rerank import Ranking
-from atlas_search.search.rerankers.fused import OWN_WEIGHTS, fuse
+from atlas_search.search.rerankers.fused import EVIDENCE_WEIGHTS, fuse
 from atlas_search.search.result import CorpusCounts, RequiredUnmet, WholeResult
 from atlas_search.search.run import SearchRun
 
@@ -25,7 +25,7 @@ def summary(
     run: SearchRun, candidates: Candidates, ranking: Ranking, checked: Sequence[CheckedPassage]
 ) -> WholeResult:
     """The result of a search."""
-    support = float(fuse(candidates.table, OWN_WEIGHTS).max(initial=0.0))
+    support = float(fuse(candidates.table, EVIDENCE_WEIGHTS).max(initial=0.0))
     scope = extent_of(run, candidates.hits)
     notes = (*filter(None, [ranking.note]), *_about_candidates(scope))
     return WholeResult(

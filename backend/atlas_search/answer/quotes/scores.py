@@ -17,7 +17,7 @@ from atlas_search.answer.quotes.kinds import asked_for
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.answer.quotes.vectors import SentenceVectors
 from atlas_search.core.domain import CheckedPassage
-from atlas_search.search.rerankers.fused import OWN_WEIGHTS
+from atlas_search.search.rerankers.fused import EVIDENCE_WEIGHTS
 
 EMBEDDED = 3
 """Quotes of a question that are embedded in any case; with all eight no mean of the sets of
@@ -110,8 +110,8 @@ def score_quotes(asked: Sequence[Asked], vectors: SentenceVectors) -> list[list[
 def strength(passages: Sequence[CheckedPassage], quote: Quote) -> float:
     """The signals of the passage itself, weighed as `fused` weighs them, in [0, 1]."""
     signals = _signals(passages, quote)
-    total = sum(OWN_WEIGHTS.values())
-    return sum(weight * signals.get(name, 0.0) for name, weight in OWN_WEIGHTS.items()) / total
+    total = sum(EVIDENCE_WEIGHTS.values())
+    return sum(weight * signals.get(name, 0.0) for name, weight in EVIDENCE_WEIGHTS.items()) / total
 
 
 def _signals(passages: Sequence[CheckedPassage], quote: Quote) -> Mapping[str, float]:

@@ -7,7 +7,6 @@ import numpy as np
 
 from atlas_search.search.query import Query
 from atlas_search.search.signals.bm25 import bm25
-from atlas_search.search.signals.coverage import coverage
 from atlas_search.search.signals.exact import exact
 from atlas_search.search.signals.frequency import frequency
 from atlas_search.search.signals.metadata import metadata_matches
@@ -15,7 +14,7 @@ from atlas_search.search.signals.neighbours import neighbours, with_neighbours
 from atlas_search.search.signals.occurrences import locate, weigh
 from atlas_search.search.signals.phrase import phrase, quoted
 from atlas_search.search.signals.proximity import proximity
-from atlas_search.search.signals.title import title
+from atlas_search.search.signals.title import titled
 from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable, runs
 
@@ -68,23 +67,22 @@ def measure(
     around = with_neighbours(rows, table.document_of)
     hits, counts = locate(terms, around, table)
     matches = metadata_matches(terms, documents, table)[of_document]
-    semantic = np.clip(cosines.of(around.rows), 0.0, 1.0)
+    named = titled(terms, documents, table.titles)[of_document]
     keyword = bm25(counts, table.lengths(around.rows), terms, mean_length)
     share_quoted, all_quoted = quoted(query, terms, rows, table)
     return SignalTable(
         rows=rows,
         signals={
-            "semantic": semantic[around.own],
+            "semantic": np.clip(cosines.of(rows), 0.0, 1.0),
             "bm25": keyword[around.own],
             # a passage gains by what is quoted, and none loses
             "phrase": np.maximum(phrase(hits, terms, query), share_quoted),
             "exact": np.maximum(exact(query, hits, rows, table), all_quoted),
             "frequency": frequency(hits),
-            "proximity": proximity(hits, terms),
-            "coverage": coverage(hits, terms),
-            "title": title(terms, documents, table.titles)[of_document],
+            "proximity": proximity(hits, terms, named),
+            "title": named @ terms.idf / terms.total,
             "metadata": matches / (matches + 1),
-            "neighbours": neighbours(around, (semantic + keyword) / 2),
+            "neighbours": neighbours(around, keyword),
         },
         matches=matches,
     )
