@@ -33,6 +33,9 @@ The sets this was made for are public; each has to be cut into records and put i
     qmsum_committee  github.com/Yale-LILY/QMSum (MIT)
                      data/Committee/all/*.json: meetings, a passage for some turns of speech; the
                      specific queries with their `relevant_text_span`. `meeting` names the meeting.
+    seven others     debates, code, abstracts, FAQ, rules, Wikipedia and Stack Exchange, as
+                     docs/public-sets.md lists them; cut into passages of at most about 1500
+                     characters, titles as they are
     squad2           github.com/chrischute/squad (SQuAD 2.0: CC BY-SA 4.0)
                      data/dev-v2.0.json: a passage for each paragraph, relevant to its own
                      questions that have an answer.
