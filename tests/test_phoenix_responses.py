@@ -11,7 +11,7 @@ import pytest
 
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.stores.manifest import Manifest
-from tests.chat_server import KEY, Hang, Request, Says
+from tests.chat_server import KEY, Hang, Request, Says, sentence
 from tests.openai_server import openai_server
 from tests.phoenix_readback import (
     PROJECT,
@@ -238,7 +238,7 @@ def test_cancelled(traced: Traced) -> None:
 
 def begun(request: Request) -> str:
     """An answer whose first sentence is whole, so that it is sent on."""
-    return f"Sheep give wool {first_token(request)}. Cows "
+    return sentence(f"Sheep give wool. {first_token(request)}") + '{"text": "Cows'
 
 
 def test_three_turns_are_one_session(traced: Traced) -> None:

@@ -147,7 +147,7 @@ def test_every_candidate_has_every_signal_between_0_and_1(services: Services) ->
         result = search(SearchRun(services.searcher, request, target))
         assert len(result.passages) == 100
         for item in result.passages:
-            assert len(item.ranked.signals) == 10
+            assert len(item.ranked.signals) == 9
             assert all(0.0 <= value <= 1.0 for value in item.ranked.signals.values())
 
 
