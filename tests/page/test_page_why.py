@@ -36,11 +36,10 @@ def test_a_passage_shows_its_signals_with_their_weights_and_its_legs(page: Page)
     weights = {name: float(weight) for name, _, weight, _ in rows if weight != "–"}
     assert weights == {
         "meaning": 0.6,
-        "words (BM25)": 0.6,
-        "word pairs": 0.3,
-        "closeness": 0.35,
-        "title": 0.3,
-        "text around": 0.3,
+        "words (BM25)": 0.3,
+        "word pairs": 0.15,
+        "closeness": 0.25,
+        "text around": 0.15,
     }
     score = float(source.locator(".why dd").first.inner_text())
     assert sum(float(adds) for *_, adds in rows if adds != "–") == pytest.approx(score, abs=0.004)
