@@ -116,9 +116,12 @@ def words(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[Word]:
 
 def _words(text: str, language: str) -> Sequence[Word]:
     read = _reader(language)
-    matches = _pattern_of(language).finditer(text)
-    found = [Word(m.start(), m.end(), *read(m.group())) for m in matches]
-    surfaces = [text[word.start : word.end] for word in found]
+    matches = list(_pattern_of(language).finditer(text))
+    surfaces = [match[0] for match in matches]
+    found = [
+        Word(match.start(), match.end(), *read(surface))
+        for match, surface in zip(matches, surfaces, strict=True)
+    ]
     for start, _, digits in numerals(text, surfaces, language):
         at = bisect_right(found, start, key=_start_of) - 1
         found[at] = found[at]._replace(parts=(*found[at].parts, digits))
@@ -156,13 +159,11 @@ def places_of(
             found.append((match.start(), term))
         if parts:
             found += [(match.start(), part) for part in parts if part in forms]
+    if not any(form[:1].isdigit() for form in forms):
+        return found
     surfaces = _pattern_of(language).findall(text)
-    found += [
-        (start, digits)
-        for start, _, digits in numerals(text, surfaces, language)
-        if digits in forms
-    ]
-    return sorted(found)
+    numbers = numerals(text, surfaces, language)
+    return sorted([*found, *((n.start, n.digits) for n in numbers if n.digits in forms)])
 
 
 def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> list[tuple[int, int]]:

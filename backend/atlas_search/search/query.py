@@ -124,12 +124,12 @@ def _terms(
     """The stems of the informative words and their parts; a number of several words is one term, in
     digits. One of a single word may be written in digits: that is a spelling of its stem."""
     surfaces = [text[word.start : word.end] for word in informative]
-    numbers = list(numerals(text, surfaces, language))
+    numbers = {at: n for n in numerals(text, surfaces, language) for at in range(n.start, n.end)}
     stems: list[str] = []
     parts: list[str] = []
     spellings: dict[str, tuple[str, ...]] = {}
     for word in informative:
-        number = next((n for n in numbers if n.start <= word.start < n.end), None)
+        number = numbers.get(word.start)
         if number is None:
             stems.append(word.term)
             parts += word.parts
