@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from atlas_search.answer.quotes.likelihood import names_missing
 from atlas_search.language.numerals import numerals
 from atlas_search.language.text import places_of, terms_and_parts, words
 from atlas_search.search.query import parse_query
@@ -66,6 +67,20 @@ def test_a_question_asks_for_the_number_and_not_for_its_words() -> None:
     assert spelt.terms == ("loan", "175000000", "dollar")
     assert parse_query("a loan of $175,000,000").terms == ("loan", "175000000")
     assert parse_query("within thirty days").spellings == {"thirti": ("30",)}
+
+
+def test_no_number_is_called_missing_that_is_written_otherwise(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    files = {"a/spelt.txt": "Lent were one hundred and seventy-five million dollars.",
+             "a/digits.txt": "The fee is $12,500, due in 30 days."}  # fmt: skip
+    with searching(tmp_path_factory.mktemp("missing"), files) as opened:
+        found = [item.passage for item in find(opened, "a fee").passages]
+        found += [item.passage for item in find(opened, "dollars lent").passages]
+        for asked in ("$175,000,000", "twelve thousand five hundred", "thirty days"):
+            assert names_missing(f"Who got {asked}?", found) == ()
+            assert find(opened, f"Which fee is {asked}?").unknown_words == ()
+        assert names_missing("Who got $176,000,000?", found) == ("176,000,000",)
 
 
 def test_words_find_digits_and_digits_find_words(tmp_path_factory: pytest.TempPathFactory) -> None:

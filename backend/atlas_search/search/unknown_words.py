@@ -9,6 +9,7 @@ import numpy as np
 from rapidfuzz.distance import OSA
 
 from atlas_search.core.stop import Stop
+from atlas_search.language.numerals import numerals
 from atlas_search.language.text import Word, content_words, words
 from atlas_search.language.word_pieces import is_english
 from atlas_search.search.other_spellings import SHORTEST, TWO_ERRORS_FROM, Spellings
@@ -62,11 +63,22 @@ def unknown_words(
     corpora = [number for numbers in by_language.values() for number in numbers]
     found: dict[str, UnknownWord] = {}
     looked_up = 0
-    for word in content_words(words(query.text, query.language)):
+    asked = content_words(words(query.text, query.language))
+    surfaces = [query.text[word.start : word.end] for word in asked]
+    # a number of several words is looked for as one
+    numbers = {
+        at
+        for number in numerals(query.text, surfaces, query.language)
+        if number.digits in query.terms
+        for at in range(number.start, number.end)
+    }
+    for word in asked:
         stop.check()
         surface = query.text[word.start : word.end]
         readings = [read for code in by_language for read in words(surface, code)]
         if surface in found or not surface.isalpha() or _HOW.search(query.text, 0, word.start):
+            continue
+        if word.start in numbers:
             continue
         if _is_known(readings, store.tokens, corpora):
             continue

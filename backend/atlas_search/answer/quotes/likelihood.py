@@ -11,7 +11,9 @@ from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import Passage
 from atlas_search.language.english import AUXILIARIES, any_of, are_opposite
 from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.language.numerals import numerals
 from atlas_search.language.text import (
+    Word,
     all_terms,
     fold_words,
     identifier_parts,
@@ -178,20 +180,32 @@ def missing_words(
         for p, known in zip(passages, about, strict=True)
     ]
 
-    def is_held(surface: str) -> bool:
+    surfaces = [question[w.start : w.end] for w in found]
+    numbers = {
+        at: number
+        for number in numerals(question, surfaces, language)
+        for at in range(number.start, number.end)
+    }
+
+    def is_held(word: Word) -> bool:
+        surface, number = question[word.start : word.end], numbers.get(word.start)
+        wanted = {number.digits} if number else set()
         return any(
-            not terms.isdisjoint({term_of(surface, lang), *identifier_parts(surface, lang)})
+            not terms.isdisjoint(
+                wanted | {term_of(surface, lang), *identifier_parts(surface, lang)}
+            )
             for lang, terms in held
         )
 
-    missing = [w for w in found if not is_held(question[w.start : w.end])]
+    missing = [w for w in found if not is_held(w)]
     if missing:  # it may stand inside a word: `l’Assemblée`, `Privacy-Act`
         written = "".join(
             fold_words(f"{p.text}\n{known}", p.language)
             for p, known in zip(passages, about, strict=True)
         )
         missing = [word for word in missing if word.folded not in written]
-    return tuple(dict.fromkeys(question[word.start : word.end] for word in missing))
+    whole = [numbers.get(word.start, word) for word in missing]  # a number is said as one
+    return tuple(dict.fromkeys(question[each.start : each.end] for each in whole))
 
 
 def _about(passage: Passage) -> str:
