@@ -128,6 +128,49 @@ def test_the_header_of_a_markdown_table_stays_with_its_first_row(bar: str) -> No
     assert pieces(text, 90) == ["The ports of the north:", header, f"{other}\n{third}"]
 
 
+@pytest.mark.parametrize(
+    ("before", "lead", "after"),
+    [
+        ("He was asked at noon.", "Who paid for it?", "The council paid."),
+        ("def open_port():\n    pass", "def close_port():", "    harbour.shut()"),
+        ("Nothing is owed until May.", "In this Act—", "port means a harbour"),
+        ("Nothing is owed until May.", "The fees are:", "- four shillings"),
+        ("Nothing is owed here until May.", "## Fees", "Four shillings."),
+    ],
+)
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_what_leads_in_stays_with_what_it_leads_to(
+    before: str, lead: str, after: str, gap: str
+) -> None:
+    text = gap.join([before, lead, after])
+    assert pieces(text, 50) == [before, f"{lead}{gap}{after}".strip()]
+
+
+def test_a_question_takes_the_first_sentence_of_a_long_answer() -> None:
+    before, question = "He was asked at noon about money.", "Who paid for it?"
+    answer = "The council did. " + "Nobody else had a shilling. " * 2
+    assert pieces(f"{before}\n\n{question}\n\n{answer}", 60) == [
+        before,
+        f"{question}\n\nThe council did.",
+        answer.removeprefix("The council did. ").strip(),
+    ]
+
+
+def test_only_the_last_sentence_of_a_long_paragraph_leads_in() -> None:
+    paragraph = "The council met at noon. It was asked who paid. Who paid for it?"
+    assert pieces(f"{paragraph}\n\nThe council paid for it.", 65) == [
+        "The council met at noon. It was asked who paid.",
+        "Who paid for it?\n\nThe council paid for it.",
+    ]
+
+
+def test_a_list_of_questions_is_cut_where_it_is_full() -> None:
+    questions = [f"Who paid for quay {number} of the harbour?" for number in range(6)]
+    assert pieces("\n\n".join(questions), 90) == [
+        "\n\n".join(questions[at : at + 2]) for at in (0, 2, 4)
+    ]
+
+
 def test_each_sentence_is_a_passage() -> None:
     assert pieces("He cites No. 45. She agrees.\nSo ordered", 50, 0, "sentence") == [
         "He cites No. 45.",

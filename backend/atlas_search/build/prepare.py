@@ -28,7 +28,7 @@ from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage, text_digest
 
-VERSION = 10
+VERSION = 11
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _LONGEST = 120  # characters of one part of an id

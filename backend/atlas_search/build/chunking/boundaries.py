@@ -16,6 +16,8 @@ _HEADING = re.compile(r"#{1,6} [^\n]+|[A-Z][A-Z0-9 ,.'’&()-]{1,80}")
 # blanks are taken once and never given back, or a long run of them takes quadratic time
 _TABLE_RULE = re.compile(r"(?:[ \t]*+\|)?(?:[ \t]*+:?-+:?[ \t]*+\|)+(?:[ \t]*+:?-+:?[ \t]*+)?")
 _BLANK = re.compile(r"\s+")
+# a question, a name and its body, an introduction and its list; "—" as in "In this Act—"
+_LEADS_IN = "?:({[—？：؟（"
 _JOINER = "\u200d"
 # skin tones and the letters of subdivision flags; variation selectors are marks by category
 _MODIFIER = re.compile("[\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
@@ -52,6 +54,16 @@ def line_starts(text: str, span: TextSpan) -> Iterator[int]:
         if not (is_rule or under_header):
             yield span.start + line.start
         under_header = is_rule is not None
+
+
+def leads_in(text: str, span: TextSpan) -> bool:
+    """Whether a span ends with what says little without what follows: a question, a heading."""
+    line = text.rfind("\n", 0, span.end) + 1
+    return text[span.end - 1] in _LEADS_IN or (
+        span.start <= line
+        and text.startswith("\n", span.end)
+        and _HEADING.fullmatch(text, line, span.end) is not None
+    )
 
 
 def word_starts(text: str, span: TextSpan) -> Iterator[int]:

@@ -1,10 +1,11 @@
 """Passages along the boundaries of the text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from atlas_search.build.chunking.boundaries import (
     Starts,
     last_cut,
+    leads_in,
     line_starts,
     paragraph_starts,
     parts,
@@ -27,16 +28,18 @@ def recursive_spans(
 ) -> Iterator[TextSpan]:
     """Spans of at most `size` units, cut at the coarsest boundary that fits.
 
-    Boundaries are those of `levels`, then characters. Neighbouring pieces are joined while they
-    fit. A span repeats whole pieces of up to `overlap` units from the end of the one before:
-    sentences where a paragraph had to be cut, nothing where two paragraphs part. Of 1000
-    characters with an overlap of 200, 84 % of the neighbours in running prose overlap (200 whole
-    words would be repeated always, but four passages in five would begin inside a sentence, and
-    so would the quotations from them). Requires 0 <= overlap < size.
+    Boundaries are those of `levels`, then characters. What leads in, a question or a function's
+    name, stays with what it leads to. Neighbouring pieces are joined while they fit. A span repeats
+    whole pieces of up to `overlap` units from the end of the one before: sentences where a
+    paragraph had to be cut, nothing where two paragraphs part. Of 1000 characters with an overlap
+    of 200, 84 % of the neighbours in running prose overlap (200 whole words would be repeated
+    always, but four passages in five would begin inside a sentence, and so would the quotations
+    from them). Requires 0 <= overlap < size.
     """
     if span.end <= measure.reach(span.start, size):
         return iter((span,))
-    return _join(_pieces(text, span, size, measure, levels), size, overlap, measure)
+    pieces = _pieces(text, span, size, measure, levels)
+    return _join(_led(text, pieces, size, measure), size, overlap, measure)
 
 
 def _join(
@@ -81,6 +84,46 @@ def _pieces(
             yield part
         else:
             yield from _pieces(text, part, size, measure, levels[1:])
+
+
+def _led(text: str, pieces: Iterable[TextSpan], size: int, measure: Measure) -> Iterator[TextSpan]:
+    """The pieces, each that leads in joined with the next, or the sentences where they meet."""
+    before: TextSpan | None = None
+    for piece in pieces:
+        if before:
+            *earlier, piece = _meet(text, before, piece, size, measure)
+            yield from earlier
+        before = piece if leads_in(text, piece) else None
+        if not before:
+            yield piece
+    if before:
+        yield before
+
+
+def _meet(
+    text: str, before: TextSpan, after: TextSpan, size: int, measure: Measure
+) -> Sequence[TextSpan]:
+    """Two pieces as one, or the last sentence of one with the first line or sentence of the other.
+
+    Or both as they are, where nothing fits.
+    """
+    if after.end <= measure.reach(before.start, size):
+        return (TextSpan(before.start, after.end),)
+    *earlier, last = parts(text, before, sentence_starts)
+    limit = measure.reach(last.start, size)
+    if after.end <= limit:
+        return (*earlier, TextSpan(last.start, after.end))
+    first, *later = _lines_or_sentences(text, after)
+    if first.end <= limit:
+        return (*earlier, TextSpan(last.start, first.end), *later)
+    return (before, after)
+
+
+def _lines_or_sentences(text: str, span: TextSpan) -> list[TextSpan]:
+    """Its lines, or the sentences of its only one: not of a table's header with its first row."""
+    found = list(parts(text, span, line_starts))
+    whole = len(found) > 1 or text.find("|", *span) >= 0
+    return found if whole else list(parts(text, span, sentence_starts))
 
 
 def _cut_word(text: str, word: TextSpan, size: int, measure: Measure) -> Iterator[TextSpan]:
