@@ -88,7 +88,7 @@ def test_required_and_excluded_phrases_bind_both_legs(
     found = find_candidates(
         SearchRun(services.searcher, request, services.targets["k10_extractive"])
     )
-    rows = [row for hits in found.hits for leg in LEGS for row in hits.leg(leg).rows]
+    rows = [row for hits in found.hits for leg in LEGS for row in hits.legs[leg].rows]
     assert rows
     passages = services.store.passages(rows)
     stems = [" ".join(word.term for word in words(passage.text)) for passage in passages]
@@ -110,7 +110,7 @@ def test_documents_sections_and_content_types_can_be_asked_for(
     found = find_candidates(
         SearchRun(services.searcher, request, services.targets["k10_extractive"])
     )
-    rows = [row for hits in found.hits for leg in LEGS for row in hits.leg(leg).rows]
+    rows = [row for hits in found.hits for leg in LEGS for row in hits.legs[leg].rows]
     assert rows
     assert all(value in of(passage) for passage in services.store.passages(rows))
 

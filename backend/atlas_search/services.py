@@ -34,16 +34,18 @@ from atlas_search.providers.chat.health import ProviderHealth
 from atlas_search.providers.chat.open import model_server, open_chat_models
 from atlas_search.providers.embedding import ROUNDED, Embedder, PoolingChoice
 from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.embedding.terms import term_model
 from atlas_search.providers.entailment import open_entailment
 from atlas_search.providers.http import hide_logins
 from atlas_search.providers.reading.open import find_readers
 from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.searcher import Searcher, TermLeg
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.permitted import PermittedStore
 from atlas_search.stores.store import Store
+from atlas_search.stores.terms import TermTable
 
 RETRIEVAL_THREADS = 8
 
@@ -166,12 +168,13 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     metrics = Metrics(metrics_sender(settings))
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
     store = _open_store(settings, embedder)
+    terms = _open_terms(settings, store, embedder)
     return Services(
         settings=settings,
         store=store,
         tracer=tracer,
         answerer=Answerer(
-            searcher=Searcher(store, embedder, executor, tracer, stages, metrics),
+            searcher=Searcher(store, embedder, executor, tracer, stages, metrics, terms),
             quotes=QuoteChooser(embedder),
             models=models,
             rules={
@@ -208,7 +211,9 @@ def open_beside(services: Services, settings: Settings) -> Services:
     """
     searcher = services.searcher
     store = _open_store(settings, searcher.embedder)
-    answerer = replace(services.answerer, searcher=replace(searcher, store=store))
+    terms = _open_terms(settings, store, searcher.embedder)
+    searcher = replace(searcher, store=store, terms=terms)
+    answerer = replace(services.answerer, searcher=searcher)
     return replace(services, settings=settings, store=store, answerer=answerer)
 
 
@@ -240,6 +245,14 @@ def _open_store(settings: Settings, embedder: Embedder) -> EmbeddedStore:
     check_embedder(store.manifest, embedder, settings)
     served_corpora(settings, store)
     return store
+
+
+def _open_terms(settings: Settings, store: EmbeddedStore, embedder: Embedder) -> TermLeg | None:
+    model = term_model(embedder)
+    if model is None:
+        return None
+    folder, digests = settings.collection_folder, store.text_digests()
+    return TermLeg(model, TermTable.read(folder, model.fingerprint, model.name, digests))
 
 
 def served_corpora(settings: Settings, store: Store) -> tuple[Corpus, ...]:

@@ -3,6 +3,7 @@
 import { Problem } from "../api.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
+import { legsOf } from "./why.js";
 
 /** A folded section, loaded when it is first opened. */
 export function candidateColumns(answer, explanation, page) {
@@ -55,7 +56,7 @@ function row({ passage_id: passageId, rank, score, legs }, { kept, cited, page }
   const name = passageId.slice(passageId.indexOf(".") + 1, passageId.lastIndexOf(":"));
   const open = { type: "button", class: "link", onclick: () => page.open({ passageId }) };
   const state = cited.has(passageId) ? "cited" : kept.has(passageId) ? "kept" : null;
-  const places = ["dense", "lexical"].map((leg) =>
+  const places = legsOf({ legs }).map((leg) =>
     say(`answer.short_${leg}`, { rank: legs[leg]?.rank ?? "–" }),
   );
   return element(

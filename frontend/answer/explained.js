@@ -10,7 +10,7 @@ let targets = null;
 export function explain(answer) {
   let found = null;
   return {
-    weights: () => weightsOf(answer.target),
+    weights: () => weightsOf(answer.target, answer.retrieval.legs),
     candidates() {
       found ??= search(answer);
       found.catch(() => (found = null)); // worth another try
@@ -20,18 +20,20 @@ export function explain(answer) {
 }
 
 /** {weights, total}: none where another rule than their mean orders. */
-async function weightsOf(name) {
+async function weightsOf(name, legs) {
   targets ??= getJson("api/targets");
   targets.catch(() => (targets = null));
   const target = (await targets).targets.find((each) => each.name === name);
   const settings = target?.settings ?? {};
-  const weights = FUSED.has(settings.RERANKER) ? weightsIn(settings) : {};
+  const weights = FUSED.has(settings.RERANKER) ? weightsIn(settings, legs) : {};
   const total = Object.values(weights).reduce((sum, weight) => sum + weight, 0);
   return { weights, total };
 }
 
-function weightsIn(settings) {
-  const named = Object.entries(settings).filter(([key]) => key.startsWith("WEIGHT_"));
+function weightsIn(settings, legs) {
+  const named = Object.entries(settings).filter(
+    ([key]) => key.startsWith("WEIGHT_") && (key !== "WEIGHT_SPARSE" || legs.includes("sparse")),
+  );
   return Object.fromEntries(
     named.map(([key, weight]) => [key.slice("WEIGHT_".length).toLowerCase(), weight]),
   );

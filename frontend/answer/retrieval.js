@@ -5,7 +5,6 @@ import { definitions, element, externalLink } from "../dom.js";
 import { language, say } from "../language.js";
 import { duration } from "../text.js";
 
-const STAGES = ["candidates", "dense", "lexical", "kept", "cited"];
 const TALL = { scope: "col", rowspan: 2 };
 
 /** The section; `candidates` stands below the counts. */
@@ -14,7 +13,7 @@ export function retrievalSummary(answer, page, candidates) {
     "section",
     { class: "retrieval" },
     element("h3", {}, say("answer.how")),
-    countsTable(answer.retrieval.per_corpus, page),
+    countsTable(answer.retrieval, page),
     candidates,
     definitions(factsOf(answer)),
     element(
@@ -47,9 +46,10 @@ async function whyAway() {
   }
 }
 
-function countsTable(perCorpus, page) {
+function countsTable({ per_corpus: perCorpus, legs }, page) {
+  const stages = ["candidates", ...legs, "kept", "cited"];
   const rows = Object.entries(perCorpus).map(([corpus, counts]) =>
-    countsRow(page.label(corpus), counts),
+    countsRow(page.label(corpus), stages.map((stage) => counts[stage])),
   );
   return element(
     "div",
@@ -58,14 +58,14 @@ function countsTable(perCorpus, page) {
     element(
       "table",
       { "aria-label": say("answer.stages") },
-      countsHead(),
+      countsHead(legs),
       element("tbody", {}, ...rows),
     ),
   );
 }
 
 /** Two rows: candidates are counted in all and by leg, which keeps the table narrow. */
-function countsHead() {
+function countsHead(legs) {
   return element(
     "thead",
     {},
@@ -73,14 +73,14 @@ function countsHead() {
       "tr",
       {},
       element("th", TALL, say("answer.corpus")),
-      element("th", { scope: "colgroup", colspan: 3 }, say("answer.candidates")),
+      element("th", { scope: "colgroup", colspan: 1 + legs.length }, say("answer.candidates")),
       element("th", TALL, say("answer.kept")),
       element("th", TALL, say("answer.cited")),
     ),
     element(
       "tr",
       {},
-      ...["allLegs", "dense", "lexical"].map((leg) =>
+      ...["allLegs", ...legs].map((leg) =>
         element("th", { scope: "col" }, say(`answer.${leg}`)),
       ),
     ),
@@ -88,7 +88,7 @@ function countsHead() {
 }
 
 function countsRow(label, counts) {
-  const cells = STAGES.map((stage) => element("td", {}, String(counts[stage])));
+  const cells = counts.map((count) => element("td", {}, String(count)));
   return element("tr", {}, element("th", { scope: "row" }, label), ...cells);
 }
 

@@ -4,7 +4,8 @@ import { Problem } from "../api.js";
 import { definitions, element } from "../dom.js";
 import { say } from "../language.js";
 
-const LEGS = ["dense", "lexical"];
+/** The legs that every collection has, and one that a collection may have. */
+export const legsOf = ({ legs }) => ["dense", "lexical", ...(legs.sparse ? ["sparse"] : [])];
 
 /** A folded note; what the server must be asked for is loaded when it is first opened. */
 export function whyHere(passage) {
@@ -47,7 +48,7 @@ function scores({ score, signals }) {
 /** Where each leg had it among the candidates of its corpus. */
 function places(candidate) {
   if (candidate === undefined) return [[say("answer.legs"), say("answer.noCandidate")]];
-  const legs = LEGS.map((leg) => [say(`answer.leg_${leg}`), legPlace(candidate.legs[leg])]);
+  const legs = legsOf(candidate).map((leg) => [say(`answer.leg_${leg}`), legPlace(candidate.legs[leg])]);
   return [...legs, [say("answer.rankOfAll"), String(candidate.rank)]];
 }
 
@@ -103,5 +104,5 @@ function signalRow({ name, value, weight, share }, weighted, most) {
 }
 
 const SIGNALS = new Set(
-  "semantic bm25 phrase exact frequency proximity title metadata neighbours".split(" "),
+  "semantic bm25 phrase exact frequency proximity title metadata neighbours sparse".split(" "),
 );

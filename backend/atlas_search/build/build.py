@@ -26,7 +26,14 @@ from atlas_search.build.live_version import Live, open_live
 from atlas_search.build.prepare import Preparation
 from atlas_search.build.rare_collections import rare_collections
 from atlas_search.build.reading import Plan, read_sources
-from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
+from atlas_search.build.version import (
+    Contents,
+    Progress,
+    Site,
+    make_live,
+    weigh_terms,
+    write_version,
+)
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.stores.digests import files_of
@@ -180,6 +187,7 @@ def build(
         did = changes(live.columns if live else None, plan.documents)
         if live and _is_same(live, contents, embedder) and not options.force:
             manifest, embedded, unchanged = live.manifest, 0, True
+            weigh_terms(folder, manifest, embedder, progress)
             remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
         else:
             site = Site(

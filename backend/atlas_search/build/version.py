@@ -6,7 +6,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version as installed_version
@@ -31,6 +31,7 @@ from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.core.moment import moment
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
+from atlas_search.providers.embedding.terms import TermWeights, term_model
 from atlas_search.stores.digests import is_part_whole
 from atlas_search.stores.embeddings import Embeddings, read_embeddings
 from atlas_search.stores.manifest import (
@@ -42,13 +43,16 @@ from atlas_search.stores.manifest import (
     Manifest,
     Origin,
 )
-from atlas_search.stores.order import RECENT
+from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.record_writer import SourceRow
+from atlas_search.stores.records import Records
 from atlas_search.stores.staging import Staging
+from atlas_search.stores.terms import write_terms
 from atlas_search.stores.vectors import HNSW
 from atlas_search.stores.versions import (
     EMBEDDINGS,
+    ORDER,
     RECORDS,
     go_live,
     new_name,
@@ -168,7 +172,38 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
         manifest = manifest.model_copy(update={"durations": durations})
         manifest.write(partial)
         _sync(partial)
+    weigh_terms(site.folder, manifest, site.embedder, site.progress)
     return manifest, vectors.embedded
+
+
+def weigh_terms(folder: Path, manifest: Manifest, embedder: Embedder, progress: Progress) -> None:
+    """Weigh the terms of a version on disk that the SPARSE_MODEL has not weighed yet, if there is
+    one; what the other versions on disk have stays."""
+    model = term_model(embedder)
+    if model is None:
+        return
+    version = folder / manifest.version
+    digests = _text_digests(version)
+    kept: set[bytes] = set()
+    for other in versions(folder):
+        with suppress(DamagedStore):
+            kept.update(_text_digests(folder / other.version))
+    records = Records.of_version(version, manifest, Order.read(version / ORDER))
+    row_of = {digest: row for row, digest in enumerate(digests)}
+
+    def weigh(batch: Sequence[bytes]) -> list[TermWeights]:
+        passages = records.passages([row_of[digest] for digest in batch])
+        return model.passages([passage.embedded for passage in passages])
+
+    stage = _stage(progress, "Weighing terms")
+    with closing(records):
+        write_terms(folder, model.fingerprint, digests, kept, weigh, stage)
+
+
+def _text_digests(version: Path) -> list[bytes]:
+    """The digest of what was embedded for each passage. Raises DamagedStore."""
+    found = read_embeddings(version / EMBEDDINGS, Order.read(version / ORDER))
+    return [digest.tobytes() for digest in found.digests[:]]
 
 
 @dataclass(frozen=True)

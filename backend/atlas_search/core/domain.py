@@ -9,9 +9,10 @@ from atlas_search.core.locator import TOKEN_PLACE, common, is_locator, token_pla
 
 MetadataValue = str | int | float | tuple[str, ...]
 Metadata = Mapping[str, MetadataValue]
-Leg = Literal["dense", "lexical"]
+Leg = Literal["dense", "lexical", "sparse"]
 Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
 LEGS: tuple[Leg, ...] = ("dense", "lexical")
+"""Those that every collection has; `sparse` needs a SPARSE_MODEL."""
 
 
 MARKER = re.compile(rf"\[[^\[\]\s]+ {TOKEN_PLACE}\]")

@@ -102,6 +102,11 @@ class Settings(BaseSettings):
         "question; int8, the same with its weights rounded, in half of that, and with vectors of "
         "its own; torch; or auto, torch on a GPU and for a model that cannot be exported",
     )
+    sparse_model: str = Field(
+        "",
+        description="A sparse encoder, by name or folder, that weighs the terms of passages: a "
+        "third leg; empty: none",
+    )
     read_workers: int | None = Field(
         None,
         ge=0,

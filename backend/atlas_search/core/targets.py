@@ -110,6 +110,9 @@ class Target(BaseModel):
     weight_neighbours: float = Field(
         0.15, ge=0, description="Weight of the passages before and after in `fused`"
     )
+    weight_sparse: float = Field(
+        0.3, ge=0, description="Weight of the terms that a SPARSE_MODEL weighs in `fused`"
+    )
     lexical_exact: float = Field(
         0.5, ge=0, description="Weight of the verbatim question in `lexical`"
     )

@@ -50,6 +50,7 @@ class CorpusCountsOut(BaseModel):
     candidates: int
     dense: int
     lexical: int
+    sparse: int | None = Field(None, description="With a SPARSE_MODEL")
     kept: int
     cited: int
 
@@ -116,7 +117,7 @@ class ShortLegOut(BaseModel):
     """A leg that gave fewer candidates of a corpus than it was asked for."""
 
     corpus: str
-    leg: Literal["dense", "lexical"]
+    leg: Literal["dense", "lexical", "sparse"]
     found: int
     asked: int
     reason: Literal["corpus", "narrowed", "words", "index"] = Field(

@@ -1,6 +1,6 @@
 """What a search has found before anything is ranked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,20 +17,23 @@ from atlas_search.stores.tokens import FloatArray, IntArray, sorted_unique
 
 @dataclass(frozen=True)
 class CorpusHits:
-    """What both legs found in one corpus."""
+    """What the legs found in one corpus; `sparse` is there if there is a SPARSE_MODEL."""
 
     corpus: str
     dense: Hits
     lexical: Hits
+    sparse: Hits | None = None
 
     @cached_property
     def rows(self) -> IntArray:
-        """The passages either leg found, ascending."""
-        return sorted_unique(np.concatenate([self.dense.rows, self.lexical.rows]))
+        """The passages that any leg found, ascending."""
+        return sorted_unique(np.concatenate([found.rows for found in self.legs.values()]))
 
-    def leg(self, leg: Leg) -> Hits:
-        """The hits of one leg."""
-        return self.dense if leg == "dense" else self.lexical
+    @cached_property
+    def legs(self) -> Mapping[Leg, Hits]:
+        """The hits of each leg that was searched."""
+        found: dict[Leg, Hits] = {"dense": self.dense, "lexical": self.lexical}
+        return found if self.sparse is None else {**found, "sparse": self.sparse}
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class Part:
 class Candidates:
     """The candidates of all corpora: who found them, and every signal of each.
 
-    `cosines` are those of the question's vector. `parts` are empty for a question that asks for one
+    `cosines` are those of the question's vector, `term_scores` those of every passage by a
+    SPARSE_MODEL, None without one. `parts` are empty for a question that asks for one
     thing; their passages are among the candidates.
     """
 
@@ -58,6 +62,7 @@ class Candidates:
     hits: Sequence[CorpusHits]
     table: SignalTable
     parts: tuple[Part, ...] = ()
+    term_scores: FloatArray | None = None
 
 
 def min_max(values: FloatArray) -> FloatArray:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from atlas_search.core.domain import LEGS
 from atlas_search.core.stop import Stop
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import Ranking
@@ -37,8 +36,7 @@ def explain_all(
     legs: dict[int, dict[str, LegPlace]] = {int(row): {} for row in ranking.rows}
     for hits in candidates.hits:
         stop.check()
-        for leg in LEGS:
-            found = hits.leg(leg)
+        for leg, found in hits.legs.items():
             for place, (row, score) in enumerate(zip(*found, strict=True), start=1):
                 legs[int(row)][leg] = LegPlace(place, round(float(score), 6))
     rows = [int(row) for row in ranking.rows]

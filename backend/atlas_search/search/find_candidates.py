@@ -14,7 +14,7 @@ from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable, measure, merge
 from atlas_search.search.sub_questions import sub_questions
 from atlas_search.stores.cosines import Cosines
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.tokens import FloatArray, IntArray
 
 BEST_OF_PART = 20  # a part keeps one place; more are needed only where caps forbid the best
 
@@ -31,7 +31,7 @@ def find_candidates(run: SearchRun) -> Candidates:
     if not parts:
         return whole
     rows = np.unique(np.concatenate([whole.table.rows, *(found.table.rows for found, _ in parts)]))
-    table = _measure_all(run, run.query, whole.cosines, rows)
+    table = _measure_all(run, run.query, whole.cosines, whole.term_scores, rows)
     run.clock.lap("measure")
     return replace(whole, table=table, parts=tuple(part for _, part in parts))
 
@@ -54,16 +54,23 @@ def _part(run: SearchRun, text: str) -> tuple[Candidates, Part]:
 def _find(run: SearchRun, query: Query) -> Candidates:
     run.stop.check()
     cosines = Cosines(_embed(run, query), run.store.vectors)
+    term_scores = _weigh(run, query)
     run.clock.lap("embed")
     run.stop.check()
-    hits = retrieve(run, query, cosines)
+    hits = retrieve(run, query, cosines, term_scores)
     run.clock.lap("retrieve")
-    table = _measure_all(run, query, cosines, pool(hits))
+    table = _measure_all(run, query, cosines, term_scores, pool(hits))
     run.clock.lap("measure")
-    return Candidates(query, cosines, hits, table)
+    return Candidates(query, cosines, hits, table, term_scores=term_scores)
 
 
-def _measure_all(run: SearchRun, query: Query, cosines: Cosines, rows: IntArray) -> SignalTable:
+def _measure_all(
+    run: SearchRun,
+    query: Query,
+    cosines: Cosines,
+    term_scores: FloatArray | None,
+    rows: IntArray,
+) -> SignalTable:
     run.stop.check()
     store = run.store
     owner = store.corpus_of(rows)
@@ -76,10 +83,20 @@ def _measure_all(run: SearchRun, query: Query, cosines: Cosines, rows: IntArray)
                 store.tokens,
                 run.corpus_numbers,
                 run.searcher.mean_length,
+                term_scores,
             )
             for language, numbers in run.by_language.items()
         ]
     )
+
+
+def _weigh(run: SearchRun, query: Query) -> FloatArray | None:
+    if run.searcher.terms is None:
+        return None
+    with run.tracer.span("weigh terms", "EMBEDDING") as span:
+        model = run.searcher.terms.model
+        describe_embedding(span, "sparse", model.name, 0, query.text)
+        return run.searcher.terms.scores(query.text)
 
 
 def _embed(run: SearchRun, query: Query) -> NDArray[np.float32]:

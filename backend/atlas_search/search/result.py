@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.domain import LEGS, CheckedPassage, Citation
+from atlas_search.core.domain import CheckedPassage, Citation, Leg
 from atlas_search.core.notebook import footer_html, frame, passages_html
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
@@ -34,6 +34,11 @@ class CorpusCounts:
     dense: int
     lexical: int
     kept: int
+    sparse: int | None = None
+
+    def to_dict(self) -> dict[str, int]:
+        """Plain values, without a leg that was not searched."""
+        return {name: count for name, count in asdict(self).items() if count is not None}
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,7 @@ class SearchResult:
     confidence: Confidence
     freshness: Freshness
     depth: int
+    legs: tuple[Leg, ...]
     target: Target
     term_weights: Mapping[str, float]
     unknown_words: tuple[UnknownWord, ...]
@@ -122,7 +128,7 @@ class SearchResult:
         """How the passages were found, and how many of each corpus were cited."""
         cited = {citation.passage.id: citation.passage.corpus for citation in citations}
         return {
-            "legs": list(LEGS),
+            "legs": list(self.legs),
             "corpora": list(self.per_corpus),
             "depth": self.depth,
             "reranker": self.target.reranker,
@@ -136,7 +142,7 @@ class SearchResult:
             "searched_as": self.searched_as or None,
             "spellings": {term: list(others) for term, others in self.query.spellings.items()},
             "per_corpus": {
-                corpus: asdict(counts) | {"cited": list(cited.values()).count(corpus)}
+                corpus: counts.to_dict() | {"cited": list(cited.values()).count(corpus)}
                 for corpus, counts in self.per_corpus.items()
             },
             "confidence": asdict(self.confidence),

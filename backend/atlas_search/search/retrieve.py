@@ -1,6 +1,6 @@
 """Candidates: the same depth from every corpus, by meaning and by words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 
 import numpy as np
@@ -12,30 +12,39 @@ from atlas_search.search.run import SearchRun
 from atlas_search.search.traced import describe_corpus, describe_leg
 from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.store import Hits
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.tokens import FloatArray, IntArray
 
 
-def retrieve(run: SearchRun, query: Query, cosines: Cosines) -> list[CorpusHits]:
+def retrieve(
+    run: SearchRun, query: Query, cosines: Cosines, term_scores: FloatArray | None = None
+) -> list[CorpusHits]:
     """Up to `run.depth` passages per corpus and leg, all under the same scope, corpora in order.
 
     Passages that hold a quoted phrase have places in the lexical leg before others, and those that
-    hold what is required, if they are too few, in the dense leg.
+    hold what is required, if they are too few, in the dense leg. With `term_scores`, those of every
+    passage, there is a sparse leg.
     """
     store, vector = run.store, cosines.vector
+    numbers = {corpus.id: number for number, corpus in enumerate(store.corpora)}
     language = {corpus.id: corpus.language for corpus in store.corpora}
     scope, preferred = run.scope, run.preferred if query.preferred else None
     required = run.scope_of(run.required) if run.too_few else None
 
     def from_corpus(corpus: str) -> CorpusHits:
         with run.tracer.span(f"retrieve {corpus}", "CHAIN") as span:
-            hits = CorpusHits(corpus, from_leg(corpus, "dense"), from_leg(corpus, "lexical"))
+            hits = CorpusHits(
+                corpus,
+                from_leg(corpus, "dense"),
+                from_leg(corpus, "lexical"),
+                None if term_scores is None else from_leg(corpus, "sparse"),
+            )
             describe_corpus(span, run, query, hits)
             return hits
 
     def from_leg(corpus: str, leg: Leg) -> Hits:
         run.stop.check()
         with run.tracer.span(f"{leg} {corpus}", "RETRIEVER") as span:
-            hits = dense(corpus) if leg == "dense" else lexical(corpus)
+            hits = find[leg](corpus)
             describe_leg(span, run, query, corpus, leg, hits)
             return hits
 
@@ -54,6 +63,19 @@ def retrieve(run: SearchRun, query: Query, cosines: Cosines) -> list[CorpusHits]
         held = store.matching(corpus, spelt, run.depth, preferred)
         return _first(held, hits, run.depth)
 
+    def sparse(corpus: str) -> Hits:
+        assert term_scores is not None
+        own = np.flatnonzero(term_scores) if scope is None else scope.rows
+        own = own[store.corpus_of(own) == numbers[corpus]]
+        own = own[term_scores[own] > 0]
+        order = np.lexsort((own, -term_scores[own]))[: run.depth]
+        return Hits(own[order], term_scores[own[order]])
+
+    find: Mapping[Leg, Callable[[str], Hits]] = {
+        "dense": dense,
+        "lexical": lexical,
+        "sparse": sparse,
+    }
     # a copy of the context each, so the spans hang below the caller's
     tasks = [
         run.searcher.executor.submit(copy_context().run, from_corpus, corpus)

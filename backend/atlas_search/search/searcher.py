@@ -8,10 +8,25 @@ from functools import cached_property
 from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.tracing.tracer import Tracer
 from atlas_search.providers.embedding import Embedder
+from atlas_search.providers.embedding.terms import TermModel
 from atlas_search.search.extent.corpora import CorpusExtent, corpus_extents
 from atlas_search.search.other_spellings import Spellings
 from atlas_search.search.rerankers.open import Stages
+from atlas_search.stores.cosines import FloatArray
 from atlas_search.stores.store import Store
+from atlas_search.stores.terms import TermTable
+
+
+@dataclass(frozen=True)
+class TermLeg:
+    """A SPARSE_MODEL, and what it says of the passages of the store."""
+
+    model: TermModel
+    table: TermTable
+
+    def scores(self, question: str) -> FloatArray:
+        """How well each passage of the store goes with a question, in [0, 1]."""
+        return self.table.scores(*self.model.question(question))
 
 
 @dataclass(frozen=True)
@@ -24,6 +39,7 @@ class Searcher:
     tracer: Tracer
     stages: Stages
     metrics: Metrics = field(default_factory=Metrics)
+    terms: TermLeg | None = None
 
     @cached_property
     def mean_length(self) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from atlas_search.core.domain import LEGS, CheckedPassage
+from atlas_search.core.domain import CheckedPassage
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import confidence, freshness
 from atlas_search.search.extent.extent import Extent, Reason
@@ -37,6 +37,7 @@ def summary(
         confidence=confidence(checked, support),
         freshness=freshness(checked, run.request.freshness_days, run.request.today),
         depth=run.depth,
+        legs=tuple(dict.fromkeys(leg for hits in candidates.hits for leg in hits.legs)),
         target=run.target,
         candidates=candidates,
         ranking=ranking,
@@ -60,7 +61,7 @@ def _counts(
     return {
         hits.corpus: CorpusCounts(
             candidates=int(found[number[hits.corpus]]),
-            **{leg: len(hits.leg(leg).rows) for leg in LEGS},
+            **{leg: len(found.rows) for leg, found in hits.legs.items()},
             kept=sum(item.passage.corpus == hits.corpus for item in checked),
         )
         for hits in candidates.hits

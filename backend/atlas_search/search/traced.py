@@ -18,7 +18,7 @@ TEXTS_OF_LEG = 3
 """All are read at once, when there is a ranking: read for each leg in each corpus, they were most
 of what tracing cost a search."""
 
-KIND_OF_SCORE: Mapping[Leg, str] = {"dense": "cosine", "lexical": "bm25"}
+KIND_OF_SCORE: Mapping[Leg, str] = {"dense": "cosine", "lexical": "bm25", "sparse": "term weights"}
 
 
 def describe_corpus(span: Span, run: SearchRun, query: Query, hits: CorpusHits) -> None:
@@ -30,9 +30,8 @@ def describe_corpus(span: Span, run: SearchRun, query: Query, hits: CorpusHits) 
         corpus=hits.corpus,
         search_type="hybrid",
         large_retrieval_size=run.depth,
-        dense=len(hits.dense.rows),
-        lexical=len(hits.lexical.rows),
         candidates=len(hits.rows),
+        **{leg: len(found.rows) for leg, found in hits.legs.items()},
     )
 
 
@@ -149,6 +148,8 @@ def _describe_depth(span: Span, result: SearchResult) -> None:
     _count(span, "available", available)
     _count(span, "dense", dense)
     _count(span, "lexical", {corpus: of.lexical for corpus, of in result.per_corpus.items()})
+    if "sparse" in result.legs:
+        _count(span, "sparse", {c: of.sparse or 0 for c, of in result.per_corpus.items()})
     span.set(**{"imbalance.depth": depth_imbalance(result.depth, available, dense)})
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from atlas_search.core.domain import Leg, Passage
+from atlas_search.core.domain import LEGS, Leg, Passage
 from atlas_search.core.targets import Target
 from atlas_search.core.tracing.span import FULL_TEXTS, LateDocuments, Span, TracedDocument
 from atlas_search.search.candidates import Candidates
@@ -15,8 +15,6 @@ from atlas_search.search.run import SearchRun
 from atlas_search.stores.tokens import IntArray
 
 SHOWN = 50  # candidates of a ranking without a second stage
-
-_LEGS = ("part", "dense", "lexical", "both")  # by the sum of 1 for dense and 2 for lexical
 
 
 class _Score(NamedTuple):
@@ -97,14 +95,14 @@ def score_name(target: Target) -> str:
 
 
 def find_legs(candidates: Candidates, rows: Sequence[int]) -> list[str]:
-    """Which leg found each candidate: `dense`, `lexical` or `both` for the whole question, else
+    """Which legs found each candidate for the whole question, joined by `+`, or `both` of two, else
     `part`, for one of its parts."""
-    dense, lexical = _found_by(candidates, "dense"), _found_by(candidates, "lexical")
-    return [_LEGS[(row in dense) + 2 * (row in lexical)] for row in rows]
-
-
-def _found_by(candidates: Candidates, leg: Leg) -> set[int]:
-    return {row for hits in candidates.hits for row in hits.leg(leg).rows.tolist()}
+    found: dict[Leg, set[int]] = {}
+    for hits in candidates.hits:
+        for leg, own in hits.legs.items():
+            found.setdefault(leg, set()).update(own.rows.tolist())
+    by = ([leg for leg, own in found.items() if row in own] for row in rows)
+    return ["both" if legs == [*LEGS] else "+".join(legs) or "part" for legs in by]
 
 
 def _score_once(ranking: Ranking, target: Target, depth: int) -> _Reordered:

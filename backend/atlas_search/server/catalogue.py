@@ -75,6 +75,7 @@ class ConfigOut(BaseModel):
     embedding_provider: str
     embedding_model: str
     embedding_digest: str
+    sparse_model: str = Field(description="What weighs the terms of passages; empty: nothing")
     pooling: str = Field(description="How the embedding model makes one vector of many")
     sources: dict[str, SourceOut]
     default_target: str
@@ -147,11 +148,15 @@ def catalogue_blueprint(serve: Serve) -> APIBlueprint:
             embedding_provider=manifest.embedding.provider,
             embedding_model=manifest.embedding.name,
             embedding_digest=manifest.embedding.digest,
+            sparse_model=settings.sparse_model,
             pooling=manifest.embedding.pooling,
             sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
             default_target=settings.test_target,
-            legs=list(LEGS),
-            fused_weights={name: getattr(target, f"weight_{name}") for name in FUSED_WEIGHTS},
+            legs=[*LEGS, *(["sparse"] if services.searcher.terms else [])],
+            fused_weights={
+                name: getattr(target, f"weight_{name}")
+                for name in (*FUSED_WEIGHTS, *(["sparse"] if services.searcher.terms else []))
+            },
             providers=["extractive", *services.answerer.models],
             tracing=services.tracer.enabled,
             phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,

@@ -324,6 +324,10 @@ class EmbeddedStore:
         vectors: NDArray[np.float32] = self._embeddings.vectors[rows]
         return vectors
 
+    def text_digests(self) -> list[bytes]:
+        """The digest of what was embedded for each passage, by row."""
+        return [digest.tobytes() for digest in self._embeddings.digests[:]]
+
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         """See Store."""
         return self._ids.of_rows(rows)

@@ -13,6 +13,7 @@ from atlas_search.build.build import BuildOptions, BuildReport, build
 from atlas_search.build.corpora import Rule, SourceFile, Sources
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
+from atlas_search.providers.embedding.terms import EmbedderWithTerms, term_model
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.store import Store
 from atlas_search.stores.tokens import IntArray
@@ -68,7 +69,9 @@ def open_collection(
 
     Raises SourceError if its passages are not the records of `sets`.
     """
-    asking = RememberedQuestions(embedder)
+    asking: Embedder = RememberedQuestions(embedder)
+    if terms := term_model(embedder):
+        asking = EmbedderWithTerms(asking, terms)
     settings = {"multi_corpus_metadata": ",".join(served), "phoenix_collector_endpoint": ""}
     with Atlas.open(store / COLLECTION, embedder=asking, **settings) as atlas:
         opened = atlas.services.store

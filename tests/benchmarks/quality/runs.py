@@ -20,8 +20,8 @@ def _leg(leg: Leg) -> Run:
     """What one leg found, by its own score, ties by row as everywhere."""
 
     def ranked(candidates: Candidates) -> IntArray:
-        rows = np.concatenate([hits.leg(leg).rows for hits in candidates.hits])
-        scores = np.concatenate([hits.leg(leg).scores for hits in candidates.hits])
+        rows = np.concatenate([hits.legs[leg].rows for hits in candidates.hits])
+        scores = np.concatenate([hits.legs[leg].scores for hits in candidates.hits])
         ordered: IntArray = rows[np.lexsort((rows, -scores))]
         return ordered
 

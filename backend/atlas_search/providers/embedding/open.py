@@ -9,6 +9,7 @@ from atlas_search.core.registry import Registry, require
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding.terms import EmbedderWithTerms, TermModel
 
 if TYPE_CHECKING:  # 0.7 s to import: only who asks for it pays
     from atlas_search.providers.mistral_account import MistralApi
@@ -32,7 +33,11 @@ EMBEDDERS: Registry[EmbedderFactory] = Registry(
 def open_embedder(settings: Settings) -> Embedder:
     """The embedder of EMBEDDING_PROVIDER. Raises ConfigurationError that names what to mend."""
     name = settings.embedding_provider
-    return EMBEDDERS.load(name, f"EMBEDDING_PROVIDER={name!r}")(settings)
+    embedder = EMBEDDERS.load(name, f"EMBEDDING_PROVIDER={name!r}")(settings)
+    if not settings.sparse_model:
+        return embedder
+    terms = TermModel(settings.sparse_model, settings.embedding_device)
+    return EmbedderWithTerms(embedder, terms)
 
 
 def local(settings: Settings) -> Embedder:

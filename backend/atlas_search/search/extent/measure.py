@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from atlas_search.core.domain import LEGS, Leg
+from atlas_search.core.domain import Leg
 from atlas_search.search.candidates import CorpusHits
 from atlas_search.search.extent.corpora import CorpusExtent, corpus_extents
 from atlas_search.search.extent.extent import Extent, Reason, ShortLeg
@@ -29,8 +29,8 @@ def extent_of(run: SearchRun, hits: Sequence[CorpusHits]) -> Extent:
 
 
 def _short_legs(hits: CorpusHits, of: CorpusExtent, asked: int) -> Iterator[ShortLeg]:
-    for leg in LEGS:
-        found = len(hits.leg(leg).rows)
+    for leg, hit in hits.legs.items():
+        found = len(hit.rows)
         if found >= asked:
             continue
         yield ShortLeg(hits.corpus, leg, found, asked, _reason(leg, found, of))
@@ -38,5 +38,5 @@ def _short_legs(hits: CorpusHits, of: CorpusExtent, asked: int) -> Iterator[Shor
 
 def _reason(leg: Leg, found: int, of: CorpusExtent) -> Reason:
     if found < of.passages:
-        return "words" if leg == "lexical" else "index"
+        return "index" if leg == "dense" else "words"
     return "narrowed" if of.narrowed else "corpus"

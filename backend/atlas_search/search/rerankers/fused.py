@@ -46,6 +46,8 @@ def fuse(table: SignalTable, weights: Mapping[str, float] = FUSED_WEIGHTS) -> Fl
 def absolute(candidates: Candidates, target: Target) -> FloatArray:
     """`fused` with the weights of the target."""
     weights = {name: getattr(target, f"weight_{name}") for name in SIGNALS}
+    if "sparse" in candidates.table.signals:
+        weights["sparse"] = target.weight_sparse
     return fuse(candidates.table, weights)
 
 

@@ -57,10 +57,12 @@ def measure(
     table: TokenTable,
     corpora: Sequence[int],
     mean_length: float,
+    term_scores: FloatArray | None = None,
 ) -> SignalTable:
     """Measure the candidates `rows`, ascending, against the question.
 
-    `cosines` are those of its vector, `corpora` are the indices of those that are searched.
+    `cosines` are those of its vector, `corpora` are the indices of those that are searched,
+    `term_scores` those of every passage: the signal `sparse`, if a model gave some.
     """
     documents, of_document = runs(table.document_of[rows])
     terms = weigh(query, table, corpora)
@@ -83,6 +85,7 @@ def measure(
             "title": named @ terms.idf / terms.total,
             "metadata": matches / (matches + 1),
             "neighbours": neighbours(around, keyword),
+            **({} if term_scores is None else {"sparse": term_scores[rows]}),
         },
         matches=matches,
     )
