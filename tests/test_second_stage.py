@@ -47,25 +47,47 @@ def texts_of(rows: IntArray) -> list[str]:
 
 
 def test_what_was_read_comes_first_by_relevance_and_the_rest_as_it_was() -> None:
-    found = reorder(ranking(), Relevance(np.array([0.2, 0.5, 0.4]), "some were not read"))
+    found = reorder(ranking(), Relevance(np.array([0.2, 0.5, 0.4]), "some were not read"), 1.0)
     assert found.rows.tolist() == [30, 20, 40, 10]
     assert found.relevance == {2: 0.5, 1: 0.4, 3: 0.2}
     assert found.note == "some were not read"
 
 
 def test_the_scores_of_the_first_stage_stay_with_their_passages() -> None:
-    found = reorder(ranking(), Relevance(np.array([0.2, 0.5]), ""))
+    found = reorder(ranking(), Relevance(np.array([0.2, 0.5]), ""), 1.0)
     assert found.rows.tolist() == [30, 40, 20, 10]
     assert found.scores.tolist() == [0.8, 0.9, 0.7, 0.6]
 
 
+@pytest.mark.parametrize(
+    ("share", "rows"),
+    [
+        (0.0, [40, 30, 20, 10]),
+        (0.4, [40, 30, 20, 10]),
+        (0.5, [40, 30, 20, 10]),
+        (0.6, [20, 30, 40, 10]),
+        (1.0, [20, 30, 40, 10]),
+    ],
+)
+def test_a_model_has_its_share_in_the_order(share: float, rows: list[int]) -> None:
+    # of three that were read the scores are 1, .5, 0, the log-odds 0, ln 3, ln 9: 0, .5, 1
+    relevance = Relevance(np.array([1 / 2, 3 / 4, 9 / 10]), "")
+    scored = replace(ranking(), scores=np.array([0.9, 0.8, 0.7, 0.6]))
+    assert reorder(scored, relevance, share).rows.tolist() == rows
+
+
+def test_what_a_service_is_certain_of_has_a_place() -> None:
+    found = reorder(ranking(), Relevance(np.array([0.0, 0.5, 1.0]), ""), 1.0)
+    assert found.rows.tolist() == [20, 30, 40, 10]
+
+
 def test_equal_relevance_leaves_passages_in_their_former_order() -> None:
-    found = reorder(ranking(), Relevance(np.array([0.5, 0.7, 0.5, 0.7]), ""))
+    found = reorder(ranking(), Relevance(np.array([0.5, 0.7, 0.5, 0.7]), ""), 1.0)
     assert found.rows.tolist() == [30, 10, 40, 20]
 
 
 def test_relevance_is_a_signal_of_the_passages_that_were_read() -> None:
-    found = reorder(ranking(), Relevance(np.array([0.25, 0.5]), ""))
+    found = reorder(ranking(), Relevance(np.array([0.25, 0.5]), ""), 1.0)
     assert [found.signals(place) for place in range(3)] == [
         {"semantic": 0.3, "relevance": 0.5},
         {"semantic": 0.4, "relevance": 0.25},
@@ -75,14 +97,14 @@ def test_relevance_is_a_signal_of_the_passages_that_were_read() -> None:
 
 def test_only_the_best_are_read_and_only_their_beginnings() -> None:
     stage = Script(0.1, 0.2)
-    found = read_again(stage, "why?", ranking(), texts_of, Limits(2, 6, 1.5), Stop())
+    found = read_again(stage, "why?", ranking(), texts_of, Limits(2, 6, 1.5, 1.0), Stop())
     assert stage.asked == [("why?", ["text 4", "text 3"], 1.5)]
     assert found.rows.tolist() == [30, 40, 20, 10]
 
 
 def test_the_first_order_stays_and_the_reason_is_told_if_the_stage_is_unavailable() -> None:
     stage = Script(error="Nobody is there. Try again later.")
-    found = read_again(stage, "why?", ranking(), texts_of, Limits(2, 100, 1.5), Stop())
+    found = read_again(stage, "why?", ranking(), texts_of, Limits(2, 100, 1.5, 1.0), Stop())
     assert found.rows.tolist() == [40, 30, 20, 10]
     assert found.relevance == {}
     assert found.note == (
@@ -93,7 +115,7 @@ def test_the_first_order_stays_and_the_reason_is_told_if_the_stage_is_unavailabl
 def test_no_candidates_stay_none() -> None:
     empty = SignalTable(np.arange(0), {"semantic": np.zeros(0)}, np.zeros(0))
     none = Ranking(empty, np.arange(0), np.zeros(0))
-    found = read_again(Script(), "why?", none, texts_of, Limits(50, 100, 1.5), Stop())
+    found = read_again(Script(), "why?", none, texts_of, Limits(50, 100, 1.5, 1.0), Stop())
     assert found.rows.tolist() == []
 
 
@@ -118,7 +140,9 @@ def with_stage(services: Services, stage: object) -> Services:
 def test_a_search_is_in_the_order_of_the_second_stage(services: Services) -> None:
     searcher = with_stage(services, ByLength()).searcher
     request = request_for(services, QUESTION)
-    target = Target(reranker="cohere", rerank_depth=20, max_passages_per_document=100)
+    target = Target(
+        reranker="cohere", rerank_depth=20, rerank_share=1.0, max_passages_per_document=100
+    )
     found = search(SearchRun(searcher, request, target))
     lengths = [len(item.passage.text) for item in found.passages]
     assert lengths == sorted(lengths)

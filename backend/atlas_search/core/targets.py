@@ -133,6 +133,13 @@ class Target(BaseModel):
         description="Model of `cross-encoder` (name or folder) or `cohere`; empty: "
         "cross-encoder/ms-marco-MiniLM-L-6-v2 or rerank-v3.5",
     )
+    rerank_share: Share = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="What such a model counts for in the order of what it read; the rest is the "
+        "score of `fused`",
+    )
     rerank_depth: int = Field(
         30, ge=1, le=200, description="Best candidates that such a model reads"
     )

@@ -46,7 +46,9 @@ def _rank(run: SearchRun, candidates: Candidates) -> Ranking:
 
 
 def _limits(target: Target) -> Limits:
-    return Limits(target.rerank_depth, target.rerank_characters, target.rerank_seconds)
+    return Limits(
+        target.rerank_depth, target.rerank_characters, target.rerank_seconds, target.rerank_share
+    )
 
 
 def _check(run: SearchRun, ranked: Sequence[RankedPassage]) -> list[CheckedPassage]:

@@ -12,19 +12,26 @@ import numpy as np
 
 from atlas_search.core.errors import RerankerUnavailable
 from atlas_search.core.stop import Stop
+from atlas_search.search.candidates import min_max
 from atlas_search.search.rerank import Ranking
 from atlas_search.stores.tokens import FloatArray, IntArray
+
+_LEAST = 1e-12  # a service may give 0 or 1, which have no odds
 
 TextsOf = Callable[[IntArray], Sequence[str]]
 """Gives the texts of passages."""
 
 
 class Limits(NamedTuple):
-    """What a second stage may read: candidates, characters of each, and for how many seconds."""
+    """What a second stage may read: candidates, characters of each, and for how many seconds.
+
+    `share` is what its word counts for in the order of what it read, in [0, 1].
+    """
 
     depth: int
     characters: int
     seconds: float
+    share: float
 
 
 class Relevance(NamedTuple):
@@ -78,23 +85,32 @@ def read_again(
     limits: Limits,
     stop: Stop,
 ) -> Ranking:
-    """The ranking with its best `limits.depth` passages in the order of `stage`.
+    """The ranking with its best `limits.depth` passages in an order that `stage` has a share in.
 
     If the stage is unavailable the order stays, and the note says why. Raises Cancelled.
     """
     best = texts_of(ranking.rows[: limits.depth])
     texts = _Awaited((text[: limits.characters] for text in best), stop)
     try:
-        return reorder(ranking, stage.relevance(question, texts, limits.seconds))
+        relevance = stage.relevance(question, texts, limits.seconds)
+        return reorder(ranking, relevance, limits.share)
     except RerankerUnavailable as error:
         note = f"The passages are in the order of the first stage. {error}"
         return replace(ranking, note=note)
 
 
-def reorder(ranking: Ranking, relevance: Relevance) -> Ranking:
-    """What was read first, by relevance and then its former place; the rest as it was."""
+def reorder(ranking: Ranking, relevance: Relevance, share: float) -> Ranking:
+    """What was read first, then the rest as it was.
+
+    What was read is ordered by `share` of the log-odds of its relevance and the rest of its score,
+    both min-max scaled to what was read, ties by the former place. ms-marco-MiniLM-L-12 alone lost
+    on six of eight public test sets what its half gains on seven.
+    """
     read = len(relevance.scores)
-    best = np.lexsort((np.arange(read), -relevance.scores))
+    certain = np.clip(relevance.scores, _LEAST, 1 - _LEAST)
+    odds = min_max(np.log(certain) - np.log1p(-certain))
+    mixed = share * odds + (1 - share) * min_max(ranking.scores[:read])
+    best = np.lexsort((np.arange(read), -np.round(mixed, 9)))
     given = zip(ranking.order[:read].tolist(), relevance.scores.tolist(), strict=True)
     moved = ranking.in_order(np.concatenate([best, np.arange(read, len(ranking.order))]))
     return replace(moved, relevance=dict(given), note=relevance.note)
