@@ -3,8 +3,8 @@
 FOLDER holds public test sets in the layout that `tests.benchmarks.quality` describes. Each set is
 built into a collection of its own. The threshold is chosen from one half of the set's questions
 and of those of the other sets, which are off-topic here (`labels`), or without either (`made`);
-and both, as well as the default, are judged by the other half. A set that puts the same questions
-to each of its documents is asked within them.
+and both, as well as the default and that of risky questions, are judged by the other half. A set
+that puts the same questions to each of its documents is asked within them.
 
 Further questions without an answer are told apart, for retrieval alone cannot refuse them all:
 
@@ -26,7 +26,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from atlas_search.answer.decide import DEFAULT_THRESHOLD, evidence_of
+from atlas_search.answer.decide import DEFAULT_THRESHOLD, RISKY_THRESHOLD, evidence_of
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.calibration import choose
 from atlas_search.evaluation.labels.beir import BenchmarkQuery
@@ -125,6 +125,7 @@ def _rows(name: str, found: Numbers) -> Iterator[list[str]]:
     good, off_topic = found.good["test"], found.off_topic["test"]
     thresholds = {
         "default": DEFAULT_THRESHOLD,
+        "risky": RISKY_THRESHOLD,
         "labels": choose(found.good["dev"], found.off_topic["dev"], "labels").threshold,
         "made": choose(found.made, found.everyday, "made").threshold,
     }

@@ -33,7 +33,9 @@ class Backwards:
 def with_stage(services: Services) -> Services:
     """The services, the configured target reading twelve candidates again."""
     name, target = services.target(None)
-    changed = target.model_copy(update={"reranker": "backwards", "rerank_depth": 12})
+    changed = target.model_copy(
+        update={"reranker": "backwards", "rerank_depth": 12, "rerank_share": 1.0}
+    )
     searcher = replace(services.searcher, stages={("backwards", target.rerank_model): Backwards()})
     answerer = replace(services.answerer, searcher=searcher)
     return replace(services, answerer=answerer, targets={name: changed})
