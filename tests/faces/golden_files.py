@@ -1,0 +1,55 @@
+"""The golden files: where they lie, how they are written, and how they differ."""
+
+import difflib
+import json
+import math
+from pathlib import Path
+
+GOLDEN = Path(__file__).with_name("golden")
+WRITE = "ATLAS_WRITE_FACES"
+"""A variable of the environment: if it is set, the tests write what they would compare."""
+
+LINES = 60  # of a diff
+NEAR = 2e-4  # numbers are rounded to 4 places, and processors differ in the last one
+
+
+def written(content: object) -> str:
+    """What the file of a face holds: a text as it is, anything else as JSON."""
+    if isinstance(content, str):
+        return content.rstrip("\n") + "\n"
+    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def difference(name: str, text: str) -> str:
+    """How `text` differs from the golden file `name`; empty if it does not."""
+    kept = (GOLDEN / name).read_text(encoding="utf-8")
+    if kept == text or (name.endswith(".json") and _near(json.loads(kept), json.loads(text))):
+        return ""
+    lines = difflib.unified_diff(kept.split("\n"), text.split("\n"), "golden", "now", "", "", 2, "")
+    found = list(lines)
+    more = [f"... {len(found) - LINES} more lines"] if len(found) > LINES else []
+    return "\n".join(found[:LINES] + more)
+
+
+def files() -> set[str]:
+    """The names of all golden files."""
+    return {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.*")}
+
+
+def write(name: str, text: str) -> None:
+    """Write the golden file `name`."""
+    path = GOLDEN / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="")
+
+
+def _near(one: object, other: object) -> bool:
+    if isinstance(one, float) and isinstance(other, float | int):
+        return math.isclose(one, other, abs_tol=NEAR)
+    if isinstance(other, float) and isinstance(one, int):
+        return math.isclose(one, other, abs_tol=NEAR)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_near(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_near, one, other))
+    return type(one) is type(other) and one == other
