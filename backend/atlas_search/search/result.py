@@ -36,10 +36,6 @@ class CorpusCounts:
     kept: int
     sparse: int | None = None
 
-    def to_dict(self) -> dict[str, int]:
-        """Plain values, without a leg that was not searched."""
-        return {name: count for name, count in asdict(self).items() if count is not None}
-
 
 @dataclass(frozen=True)
 class RequiredUnmet:
@@ -142,7 +138,7 @@ class SearchResult:
             "searched_as": self.searched_as or None,
             "spellings": {term: list(others) for term, others in self.query.spellings.items()},
             "per_corpus": {
-                corpus: counts.to_dict() | {"cited": list(cited.values()).count(corpus)}
+                corpus: asdict(counts) | {"cited": list(cited.values()).count(corpus)}
                 for corpus, counts in self.per_corpus.items()
             },
             "confidence": asdict(self.confidence),
