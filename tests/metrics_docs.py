@@ -8,8 +8,7 @@ import re
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from atlas_search.core.metrics.instruments import INSTRUMENTS, Instrument
-from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.telemetry.metrics import INSTRUMENTS, Instrument, Metrics
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "metrics.md"

@@ -8,7 +8,7 @@ from typing import Any
 from flask.testing import FlaskClient
 
 from atlas_search import Atlas
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.app import create_app
 from tests.chat_server import KEY
 from tests.collector import Arrived, Collector, collecting

@@ -18,9 +18,9 @@ from atlas_search.answer.decide import ANSWERED
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.core.domain import CheckedSentence, Citation
 from atlas_search.core.errors import SourceError
+from atlas_search.core.ids import __version__
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.tracer import Tracer
-from atlas_search.core.version import __version__
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.output.bundle import RunBundle, bundle_of, read_bundle
 from atlas_search.output.replay import Replay, print_replay, replay
 from atlas_search.providers.chat import Message, Usage

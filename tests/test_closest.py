@@ -13,7 +13,7 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.quotes.likelihood import LIKELY, POSSIBLE
 from atlas_search.atlas import Atlas
 from atlas_search.cli.client import print_answer
-from atlas_search.core.unsure import CLOSEST, CONFIDENCE
+from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.output.answer_document import read_answer
 from atlas_search.output.bundle import RunBundle, bundle_of
 from atlas_search.output.formats import FORMATS, Format

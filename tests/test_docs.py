@@ -27,7 +27,7 @@ from atlas_search.build.chunking import Splitter
 from atlas_search.cli.client import print_answer
 from atlas_search.cli.lazy import LazyGroup
 from atlas_search.cli.main import app
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
 from atlas_search.core.settings import Settings, environment_target, load_settings
 from atlas_search.core.targets import Target, target_names
 from atlas_search.output.formats import FORMATS

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.duplicates import groups
 from atlas_search.search.flow import search
 from atlas_search.search.mmr import mmr_order

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from hypothesis import assume, example, given
 from markdown_it import MarkdownIt
 
+from atlas_search.core.addresses import is_link
 from atlas_search.core.errors import RequestError
-from atlas_search.core.web_address import is_link
 from atlas_search.output.formats import FORMATS, Format, export, known_format
 from atlas_search.output.markdown import escape_line
 from atlas_search.output.references import one_line

@@ -3,7 +3,7 @@
 import pytest
 from markdown_it import MarkdownIt
 
-from atlas_search.core.web_address import is_link
+from atlas_search.core.addresses import is_link
 from tests.exporting import (
     answer,
     bibtex_entries,

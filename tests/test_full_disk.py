@@ -13,8 +13,8 @@ import pytest
 
 from atlas_search.build.maintain import repair
 from atlas_search.cli.main import main
-from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import UnwritableFolder
+from atlas_search.core.files import writing_anywhere
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.versions import STAGING, rollback

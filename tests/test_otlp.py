@@ -5,13 +5,11 @@ import base64
 import pytest
 from pydantic import SecretStr
 
+from atlas_search.core.addresses import otlp_at, phoenix_problem, read_headers, without_login
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.logs import TextLines
-from atlas_search.core.otlp import otlp_at, read_headers
-from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.core.tracing.tracer import Tracer
-from atlas_search.core.web_address import without_login
+from atlas_search.core.telemetry.tracer import Tracer
 from tests.collector import Collector, collecting
 
 QUICK = 0.05  # seconds between two batches

@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from atlas_search.core.tracing import export
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry import export
+from atlas_search.core.telemetry.tracer import Tracer
 from tests.conftest import free_port, require
 from tests.servers import ATLAS, PHOENIX, Server, answers, running, wait_for
 from tests.without_model import settings_without_model

@@ -10,16 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from atlas_search.core.addresses import otlp_at
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.otlp import otlp_at
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
-from atlas_search.core.tracing import redaction
-from atlas_search.core.tracing.call import Asked, describe_asked
-from atlas_search.core.tracing.contacts import contacts, mask_contacts
-from atlas_search.core.tracing.ids import Ids
-from atlas_search.core.tracing.redaction import FAILED, Redaction, open_redactions
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry import redaction
+from atlas_search.core.telemetry.names import Ids
+from atlas_search.core.telemetry.redaction import (
+    FAILED,
+    Redaction,
+    contacts,
+    mask_contacts,
+    open_redactions,
+)
+from atlas_search.core.telemetry.span import Asked, describe_asked
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.testing import RedactionContract
 from tests.collector import Arrived, collecting
 

@@ -8,7 +8,7 @@ import pytest
 
 from atlas_search.build.corpora import by_mapping
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult

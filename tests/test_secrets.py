@@ -14,8 +14,8 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search.atlas import Atlas
+from atlas_search.core.addresses import phoenix_problem
 from atlas_search.core.errors import AtlasError, ConfigurationError
-from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.server.app import create_app

@@ -10,10 +10,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from atlas_search.core.otlp import phoenix_at
-from atlas_search.core.tracing import export
-from atlas_search.core.tracing.export import Delivery
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.addresses import phoenix_at
+from atlas_search.core.telemetry import export
+from atlas_search.core.telemetry.export import Delivery
+from atlas_search.core.telemetry.tracer import Tracer
 from tests.collector import Broken, collecting
 from tests.conftest import free_port
 from tests.orchard import ASKED, build_orchard, orchard

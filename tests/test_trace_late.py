@@ -12,11 +12,17 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
-from atlas_search.core.tracing import export
-from atlas_search.core.tracing.late import Late, size_of
-from atlas_search.core.tracing.silence import silence
-from atlas_search.core.tracing.span import DOCUMENT_BYTES, AttributeValue, Span, TracedDocument
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry import export
+from atlas_search.core.telemetry.names import silence
+from atlas_search.core.telemetry.span import (
+    DOCUMENT_BYTES,
+    AttributeValue,
+    Late,
+    Span,
+    TracedDocument,
+    size_of,
+)
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.services import Services
 from tests.citing import GIVEN
 from tests.collector import collecting
@@ -229,7 +235,7 @@ def test_of_what_nobody_sees_nothing_is_described(services: Services, wanted: st
             told.extend(attributes)
 
     with collecting() as collector, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("atlas_search.core.tracing.tracer.Span", Watched)
+        patch.setattr("atlas_search.core.telemetry.tracer.Span", Watched)
         address = "" if wanted == "untraced" else collector.address
         tracer = Tracer(address, "x", content=True, sampling=0.0 if wanted == "unsampled" else 1.0)
         traced = trace_with(services, tracer)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.core.tracing import export
+from atlas_search.core.telemetry import export
 from tests.collector import Told, collecting
 from tests.conftest import free_port
 from tests.orchard import ASKED, Orchard, build_orchard, orchard

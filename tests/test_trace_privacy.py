@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atlas_search.core.tracing.silence import silence, silent
+from atlas_search.core.telemetry.names import silence, silent
 from tests.chat_server import Reply
 from tests.openai_server import refusal
 from tests.orchard import ASKED, HISTORY, MARK, QUESTION, Orchard, build_orchard, orchard

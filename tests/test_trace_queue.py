@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 
-from atlas_search.core.tracing import queue
-from atlas_search.core.tracing.queue import BATCH, SpanQueue
+from atlas_search.core.telemetry import export as queue
+from atlas_search.core.telemetry.export import BATCH, SpanQueue
 from tests.servers import wait_for
 
 NEVER = 3600.0  # seconds: nothing is sent for its age

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import Cancelled
-from atlas_search.core.stop import Stop
-from atlas_search.core.turns import Turns
+from atlas_search.core.stop import Stop, Turns
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import RETRIEVAL_THREADS
 from atlas_search.stores.record_files import CONNECTIONS

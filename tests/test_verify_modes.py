@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from atlas_search.answer.answer import Restart, Section
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import MARKER
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answering import answered_by, asked

@@ -14,7 +14,7 @@ from rich.console import Console
 from atlas_search.answer.answer import Answer
 from atlas_search.cli.client import print_answer
 from atlas_search.core.errors import ModelUnavailable
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.output.answer_document import read_answer
 from atlas_search.output.links import Base
 from atlas_search.output.markdown import markdown

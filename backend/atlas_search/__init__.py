@@ -9,7 +9,7 @@ with Atlas.open("my_archive") as atlas:
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from atlas_search.core.version import __version__ as __version__
+from atlas_search.core.ids import __version__ as __version__
 
 __all__ = ["Answer", "Atlas", "BuildReport", "SearchResult", "Stop", "Where", "errors"]
 

@@ -9,8 +9,7 @@ from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.answer.write.memory import keep
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.domain import ChatTurn
-from atlas_search.core.errors import InvalidQuestion, RequestError
-from atlas_search.core.shown import shown
+from atlas_search.core.errors import InvalidQuestion, RequestError, shown
 from atlas_search.core.targets import MAX_DAYS
 from atlas_search.search.conditions import Filter, check_fields, conditions
 from atlas_search.search.query import MOST_PHRASES, parse_query, phrases

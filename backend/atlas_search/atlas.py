@@ -33,7 +33,7 @@ from atlas_search.build.version import Progress
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop
-from atlas_search.core.tracing.silence import keep_silence
+from atlas_search.core.telemetry.names import keep_silence
 from atlas_search.counting import Counting
 from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict, TypeVar, Unpack, get_args
 
 from atlas_search.asking import check_corpora, check_phrases, within
-from atlas_search.core.errors import RequestError, UnknownFilterField
-from atlas_search.core.shown import shown
+from atlas_search.core.errors import RequestError, UnknownFilterField, shown
 from atlas_search.core.stop import Stop
 from atlas_search.search.conditions import Filter, conditions
 from atlas_search.services import Services, known_corpora

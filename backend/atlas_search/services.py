@@ -21,14 +21,12 @@ from atlas_search.core.errors import (
     RequestError,
     UnknownCorpus,
     UnknownTarget,
+    shown,
 )
-from atlas_search.core.metrics.metrics import Metrics
-from atlas_search.core.metrics.send import metrics_sender
 from atlas_search.core.settings import Settings, environment_target
-from atlas_search.core.shown import shown
 from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
-from atlas_search.core.tracing.open import open_tracer
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.metrics import Metrics, metrics_sender
+from atlas_search.core.telemetry.tracer import Tracer, open_tracer
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.health import ProviderHealth
 from atlas_search.providers.chat.open import model_server, open_chat_models

@@ -30,7 +30,7 @@ from rich.table import Table
 
 from atlas_search.answer.answer import Answer
 from atlas_search.atlas import Atlas
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
 from tests.benchmarks.rules import TODAY, Case, bundled_cases, own_cases
 
 COLUMNS = (

@@ -38,7 +38,7 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.quotes.kinds import ANYTHING
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Citation
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
 from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.metrics.texts import contains_reference
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL

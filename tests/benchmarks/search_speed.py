@@ -21,7 +21,7 @@ import typer
 from atlas_search.asking import search_request
 from atlas_search.atlas import Atlas
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.query import parse_query
 from atlas_search.search.rerank import rerank

@@ -9,7 +9,7 @@ import httpx2
 
 from atlas_search.atlas import Atlas
 from atlas_search.cli.evaluation.options import LABELS
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.ask_all import Told, no_one
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Label

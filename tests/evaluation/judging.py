@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.judge.ask import JudgeModel
 from atlas_search.evaluation.judge.judge import JudgedQuestion, judge_question
 from atlas_search.evaluation.judge.kept import NAME, KeptReplies

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.core.errors import AtlasError, ConfigurationError, RequestError, UnknownTarget
 from atlas_search.core.settings import load_settings
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.remote.documents import ServedDocuments
 from atlas_search.evaluation.remote.server import ATTEMPTS, RemoteServer
 from atlas_search.evaluation.remote.subject import ServerSubject, server_facts

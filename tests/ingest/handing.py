@@ -12,7 +12,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import TestResponse, encode_multipart
 
 from atlas_search.core.settings import Settings
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from tests.hash_embedder import HashEmbedder

@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search import Atlas
-from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.telemetry.metrics import Metrics
 from tests.access.two_corpora import two_corpora
 from tests.hash_embedder import HashEmbedder
 from tests.metrics.scraped import client_of, with_metrics

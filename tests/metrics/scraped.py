@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from atlas_search import Atlas
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.server.app import create_app
 
 Sample = tuple[str, frozenset[tuple[str, str]]]

@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 
 from atlas_search import Atlas
 from atlas_search.core.errors import Cancelled, ModelRefused
-from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.stop import Stop
+from atlas_search.core.telemetry.metrics import Metrics
 from tests.access.two_corpora import OPEN, QUESTION, VAULT, two_corpora
 from tests.chat_server import KEY, ChatServer, Gate, Reply, Says
 from tests.hash_embedder import HashEmbedder

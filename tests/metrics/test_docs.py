@@ -4,8 +4,7 @@ import json
 import re
 
 from atlas_search.core.logs import JsonLines, log_context
-from atlas_search.core.metrics.instruments import INSTRUMENTS
-from atlas_search.core.metrics.labels import MOST
+from atlas_search.core.telemetry.metrics import INSTRUMENTS, MOST
 from tests.metrics_docs import PAGE, name_for_prometheus, page
 from tests.test_logs import record
 

@@ -9,8 +9,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from werkzeug.test import Client
 
 from atlas_search import Atlas
-from atlas_search.core.metrics.instruments import INSTRUMENTS
-from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.telemetry.metrics import INSTRUMENTS, Metrics
 from atlas_search.server.capacity import HEALTH_THREADS, Capacity
 from atlas_search.server.store_watch import Guard
 from atlas_search.stores.api_keys import add_key

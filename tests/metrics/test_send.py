@@ -7,10 +7,9 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search import Atlas
-from atlas_search.core.metrics import send
-from atlas_search.core.metrics.metrics import Metrics
-from atlas_search.core.metrics.send import OnceAMinute, metrics_sender
 from atlas_search.core.settings import Settings
+from atlas_search.core.telemetry import metrics as send
+from atlas_search.core.telemetry.metrics import Metrics, OnceAMinute, metrics_sender
 from tests.access.two_corpora import OPEN, QUESTION, VAULT
 from tests.conftest import free_port
 from tests.metrics.collector import Collector, collector

@@ -12,8 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.settings import Settings
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.gauges import observe_listener

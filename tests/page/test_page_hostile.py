@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.web_address import is_link
+from atlas_search.core.addresses import is_link
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from tests.answering import answered_by

@@ -11,8 +11,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from atlas_search.answer.write.read_spans import PassageSpans, read_spans
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.span import digest
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.span import digest
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.reading import AnswerSpan
 from atlas_search.providers.reading.question_answering import BATCH, QuestionAnsweringModel
 from tests.contradictions import passage

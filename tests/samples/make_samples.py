@@ -24,7 +24,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate
 
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
 from tests.samples.make_epub import epub_parts
 
 HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ from opentelemetry.semconv.schemas import Schemas
 from atlas_search.answer.prompts import prompt, version_of
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
-from atlas_search.core.tracing import gen_ai
+from atlas_search.core.telemetry import names as gen_ai
 from atlas_search.services import Services
 from tests.answering import asked
 from tests.chat_server import Says

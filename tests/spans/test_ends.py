@@ -19,7 +19,7 @@ from atlas_search.core.errors import (
     RerankerUnavailable,
 )
 from atlas_search.core.stop import Stop
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import Services
 from tests.answering import asked

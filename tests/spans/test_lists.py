@@ -7,8 +7,7 @@ import numpy as np
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.tracing.late import size_of, size_of_attributes
-from atlas_search.core.tracing.span import DOCUMENT_BYTES
+from atlas_search.core.telemetry.span import DOCUMENT_BYTES, size_of, size_of_attributes
 from atlas_search.search.rerankers.second_stage import Relevance
 from atlas_search.search.traced import TEXTS_OF_LEG
 from atlas_search.search.traced_ranking import SHOWN

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from atlas_search.asking import ask_request
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
-from atlas_search.core.tracing.ids import Ids, identify
+from atlas_search.core.telemetry.names import Ids, identify
 from atlas_search.search.traced import imbalance
 from atlas_search.services import Services
 from tests.answering import asked

@@ -11,8 +11,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from atlas_search.asking import ask_request
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
-from atlas_search.core.tracing.gen_ai import SCHEMA
-from atlas_search.core.tracing.labels import label_traces
+from atlas_search.core.telemetry.names import SCHEMA, label_traces
 from atlas_search.evaluation.judge.judge import MEASURES, judge_questions
 from atlas_search.evaluation.scored import score
 from atlas_search.evaluation.trace import CATEGORY, RUN

@@ -4,7 +4,7 @@ import pytest
 from opentelemetry.trace import get_current_span
 
 from atlas_search.core.errors import Cancelled, InvalidQuestion
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from tests.recorded_spans import Recorded
 
 

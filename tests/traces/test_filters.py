@@ -12,9 +12,8 @@ from atlas_search.answer.prompts import version_of
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.core.tracing.ids import Ids, identify
-from atlas_search.core.tracing.labels import label_traces
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.names import Ids, identify, label_traces
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.traces.trace import Trace, read_trace
 from atlas_search.services import Services
 from tests.answering import answered_by, asked

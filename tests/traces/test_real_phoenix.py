@@ -11,7 +11,7 @@ import pytest
 from atlas_search.answer.answer import Answer
 from atlas_search.atlas import Atlas
 from atlas_search.cli.main import main
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.traces import phoenix as reading
 from atlas_search.services import Services
 from tests.answering import answered_by, asked

@@ -8,8 +8,8 @@ from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.decide import DEFAULT_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.answer.quotes.likelihood import POSSIBLE
+from atlas_search.core.stop import Turns
 from atlas_search.core.targets import Target
-from atlas_search.core.turns import Turns
 from atlas_search.providers.chat import ChatModel
 from atlas_search.providers.entailment import EntailmentModel
 from atlas_search.providers.reading import ReaderModel

@@ -8,7 +8,7 @@ from atlas_search.answer.flow import answer_question
 from atlas_search.answer.request import AskRequest
 from atlas_search.answer.run import AnswerRun
 from atlas_search.core.errors import Cancelled
-from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.search.count import count_corpora, count_stages
 
 

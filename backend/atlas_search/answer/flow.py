@@ -34,7 +34,7 @@ from atlas_search.answer.write.write import write
 from atlas_search.answer.written import Written, not_written
 from atlas_search.core.domain import Citation
 from atlas_search.core.logs import note_in_log
-from atlas_search.core.tracing.span import Span
+from atlas_search.core.telemetry.span import Span
 from atlas_search.providers.chat import Usage
 from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import search

@@ -10,11 +10,11 @@ from atlas_search.answer.decide import RISKY_THRESHOLD
 from atlas_search.answer.quotes.likelihood import LIKELY
 from atlas_search.answer.request import AskRequest
 from atlas_search.core.domain import Citation, Passage
-from atlas_search.core.metrics.metrics import Metrics
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.span import Span
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.metrics import Metrics
+from atlas_search.core.telemetry.span import Span
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.language.text import content_terms
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.reading import ReaderModel

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from atlas_search.answer.run import AnswerRun
-from atlas_search.core.tracing.span import Span
+from atlas_search.core.telemetry.span import Span
 from atlas_search.providers.chat import Usage
 
 

@@ -3,9 +3,9 @@
 from atlas_search.answer.answer import Answer, Writer
 from atlas_search.answer.prompts import version_of
 from atlas_search.answer.run import AnswerRun, describe_writer
-from atlas_search.core.tracing import gen_ai
-from atlas_search.core.tracing.ids import Ids
-from atlas_search.core.tracing.span import Span, TracedDocument
+from atlas_search.core.telemetry import names as gen_ai
+from atlas_search.core.telemetry.names import Ids
+from atlas_search.core.telemetry.span import Span, TracedDocument
 from atlas_search.search.traced import describe_collection, describe_counts, describe_index
 from atlas_search.search.traced_ranking import score_name
 

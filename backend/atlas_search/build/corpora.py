@@ -16,8 +16,8 @@ from atlas_search.build.rare_collections import rare_collections
 from atlas_search.build.source_file import Rule as Rule
 from atlas_search.build.source_file import SourceFile as SourceFile
 from atlas_search.build.walk import LEADS_OUT, leads_out, printable, real_paths, walk
-from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
+from atlas_search.core.ids import check_id
 from atlas_search.language.languages import LANGUAGES
 
 FILE_NAME = "corpora.toml"

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from atlas_search.build.corpora import Sources, by_folder
-from atlas_search.core.no_links import folder_below
+from atlas_search.core.files import folder_below
 
 INGEST = "ingest"
 """The kind of source, in manifests."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from atlas_search.build.corpora import FILE_NAME, Rule, Sources, by_folder, by_mapping, by_rule
 from atlas_search.build.walk import LEADS_OUT, leads_out, real_paths
-from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
+from atlas_search.core.ids import check_id
 from atlas_search.readers import Reader
 
 

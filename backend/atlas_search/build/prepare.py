@@ -14,10 +14,10 @@ from pathlib import Path
 from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
 from atlas_search.build.file_digests import sha256_of
 from atlas_search.build.source_file import Rule, SourceFile
-from atlas_search.core.corpus_id import check_id
+from atlas_search.core.addresses import Linked, with_link
 from atlas_search.core.domain import Document, Metadata, Segment, embedded_text
 from atlas_search.core.errors import SourceError
-from atlas_search.core.web_address import Linked, with_link
+from atlas_search.core.ids import check_id
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped

@@ -10,8 +10,8 @@ from atlas_search.build.version import Progress
 from atlas_search.core.settings import Settings
 
 if TYPE_CHECKING:  # 0.14 s to import: only who traces pays
-    from atlas_search.core.tracing.span import AttributeValue, Span
-    from atlas_search.core.tracing.tracer import Tracer
+    from atlas_search.core.telemetry.span import AttributeValue, Span
+    from atlas_search.core.telemetry.tracer import Tracer
 
 CREATE = "create"
 UNTRACED: dict[str, Any] = {
@@ -44,7 +44,7 @@ def trace_build(
     """What `work` gives, told in a trace if the settings say where to; `progress` is told too."""
     if not any(getattr(settings, name) for name in UNTRACED):
         return work(progress)
-    from atlas_search.core.tracing.open import open_tracer
+    from atlas_search.core.telemetry.tracer import open_tracer
 
     with closing(open_tracer(settings)) as tracer:
         return tell_build(tracer, options, progress, work)

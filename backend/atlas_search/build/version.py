@@ -25,10 +25,10 @@ from atlas_search.build.statistics import Counter
 from atlas_search.build.vector_index import WrittenIndex, write_index
 from atlas_search.build.vectorise import Known, Vectors, embed_missing, fill
 from atlas_search.build.write import REBUILD_SHARE, digests_of_files, sizes, write_records
-from atlas_search.core.disk import crowded, writing
 from atlas_search.core.domain import LONGEST_CONTEXT
 from atlas_search.core.errors import DamagedStore, MissingStore
-from atlas_search.core.moment import moment
+from atlas_search.core.files import crowded, writing
+from atlas_search.core.ids import moment
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.terms import TermWeights, term_model

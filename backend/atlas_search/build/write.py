@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from atlas_search.build.document_ids import Kept, Placed
 from atlas_search.build.live_version import Materials, Ready, standing
 from atlas_search.build.statistics import Counted, Counter
+from atlas_search.core.addresses import UNLINKED, URL
 from atlas_search.core.errors import SourceError
-from atlas_search.core.web_address import UNLINKED, URL
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES
 from atlas_search.stores.digests import file_digest

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from atlas_search.cli.printable import printable
 from atlas_search.core.errors import AtlasError, RequestError
+from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.settings import Settings
-from atlas_search.core.unsure import CLOSEST, CONFIDENCE
 
 if TYPE_CHECKING:
     from httpx2 import Response

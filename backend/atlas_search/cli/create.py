@@ -27,7 +27,7 @@ from atlas_search.cli.build_report import (
     write_readable,
 )
 from atlas_search.core.errors import AtlasError, MissingStore, SourceError
-from atlas_search.core.places import checkout
+from atlas_search.core.files import checkout
 from atlas_search.core.settings import load_settings
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader

@@ -3,7 +3,7 @@
 import inspect
 
 from atlas_search.cli.source_types import COMMANDS
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
 
 DEMO = "atlas_demo"
 

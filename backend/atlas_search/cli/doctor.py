@@ -12,10 +12,9 @@ from atlas_search.cli.installation import (
     check_targets,
     needed_space,
 )
+from atlas_search.core.addresses import phoenix_problem, without_login
 from atlas_search.core.errors import AtlasError
-from atlas_search.core.phoenix import phoenix_problem
 from atlas_search.core.settings import Settings
-from atlas_search.core.web_address import without_login
 from atlas_search.server.access.start import CHECKS
 from atlas_search.services import Services, open_services
 

@@ -8,8 +8,8 @@ import typer
 
 from atlas_search.cli.lazy import Entry, LazyGroup
 from atlas_search.cli.private_files import files_of_settings, private_files
-from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
+from atlas_search.core.files import writing_anywhere
 
 _CLI = "atlas_search.cli"
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx2
 
 from atlas_search.cli.stopping import end_with_this, signal_group
-from atlas_search.core.disk import MEGABYTE, writing
 from atlas_search.core.errors import UnwritableFolder
+from atlas_search.core.files import MEGABYTE, writing
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.start import check_start

@@ -13,8 +13,8 @@ from atlas_search.build.corpora import Rule, SourceFile, Sources
 from atlas_search.build.walk import LEADS_OUT, leads_out, real_paths
 from atlas_search.cli.build_report import progress_bars
 from atlas_search.cli.create import Locate, locate_files, store_command
-from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import ConfigurationError, SourceError
+from atlas_search.core.ids import check_id
 from atlas_search.readers import Reader
 from atlas_search.readers.files import READERS
 from atlas_search.readers.html.options import FetchOptions

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from atlas_search.cli.printable import printable
-from atlas_search.core.tracing.span import digest
+from atlas_search.core.telemetry.span import digest
 from atlas_search.evaluation.traces.comparison import Side
 from atlas_search.evaluation.traces.depth import CorpusDepth, DepthCheck, Unequal
 from atlas_search.evaluation.traces.pairs import LeftOut, Pair

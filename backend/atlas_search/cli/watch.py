@@ -16,9 +16,9 @@ from atlas_search.build.build import BuildReport
 from atlas_search.cli.build_report import refused
 from atlas_search.cli.create import require_name
 from atlas_search.cli.stopping import stop_on_signal
-from atlas_search.core.corpus_id import check_id
-from atlas_search.core.disk import writing_anywhere
 from atlas_search.core.errors import AtlasError
+from atlas_search.core.files import writing_anywhere
+from atlas_search.core.ids import check_id
 from atlas_search.core.logs import set_up_logs
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder

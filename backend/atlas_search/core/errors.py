@@ -42,6 +42,8 @@
 HTTP statuses are assigned in one table, `atlas_search.server.problems`.
 """
 
+from collections.abc import Sequence
+
 
 class AtlasError(Exception):
     """Root of the tree. `str(error)` says what, where and what to do."""
@@ -210,3 +212,19 @@ class ClosedStore(AtlasError):
 
 class Cancelled(AtlasError):
     """The client went away before the answer was complete."""
+
+
+_MOST = 10
+_LONGEST = 80  # characters of each
+
+
+def shown(given: Sequence[object]) -> str:
+    """The first of `given` with commas between, strings in quotation marks and not longer."""
+    more = f" and {len(given) - _MOST:,} more" if len(given) > _MOST else ""
+    return ", ".join(map(_show, given[:_MOST])) + more
+
+
+def _show(given: object) -> str:
+    if isinstance(given, str) and len(given) > _LONGEST:
+        return f"{given[:_LONGEST]!r}…"
+    return repr(given)

@@ -5,7 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.unsure import CLOSEST
+from atlas_search.core.ids import CLOSEST
 
 if TYPE_CHECKING:
     from pandas import DataFrame

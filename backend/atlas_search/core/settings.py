@@ -8,12 +8,19 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from atlas_search.core.collection_name import LONGEST, PATTERN
+from atlas_search.core.addresses import (
+    METRICS,
+    Destination,
+    address_fault,
+    is_key,
+    otlp_at,
+    read_headers,
+    without_login,
+)
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.otlp import METRICS, Destination, is_key, otlp_at, read_headers
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
+from atlas_search.core.ids import LONGEST, PATTERN
 from atlas_search.core.targets import Target
-from atlas_search.core.web_address import address_fault, without_login
 
 _SOURCES = SettingsConfigDict(
     env_file=".env",

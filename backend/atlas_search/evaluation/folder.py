@@ -18,8 +18,8 @@ from typing import Literal, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, TypeAdapter
 
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, SourceError
+from atlas_search.core.files import writing
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.catalogue import FAILED, raised
 from atlas_search.evaluation.reply import Reply

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from atlas_search.core.tracing.labels import label_traces
-from atlas_search.core.tracing.span import Span
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.names import label_traces
+from atlas_search.core.telemetry.span import Span
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.labels.label import Label
 
 RUN, LABEL, CATEGORY = "eval.run", "eval.label", "eval.category"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError
+from atlas_search.core.files import writing
 
 LOCK = ".lock"
 _PART = ".part"  # what is being written, or was broken off

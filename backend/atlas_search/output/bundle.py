@@ -15,7 +15,7 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import Mode
 from atlas_search.core.domain import Decision
 from atlas_search.core.errors import SourceError
-from atlas_search.core.version import __version__
+from atlas_search.core.ids import __version__
 from atlas_search.output.search_document import ScopeOut
 from atlas_search.stores.filters import Condition
 from atlas_search.stores.manifest import Manifest

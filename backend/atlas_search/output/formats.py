@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from atlas_search.core.addresses import unlink
 from atlas_search.core.errors import RequestError
 from atlas_search.core.registry import require
 from atlas_search.core.stop import Stop
-from atlas_search.core.web_address import unlink
 from atlas_search.output.answer_document import AnswerDocument, CitationOut, read_answer
 from atlas_search.output.csl import csl_json
 from atlas_search.output.links import Base

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from atlas_search.core.domain import MARKER
-from atlas_search.core.unsure import CLOSEST, CONFIDENCE
+from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.output.answer_document import (
     AnswerDocument,
     CitationOut,

@@ -10,8 +10,8 @@ from rich.text import Text
 from atlas_search.answer.compare import search_each
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.core.errors import NotFound, SourceError
+from atlas_search.core.ids import __version__
 from atlas_search.core.targets import Target
-from atlas_search.core.version import __version__
 from atlas_search.output.bundle import RunBundle
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from atlas_search.core.addresses import is_link, linked_fields
 from atlas_search.core.domain import MetadataValue
-from atlas_search.core.web_address import is_link, linked_fields
 
 
 def _all_required(schema: dict[str, Any]) -> None:

@@ -19,9 +19,8 @@ from email.utils import parsedate_to_datetime
 from pydantic import SecretStr
 from tenacity import RetryCallState
 
+from atlas_search.core.addresses import is_key, login_of, without_login
 from atlas_search.core.errors import AtlasError, ConfigurationError, Unavailable
-from atlas_search.core.otlp import is_key
-from atlas_search.core.web_address import login_of, without_login
 
 
 class Fault(Exception):

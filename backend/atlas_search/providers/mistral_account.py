@@ -19,8 +19,8 @@ from pydantic import SecretStr
 from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBucket, TokenBucket
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
+from atlas_search.core.addresses import without_login
 from atlas_search.core.errors import ConfigurationError, EmbeddingRefused, EmbeddingUnavailable
-from atlas_search.core.web_address import without_login
 from atlas_search.providers.http import (
     Answered,
     Fault,

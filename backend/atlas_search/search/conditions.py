@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from math import isfinite
 
-from atlas_search.core.errors import RequestError, UnknownFilterField
-from atlas_search.core.shown import shown
+from atlas_search.core.errors import RequestError, UnknownFilterField, shown
 from atlas_search.language.dates import bounds
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS, Condition, Range
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
-from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.search.result import SearchResult
 
 Operation = Literal["search", "answer", "compare"]

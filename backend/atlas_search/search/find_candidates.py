@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.tracing.call import describe_embedding
+from atlas_search.core.telemetry.span import describe_embedding
 from atlas_search.search.candidates import Candidates, Part
 from atlas_search.search.query import Query
 from atlas_search.search.rerank import rerank

@@ -9,7 +9,7 @@ import numpy as np
 from atlas_search.core.domain import Passage
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.clock import Clock
 from atlas_search.search.query import Phrase, Query, parse_query
 from atlas_search.search.request import SearchRequest

@@ -5,8 +5,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from atlas_search.core.metrics.metrics import Metrics
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.metrics import Metrics
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.terms import TermModel
 from atlas_search.search.extent.corpora import CorpusExtent, corpus_extents

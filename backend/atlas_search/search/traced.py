@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from atlas_search.core.domain import Leg
-from atlas_search.core.tracing import gen_ai
-from atlas_search.core.tracing.span import Span, TracedDocument
+from atlas_search.core.telemetry import names as gen_ai
+from atlas_search.core.telemetry.span import Span, TracedDocument
 from atlas_search.search.candidates import CorpusHits
 from atlas_search.search.query import Query
 from atlas_search.search.request import SearchRequest

@@ -8,7 +8,7 @@ import numpy as np
 
 from atlas_search.core.domain import LEGS, Leg, Passage
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.span import FULL_TEXTS, LateDocuments, Span, TracedDocument
+from atlas_search.core.telemetry.span import FULL_TEXTS, LateDocuments, Span, TracedDocument
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import SCORERS, Ranking
 from atlas_search.search.run import SearchRun

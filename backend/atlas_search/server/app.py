@@ -9,9 +9,9 @@ from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from werkzeug.routing import BaseConverter
 
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
+from atlas_search.core.ids import __version__
 from atlas_search.core.settings import Settings
-from atlas_search.core.version import __version__
 from atlas_search.providers.embedding.open import EmbedderFactory, open_embedder
 from atlas_search.server.access.audit import audit
 from atlas_search.server.access.caller import Access

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from atlas_search.core.collection_name import is_collection_name
+from atlas_search.core.ids import is_collection_name
 from atlas_search.stores.manifest import FILE_NAME
 
 SETTLING_SECONDS = 3.0  # some disks note the time of a change in steps of two seconds

@@ -5,7 +5,7 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
 from atlas_search.core.domain import LEGS
-from atlas_search.core.version import __version__
+from atlas_search.core.ids import __version__
 from atlas_search.output.search_document import DocumentOut, PassageOut
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS
 from atlas_search.server.access.caller import present_caller

@@ -8,10 +8,9 @@ from typing import Protocol
 from flask import g, has_request_context, request
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.collection_name import is_collection_name
-from atlas_search.core.errors import MissingStore, UnknownCollection
+from atlas_search.core.errors import MissingStore, UnknownCollection, shown
+from atlas_search.core.ids import is_collection_name
 from atlas_search.core.settings import Settings
-from atlas_search.core.shown import shown
 from atlas_search.providers.embedding import Embedder
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.built_collections import BuiltCollections

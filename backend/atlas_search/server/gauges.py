@@ -3,11 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.core.metrics.labels import Labels
-from atlas_search.core.metrics.metrics import Metrics, Read, Reading
-from atlas_search.core.metrics.process import process_readings
-from atlas_search.core.tracing.tracer import Tracer
-from atlas_search.core.turns import Turns
+from atlas_search.core.stop import Turns
+from atlas_search.core.telemetry.metrics import Labels, Metrics, Read, Reading, process_readings
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.server.collections import Collections
 from atlas_search.server.ingest.jobs import Jobs

@@ -9,6 +9,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
+from atlas_search.core.addresses import phoenix_problem
 from atlas_search.core.errors import (
     AtlasError,
     ConfigurationError,
@@ -16,8 +17,7 @@ from atlas_search.core.errors import (
     MissingStore,
     ModelUnavailable,
 )
-from atlas_search.core.phoenix import phoenix_problem
-from atlas_search.core.version import __version__
+from atlas_search.core.ids import __version__
 from atlas_search.providers.chat import Health
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.problems import Problem

@@ -9,8 +9,7 @@ from flask_openapi3.models.tag import Tag
 from flask_openapi3.types import ResponseDict
 
 from atlas_search.core.errors import NotAllowed
-from atlas_search.core.metrics.labels import OTHER, Value
-from atlas_search.core.metrics.metrics import Metrics
+from atlas_search.core.telemetry.metrics import OTHER, Metrics, Value
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.access.rules import described_route
 from atlas_search.server.ingest.documents import JobOut

@@ -13,9 +13,9 @@ from werkzeug.wrappers import Request
 
 from atlas_search.asking import MAX_QUESTION
 from atlas_search.core.errors import AtlasError
-from atlas_search.core.tracing.silence import silent
-from atlas_search.core.tracing.span import Span
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.names import silent
+from atlas_search.core.telemetry.span import Span
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.access.caller import NOBODY, Caller
 from atlas_search.server.access.rules import FREE, rule_key
 from atlas_search.server.problems import PROBLEM_TYPE, Problem

@@ -12,7 +12,7 @@ from atlas_search.answer.answer import Answer
 from atlas_search.core.errors import Cancelled, Conflict, NotFound, ServerBusy, TooManyQuestions
 from atlas_search.core.logs import log_context
 from atlas_search.core.stop import Stop
-from atlas_search.core.tracing.silence import keep_silence
+from atlas_search.core.telemetry.names import keep_silence
 from atlas_search.server.problems import problem_of
 from atlas_search.stores.manifest import Manifest
 

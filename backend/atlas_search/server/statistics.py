@@ -5,7 +5,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
-from atlas_search.core.moment import moment
+from atlas_search.core.ids import moment
 from atlas_search.output.search_document import DatesOut
 from atlas_search.search.extent.corpora import CorpusExtent
 from atlas_search.search.extent.dates import joint_dates

@@ -6,7 +6,7 @@ from flask import request
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request
 
-from atlas_search.core.tracing.silence import set_silent
+from atlas_search.core.telemetry.names import set_silent
 
 
 def shares_nothing(asked: Request) -> bool:

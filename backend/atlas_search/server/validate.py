@@ -6,7 +6,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 
 from atlas_search.core.domain import Passage
-from atlas_search.core.tracing.span import Span
+from atlas_search.core.telemetry.span import Span
 from atlas_search.server.problems import Problem
 from atlas_search.server.schemas.validation import (
     ValidateBody,

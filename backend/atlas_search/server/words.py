@@ -5,7 +5,7 @@ from dataclasses import replace
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 
-from atlas_search.core.tracing.ids import Ids, identify
+from atlas_search.core.telemetry.names import Ids, identify
 from atlas_search.output.words_document import (
     CollocatesOut,
     ConcordanceOut,

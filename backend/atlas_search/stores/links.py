@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from atlas_search.core.disk import CLOSED, is_full
 from atlas_search.core.errors import ConfigurationError, DamagedStore, UnwritableFolder
+from atlas_search.core.files import CLOSED, is_full
 
 PREFIX = "atlas-open-"
 

@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from atlas_search.core.addresses import with_link
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import NotFound
-from atlas_search.core.web_address import with_link
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.spelling import fold
 from atlas_search.stores.document_days import DATE

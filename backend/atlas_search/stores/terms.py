@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import OutdatedStore
+from atlas_search.core.files import writing
 from atlas_search.stores.cosines import FloatArray
 from atlas_search.stores.ragged import IntArray
 

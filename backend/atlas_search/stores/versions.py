@@ -19,8 +19,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
+from atlas_search.core.files import writing
 from atlas_search.stores.digests import visible_problem
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import RECENT

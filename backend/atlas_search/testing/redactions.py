@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from atlas_search.core.tracing.redaction import Redaction
+from atlas_search.core.telemetry.redaction import Redaction
 
 
 class RedactionContract:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from atlas_search.core.tracing.span import Span
+from atlas_search.core.telemetry.span import Span
 from atlas_search.words.collocates import collocates
 from atlas_search.words.concordance import concordance
 from atlas_search.words.counts import Counts

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from atlas_search.core.errors import InvalidQuery
-from atlas_search.core.shown import shown
+from atlas_search.core.errors import InvalidQuery, shown
 from atlas_search.words.slots import AnyWord, Wildcard, slots
 
 MAX_QUERY = 1000

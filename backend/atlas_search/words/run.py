@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from atlas_search.core.stop import Stop
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.stores.store import Store
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import Hits, find_hits, merge

@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
+from atlas_search.core.ids import check_id
 from atlas_search.evaluation.labels.beir import BenchmarkQuery, Qrels, read_qrels, read_queries
 from atlas_search.readers.beir import CORPUS_FILES
 from atlas_search.search.conditions import Filter

@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 
 from atlas_search.answer.quotes.likelihood import INTERCEPT, WEIGHTS, Signs
 from atlas_search.atlas import Atlas
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
 from atlas_search.evaluation.labels.label import Label, Split
 from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL

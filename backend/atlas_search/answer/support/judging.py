@@ -6,7 +6,7 @@ from dataclasses import replace
 from atlas_search.answer.check.citations import Verification, sum_up
 from atlas_search.answer.support import Claim, Doubt, Judge, Judgements, Support
 from atlas_search.core.domain import CheckedSentence, Passage
-from atlas_search.core.tracing.span import Span
+from atlas_search.core.telemetry.span import Span
 
 
 def claims_of(sentences: Sequence[CheckedSentence], given: Sequence[Passage]) -> list[Claim]:

@@ -12,14 +12,14 @@ from atlas_search.answer.spent import Estimate
 from atlas_search.answer.write.count_call import model_call
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.errors import ModelUnavailable
-from atlas_search.core.tracing.call import (
+from atlas_search.core.telemetry.span import (
     Asked,
     Given,
+    Span,
     describe_asked,
     describe_given,
     describe_prompt,
 )
-from atlas_search.core.tracing.span import Span
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
 _YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from atlas_search.answer.request import Mode
-from atlas_search.core.metrics.metrics import Metrics
-from atlas_search.core.tracing import gen_ai
+from atlas_search.core.telemetry import names as gen_ai
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.providers.chat import Usage
 
 

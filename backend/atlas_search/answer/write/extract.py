@@ -15,9 +15,8 @@ from atlas_search.answer.write.read_spans import read_spans
 from atlas_search.answer.write.relay import Relay
 from atlas_search.answer.written import NOTHING, Written, judge_text
 from atlas_search.core.domain import Citation
-from atlas_search.core.tracing import gen_ai
-from atlas_search.core.tracing.call import describe_text, describe_writer_of
-from atlas_search.core.tracing.span import Span
+from atlas_search.core.telemetry import names as gen_ai
+from atlas_search.core.telemetry.span import Span, describe_text, describe_writer_of
 from atlas_search.language.text import TextSpan
 from atlas_search.search.result import SearchResult
 

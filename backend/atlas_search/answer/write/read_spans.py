@@ -6,8 +6,8 @@ from typing import NamedTuple
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.core.errors import ReaderUnavailable
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.span import Span, TracedDocument
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.span import Span, TracedDocument
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
 from atlas_search.search.traced_ranking import score_name
 

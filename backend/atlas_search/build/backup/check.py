@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from atlas_search.build.backup import form
 from atlas_search.build.backup.container import WHOLE, Export
 from atlas_search.build.document_ids import FoundDocument, place
-from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import SourceError
+from atlas_search.core.ids import check_id
 from atlas_search.language.languages import LANGUAGES
 from atlas_search.stores.record_writer import Provenance
 

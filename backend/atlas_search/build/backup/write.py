@@ -13,8 +13,7 @@ from atlas_search.build.backup.container import NewExport, Sink, new_export
 from atlas_search.build.live_version import Live
 from atlas_search.core.domain import Document, Passage
 from atlas_search.core.errors import DamagedStore
-from atlas_search.core.moment import moment
-from atlas_search.core.version import __version__
+from atlas_search.core.ids import __version__, moment
 from atlas_search.stores.embeddings import AnyEmbeddings
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import Provenance

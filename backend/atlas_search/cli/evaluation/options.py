@@ -9,7 +9,7 @@ import typer
 
 from atlas_search.cli.evaluation.labels import choose_labels
 from atlas_search.core.errors import RequestError
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
 from atlas_search.evaluation.labels.documents import Collection
 from atlas_search.evaluation.runs.begin import Questions, Wanted, choose_questions
 

@@ -12,15 +12,15 @@ from pydantic import BaseModel
 from atlas_search.answer.write.call_model import Completion, estimate_usage, read_stream
 from atlas_search.core.errors import ModelBusy, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.core.tracing.call import (
+from atlas_search.core.telemetry.span import (
     Asked,
     Given,
+    Span,
     describe_asked,
     describe_given,
     describe_prompt,
 )
-from atlas_search.core.tracing.span import Span
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.judge.kept import KeptReplies, key_of
 from atlas_search.evaluation.judge.outage import Outage
 from atlas_search.evaluation.judge.prompts import Rules, rules, version

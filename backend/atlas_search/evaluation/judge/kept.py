@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from threading import Lock
 
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.files import writing
 
 NAME = "judge.sqlite"
 

@@ -5,11 +5,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
+from atlas_search.core.addresses import without_login
 from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
-from atlas_search.core.tracing.open import open_tracer
-from atlas_search.core.web_address import without_login
+from atlas_search.core.telemetry.tracer import open_tracer
 from atlas_search.evaluation.judge.ask import JudgeModel
 from atlas_search.evaluation.judge.kept import NAME, KeptReplies
 from atlas_search.evaluation.judge.libraries.process import Libraries

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import SourceError
+from atlas_search.core.files import writing
 
 _UNCHANGED = (
     "Nothing of the file has changed. Make room, or give this user the right to write, and save "

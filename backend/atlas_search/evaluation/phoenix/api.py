@@ -14,6 +14,7 @@ from typing import Any
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
+from atlas_search.core.addresses import Destination, phoenix_at
 from atlas_search.core.errors import (
     AtlasError,
     ConfigurationError,
@@ -21,7 +22,6 @@ from atlas_search.core.errors import (
     NotFound,
     Unavailable,
 )
-from atlas_search.core.otlp import Destination, phoenix_at
 from atlas_search.core.settings import Settings
 from atlas_search.providers.http import (
     Answered,

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+from atlas_search.core.addresses import without_login
 from atlas_search.core.errors import Conflict
-from atlas_search.core.web_address import without_login
 from atlas_search.evaluation.ask_all import Told
 from atlas_search.evaluation.phoenix.api import PhoenixApi, reading
 from atlas_search.evaluation.phoenix.dataset import Dataset

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from atlas_search.core.settings import Settings
-from atlas_search.core.tracing.redaction import SpanMask, open_redactions
-from atlas_search.core.tracing.span import digest
+from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
+from atlas_search.core.telemetry.span import digest
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import SourceError
+from atlas_search.core.files import writing
 
 FILE = "phoenix.json"
 

@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 from pydantic import SecretStr
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
+from atlas_search.core.addresses import address_fault, without_login
 from atlas_search.core.errors import AtlasError, NotFound, RequestError
-from atlas_search.core.web_address import address_fault, without_login
 from atlas_search.providers.http import (
     Answered,
     Fault,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from atlas_search.core.errors import AtlasError, UnknownTarget
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.asker import Asker
 from atlas_search.evaluation.labels.documents import Collection
 from atlas_search.evaluation.metrics.metric import Tools

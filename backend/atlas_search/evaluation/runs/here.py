@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.asker import Asker, ProcessAsker, without_kept_answers
 from atlas_search.evaluation.labels.documents import Collection, OpenCollection
 from atlas_search.evaluation.metrics.metric import Tools

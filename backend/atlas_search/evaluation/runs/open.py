@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.core.tracing.open import open_tracer
+from atlas_search.core.telemetry.tracer import open_tracer
 from atlas_search.evaluation.remote.server import RemoteServer
 from atlas_search.evaluation.remote.subject import ServerSubject, server_facts
 from atlas_search.evaluation.run import PROCESS

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from atlas_search.core.addresses import without_login
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
-from atlas_search.core.web_address import without_login
 from atlas_search.providers.chat import ChatModel
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.embedding.open import open_mistral

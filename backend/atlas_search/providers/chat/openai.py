@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from atlas_search.core.addresses import without_login
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.registry import require
-from atlas_search.core.web_address import without_login
 from atlas_search.providers.chat import ChatOptions, Message, Usage
 from atlas_search.providers.chat.calls import ModelCalls
 from atlas_search.providers.chat.remote_chat import (

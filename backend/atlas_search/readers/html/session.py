@@ -11,8 +11,8 @@ from importlib.metadata import version
 from httpx2 import URL, Client, Response, TimeoutException
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
+from atlas_search.core.addresses import address_fault
 from atlas_search.core.errors import SourceError
-from atlas_search.core.web_address import address_fault
 from atlas_search.providers.http import (
     Answered,
     Fault,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
-from atlas_search.core.corpus_id import check_id
+from atlas_search.core.addresses import address_fault
 from atlas_search.core.errors import SourceError
-from atlas_search.core.web_address import address_fault
+from atlas_search.core.ids import check_id
 
 LIST_SUFFIXES = frozenset({".txt", ".urls"})
 CORPUS = "web"

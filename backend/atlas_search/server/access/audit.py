@@ -10,11 +10,10 @@ from pathlib import Path
 from flask import Response, g, request
 from werkzeug.exceptions import HTTPException
 
-from atlas_search.core.collection_name import LONGEST
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.moment import moment
+from atlas_search.core.ids import LONGEST, moment
 from atlas_search.core.settings import Settings
-from atlas_search.core.tracing.silence import silent
+from atlas_search.core.telemetry.names import silent
 from atlas_search.server.access.caller import NOBODY, Caller
 from atlas_search.server.collections import chosen_collection
 from atlas_search.server.ingest.documents import IngestBody

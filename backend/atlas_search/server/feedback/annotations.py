@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from atlas_search.core.tracing.span import digest
+from atlas_search.core.telemetry.span import digest
 from atlas_search.server.feedback.outbox import DocumentMark, Standing
 from atlas_search.server.feedback.rated import RatedAnswer
 from atlas_search.server.feedback.votes import Vote

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from atlas_search.answer.answer import Answer
+from atlas_search.core.addresses import phoenix_at
 from atlas_search.core.errors import NotFound
-from atlas_search.core.otlp import phoenix_at
 from atlas_search.core.settings import Settings
-from atlas_search.core.tracing.redaction import SpanMask, open_redactions
-from atlas_search.core.tracing.silence import silent
+from atlas_search.core.telemetry.names import silent
+from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.server.feedback.delivery import Delivery
 from atlas_search.server.feedback.file import FeedbackFile
 from atlas_search.server.feedback.noting import Noting

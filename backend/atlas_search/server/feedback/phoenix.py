@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
+from atlas_search.core.addresses import Destination
 from atlas_search.core.errors import Unavailable
-from atlas_search.core.otlp import Destination
 from atlas_search.server.feedback.annotations import Annotation
 
 SECONDS = 10.0  # for each step of a request

@@ -8,9 +8,8 @@ from flask_openapi3.models.tag import Tag as ApiTag
 from flask_openapi3.types import ResponseDict
 from pydantic import BaseModel, ConfigDict, Field
 
-from atlas_search.core.errors import RequestError
-from atlas_search.core.metrics.metrics import Metrics
-from atlas_search.core.shown import shown
+from atlas_search.core.errors import RequestError, shown
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.server.access.caller import Caller, present_caller
 from atlas_search.server.ask import ByAnswer
 from atlas_search.server.feedback.export import FeedbackFormat, export_feedback

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from atlas_search.core.errors import Conflict, RequestError, Unavailable
-from atlas_search.core.no_links import folder_below, open_below
+from atlas_search.core.files import folder_below, open_below
 from atlas_search.server.ingest.documents import LeftOut, TakenFile
 from atlas_search.server.ingest.names import find_clash, safe_name
 

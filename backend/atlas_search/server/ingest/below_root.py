@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from atlas_search.core.errors import RequestError
-from atlas_search.core.no_links import folder_below, open_below
+from atlas_search.core.files import folder_below, open_below
 from atlas_search.server.ingest.arrival import MOST_FILES, Handed
 
 SEEN = 100_000  # files and folders that are looked at: listing them holds a thread of the server

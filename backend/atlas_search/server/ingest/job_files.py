@@ -19,9 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from atlas_search.build.kept_files import JOBS
-from atlas_search.core.collection_name import is_collection_name
 from atlas_search.core.errors import Conflict
-from atlas_search.core.no_links import folder_below, open_below
+from atlas_search.core.files import folder_below, open_below
+from atlas_search.core.ids import is_collection_name
 from atlas_search.server.ingest.documents import JobOut
 
 log = logging.getLogger(__name__)

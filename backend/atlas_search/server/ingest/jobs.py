@@ -14,10 +14,10 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from atlas_search.core.disk import writing
 from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound, Unavailable
-from atlas_search.core.moment import moment
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.files import writing
+from atlas_search.core.ids import moment
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.ingest.arrival import check_clash
 from atlas_search.server.ingest.documents import OPEN, JobOut, ResultOut, StageOut, State
 from atlas_search.server.ingest.job_files import (

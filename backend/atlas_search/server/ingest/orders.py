@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from atlas_search.build.kept_files import INGEST
-from atlas_search.core.corpus_id import check_id
 from atlas_search.core.errors import Conflict, RequestError, SourceError
-from atlas_search.core.moment import moment
+from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.open import EmbedderFactory
 from atlas_search.readers.files import files_reader

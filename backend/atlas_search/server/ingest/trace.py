@@ -8,8 +8,8 @@ from pathlib import Path
 from atlas_search.build.trace import MOST_REFUSED, build_root, stage_spans
 from atlas_search.build.version import Progress
 from atlas_search.core.errors import AtlasError
-from atlas_search.core.tracing.span import AttributeValue, Span
-from atlas_search.core.tracing.tracer import Tracer
+from atlas_search.core.telemetry.span import AttributeValue, Span
+from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.ingest.documents import JobOut, ResultOut
 from atlas_search.server.ingest.work import Task
 from atlas_search.stores.manifest import Manifest

@@ -17,8 +17,8 @@ from atlas_search.build.chunking import Chunking
 from atlas_search.build.kept_files import INGEST, kept_sources, move_in, take_out
 from atlas_search.build.maintain import remove_source
 from atlas_search.build.trace import UNTRACED
-from atlas_search.core.disk import is_full
 from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
+from atlas_search.core.files import is_full
 from atlas_search.core.logs import set_up_logs
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder

@@ -13,7 +13,7 @@ from flask_openapi3.openapi import OpenAPI
 from pydantic import SecretStr
 
 from atlas_search.core.errors import NotAllowed, UnknownCaller
-from atlas_search.core.places import bundled_folder
+from atlas_search.core.files import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.origin import origin_gate, origins

@@ -16,7 +16,7 @@ from cachetools import LRUCache, cached
 
 from atlas_search.build.kept_files import INGEST
 from atlas_search.core.errors import NotFound
-from atlas_search.core.no_links import open_below
+from atlas_search.core.files import open_below
 from atlas_search.core.settings import Settings
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_rows import DocumentOrigin

@@ -10,9 +10,8 @@ from atlas_search.answer.check.effort import MOST_COMPARED, Effort
 from atlas_search.answer.check.markers import read_marked
 from atlas_search.answer.check.refusals import is_refusal
 from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Located, Passage
-from atlas_search.core.errors import NotFound, RequestError
+from atlas_search.core.errors import NotFound, RequestError, shown
 from atlas_search.core.locator import is_locator
-from atlas_search.core.shown import shown
 from atlas_search.core.stop import Stop
 from atlas_search.server.schemas.requests import Telemetry
 from atlas_search.stores.store import Store

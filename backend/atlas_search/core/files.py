@@ -1,11 +1,20 @@
-"""What a failed write means: a full disk, or a folder that cannot be written, said in one line."""
+"""What a failed write means: a full disk, or a folder that cannot be written, said in one line.
+
+What lies below a folder, reached part by part, so that no link leads away from it.
+
+A path that is checked first and used afterwards can become a link in between. A descriptor of the
+folder it lies in cannot.
+"""
 
 import errno
+import os
 import shutil
 import sqlite3
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
+from typing import IO
 
 from atlas_search.core.errors import AtlasError, UnwritableFolder
 
@@ -129,3 +138,59 @@ def free_bytes(folder: Path) -> int:
 
 def _megabytes(count: int) -> str:
     return f"{count / MEGABYTE:,.1f} MB"
+
+
+# with O_PATH the right to pass through a folder is enough; macOS has no such thing
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_PATH", 0)
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe would be waited for
+
+
+@contextmanager
+def folder_below(root: PurePath, path: PurePath, *, make: bool = False) -> Iterator[int]:
+    """A descriptor of the folder that lies at `path` from `root`; what is missing may be made.
+
+    Only `root` may be reached by links. Raises OSError for a link, or for what is no folder.
+    """
+    if path.is_absolute() or ".." in path.parts:
+        raise OSError(errno.EINVAL, "It does not lie below", str(path))
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in path.parts:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=descriptor)
+            inner = os.open(part, _FOLDER, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_below(root: PurePath, path: PurePath) -> IO[bytes]:
+    """A regular file that lies at `path` from `root`, to be read.
+
+    Raises OSError for a link on the way or in its place, and for a pipe or device.
+    """
+    with folder_below(root, path.parent) as folder:
+        descriptor = os.open(path.name, _FILE, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "It is not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_IN_CHECKOUT = {"targets": "targets", "frontend": "frontend", "samples": "create/samples"}
+
+
+def checkout() -> Path | None:
+    """The folder of the checkout that this package is run from; None if it is installed."""
+    root = _PACKAGE.parent.parent
+    return root if (root / "create" / "samples").is_dir() else None
+
+
+def bundled_folder(name: str) -> Path:
+    """The folder `targets`, `frontend` or `samples`. Nothing may be written into it."""
+    root = checkout()
+    return root / _IN_CHECKOUT[name] if root else _PACKAGE / "bundled" / name

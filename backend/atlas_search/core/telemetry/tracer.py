@@ -13,17 +13,22 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.trace import Status, StatusCode, get_current_span
 
+from atlas_search.core.addresses import Destination, phoenix_at
 from atlas_search.core.errors import AtlasError, Cancelled
-from atlas_search.core.otlp import Destination, phoenix_at
-from atlas_search.core.tracing.export import Delivery
-from atlas_search.core.tracing.gen_ai import SCHEMA
-from atlas_search.core.tracing.ids import Ids, identify, present_ids
-from atlas_search.core.tracing.labels import present_labels
-from atlas_search.core.tracing.late import Ends
-from atlas_search.core.tracing.redaction import Redaction, SpanMask
-from atlas_search.core.tracing.silence import TraceSampler, silent
-from atlas_search.core.tracing.span import Span
-from atlas_search.core.version import __version__
+from atlas_search.core.ids import __version__
+from atlas_search.core.settings import Settings
+from atlas_search.core.telemetry.export import Delivery
+from atlas_search.core.telemetry.names import (
+    SCHEMA,
+    Ids,
+    TraceSampler,
+    identify,
+    present_ids,
+    present_labels,
+    silent,
+)
+from atlas_search.core.telemetry.redaction import Redaction, SpanMask, open_redactions
+from atlas_search.core.telemetry.span import Ends, Span
 
 Kind = Literal["CHAIN", "EMBEDDING", "RETRIEVER", "RERANKER", "LLM", "GUARDRAIL"]
 
@@ -178,3 +183,20 @@ class Tracer:
         for delivery in self.deliveries:
             delivery.close(end - time.monotonic())
         self._provider.shutdown()
+
+
+def open_tracer(settings: Settings) -> Tracer:
+    """What sends spans to where the settings say, or nowhere if they name no endpoint.
+
+    Raises ConfigurationError for a redaction that is not known.
+    """
+    return Tracer(
+        settings.phoenix_collector_endpoint,
+        settings.phoenix_project_name,
+        content=settings.trace_content,
+        key=settings.phoenix_api_key.get_secret_value().strip(),
+        also=settings.otlp_destination,
+        sampling=settings.trace_sampling,
+        redactions=open_redactions(settings),
+        delay=settings.otel_bsp_schedule_delay / 1000,
+    )
