@@ -11,7 +11,7 @@ from atlas_search.answer.quotes.likelihood import names_missing
 from atlas_search.build.chunking import chunking, passage_spans
 from atlas_search.build.chunking.boundaries import line_starts
 from atlas_search.core.domain import Document, Segment
-from atlas_search.language.quantities import quantities
+from atlas_search.language.english import quantities
 from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
 from atlas_search.readers import Draft

@@ -2,8 +2,8 @@
 
 import pytest
 
+from atlas_search.language.lines import unwrap
 from atlas_search.language.text import sentences
-from atlas_search.language.wraps import unwrap
 
 
 def split(text: str) -> list[str]:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from atlas_search.language.text import FUNCTION_WORDS, content_terms, words
+from atlas_search.language.languages import FUNCTION_WORDS
+from atlas_search.language.text import content_terms, words
 from atlas_search.search.sub_questions import LONGEST, MOST_PARTS, sub_questions
 
 PIECES = [

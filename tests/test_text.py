@@ -9,13 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from atlas_search.core.domain import Document
+from atlas_search.language.languages import FUNCTION_WORDS, fold
 from atlas_search.language.text import (
-    FUNCTION_WORDS,
     all_terms,
     content_terms,
     content_words,
     distinct,
-    fold,
     identifier_parts,
     sentences,
     starts_of,

@@ -7,8 +7,8 @@ import pytest
 from atlas_search.answer.check.checks import best_place
 from atlas_search.answer.check.read_passage import ReadPassage
 from atlas_search.build.chunking import chunking, passage_spans
+from atlas_search.language.lines import fill, unwrap
 from atlas_search.language.text import sentences
-from atlas_search.language.wraps import fill, unwrap
 from tests.citing import passage
 from tests.cuts import document
 

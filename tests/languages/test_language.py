@@ -8,8 +8,8 @@ import Stemmer
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from atlas_search.language.languages import LANGUAGES, language_of
-from atlas_search.language.text import content_words, fold, sentences, words
+from atlas_search.language.languages import LANGUAGES, fold, language_of
+from atlas_search.language.text import content_words, sentences, words
 from atlas_search.search.query import parse_query
 from tests.languages.german_sources import stems
 

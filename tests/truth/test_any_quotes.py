@@ -10,8 +10,8 @@ from atlas_search.answer.quotes.beside import Opposed
 from atlas_search.answer.quotes.choose import Chosen, Extract, QuoteChooser
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
+from atlas_search.language.lines import unwrap
 from atlas_search.language.text import all_terms
-from atlas_search.language.wraps import unwrap
 from tests.hash_embedder import HashEmbedder
 from tests.truth.passages import passage
 

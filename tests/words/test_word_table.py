@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atlas_search.language.spelling import as_written, fold
+from atlas_search.language.languages import as_written, fold
 from atlas_search.language.text import TextSpan, words
 from atlas_search.stores.word_writer import WordWriter
 from atlas_search.stores.words import WordTable

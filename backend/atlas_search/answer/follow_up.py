@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from atlas_search.core.domain import MARKER, ChatTurn
 from atlas_search.language.english import AUXILIARIES, any_of
-from atlas_search.language.spelling import CAPITAL
+from atlas_search.language.languages import CAPITAL
 from atlas_search.language.text import is_function_word, sentences, words
 
 LONGEST = 300

@@ -14,9 +14,9 @@ from atlas_search.answer.superseded import is_superseded
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.dates import bounds
 from atlas_search.language.english import any_of
-from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.text import content_terms, fold, sentences, trim, words
-from atlas_search.language.wraps import unwrap
+from atlas_search.language.languages import DEFAULT_LANGUAGE, fold
+from atlas_search.language.lines import unwrap
+from atlas_search.language.text import content_terms, sentences, trim, words
 
 YEARS_APART = 20
 """From so many years on two documents of one corpus are of different periods."""

@@ -14,19 +14,20 @@ from typing import NamedTuple
 
 import sentencex
 
-from atlas_search.language.languages import DEFAULT_LANGUAGE, language_of
-from atlas_search.language.languages import FUNCTION_WORDS as FUNCTION_WORDS
-from atlas_search.language.numerals import numerals
-from atlas_search.language.spelling import (
+from atlas_search.language.languages import (
     BREAK,
+    DEFAULT_LANGUAGE,
     INVISIBLE,
     MARKS,
     halves,
+    language_of,
     lower_composed,
     without_marks,
 )
-from atlas_search.language.spelling import fold as fold
-from atlas_search.language.wraps import fill, mend
+from atlas_search.language.languages import FUNCTION_WORDS as FUNCTION_WORDS
+from atlas_search.language.languages import fold as fold
+from atlas_search.language.lines import fill, mend
+from atlas_search.language.numerals import numerals
 
 ANALYSER_VERSION = 4
 """Raised when the stems of a text change: a store and its questions must agree on them."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from atlas_search.core.domain import MetadataValue
-from atlas_search.language.wraps import unwrap
+from atlas_search.language.lines import unwrap
 from atlas_search.output.answer_document import (
     AnswerDocument,
     CitationOut,

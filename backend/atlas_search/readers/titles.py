@@ -6,7 +6,7 @@ from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from itertools import pairwise
 
-from atlas_search.language.wraps import fill
+from atlas_search.language.lines import fill
 
 LONGEST = 120
 """Characters of a title that is taken from the text."""

@@ -14,8 +14,7 @@ import numpy as np
 from atlas_search.core.addresses import with_link
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import NotFound
-from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.spelling import fold
+from atlas_search.language.languages import DEFAULT_LANGUAGE, fold
 from atlas_search.stores.document_days import DATE
 from atlas_search.stores.filters import Filter, where
 from atlas_search.stores.manifest import Manifest

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from atlas_search.language.spelling import as_written, fold
+from atlas_search.language.languages import as_written, fold
 from atlas_search.language.text import TextSpan, term_of, word_spans
 from atlas_search.stores.ragged import IntArray, Ragged
 from atlas_search.stores.words import WordTable

@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from atlas_search.language.languages import DEFAULT_LANGUAGE, language_of
-from atlas_search.language.spelling import MARKS, as_written, fold
+from atlas_search.language.languages import DEFAULT_LANGUAGE, MARKS, as_written, fold, language_of
 from atlas_search.language.text import term_of, word_spans
 from atlas_search.stores.tokens import IntArray
 from atlas_search.stores.words import WordTable, find

@@ -13,8 +13,8 @@ from atlas_search.answer.superseded import is_superseded, took_over
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.english import AUXILIARIES, any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.language.lines import unwrap
 from atlas_search.language.text import content_terms, sentences, trim
-from atlas_search.language.wraps import unwrap
 
 Kind = Literal["polarity", "number", "repealed"]
 

@@ -4,8 +4,7 @@ from typing import Literal, NamedTuple
 
 from atlas_search.answer.conflicts.force import Force, clash
 from atlas_search.answer.conflicts.statements import Statement, specific
-from atlas_search.language.english import are_opposite, stems
-from atlas_search.language.quantities import Quantity
+from atlas_search.language.english import Quantity, are_opposite, stems
 
 SHARED = 0.4  # least share of the words of both that two statements on one thing have in common
 

@@ -12,11 +12,12 @@ from atlas_search.language.english import (
     DENIES,
     MONTHS,
     NEGATIONS,
+    Quantity,
     any_of,
+    quantities,
     stems,
 )
 from atlas_search.language.numerals import NUMBERS
-from atlas_search.language.quantities import Quantity, quantities
 from atlas_search.language.text import Word, words
 
 _LIGHT = stems(

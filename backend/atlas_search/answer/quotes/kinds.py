@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 
 from atlas_search.language.english import MONTHS
+from atlas_search.language.languages import fold
 from atlas_search.language.numerals import NUMBERS, SCALES
-from atlas_search.language.text import fold, words
+from atlas_search.language.text import words
 
 _NUMBER = "|".join(word for word in (*NUMBERS, *SCALES) if len(word) > 2)
 _MONTH = "|".join(month.title() for month in MONTHS)

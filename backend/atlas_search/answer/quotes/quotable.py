@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from atlas_search.core.domain import MARKER_LIKE, Citation, Passage
+from atlas_search.language.lines import unwrap
 from atlas_search.language.text import TextSpan, all_terms, fold_words, sentences, trim, words
-from atlas_search.language.wraps import unwrap
 
 MIN_WORDS = 4
 MOST_WORDS = 90  # of a sentence with the items of its list

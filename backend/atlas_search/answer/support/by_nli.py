@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from atlas_search.answer.support import Claim, Judgement, Judgements, Verifier
 from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.stop import Stop
+from atlas_search.language.lines import unwrap
 from atlas_search.language.text import TextSpan, sentences
-from atlas_search.language.wraps import unwrap
 from atlas_search.providers.entailment import EntailmentModel, Inference
 
 LIKELY = 0.5

@@ -15,7 +15,8 @@ from atlas_search.answer.write.memory import remember
 from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.domain import MARKER_LIKE, ChatTurn
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
-from atlas_search.language.text import fold, words
+from atlas_search.language.languages import fold
+from atlas_search.language.text import words
 from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.query import parse_query
 

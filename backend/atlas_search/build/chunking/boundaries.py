@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 
+from atlas_search.language.lines import fill
 from atlas_search.language.text import TextSpan, lines, sentences, trim
-from atlas_search.language.wraps import fill
 
 Starts = Callable[[str, TextSpan], Iterable[int]]
 """Where the parts of a span begin, in ascending order; the first may be left out."""

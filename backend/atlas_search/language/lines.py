@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from atlas_search.language.spelling import BREAK
+from atlas_search.language.languages import BREAK
 
 _WIDEST = 120  # columns; longer lines were not wrapped by hand
 _NARROWEST = 45  # columns of wrapped prose: verse and addresses are narrower
