@@ -26,7 +26,7 @@ from atlas_search.build.chunking import chunking
 from atlas_search.build.corpora import by_folder
 from atlas_search.readers import Read
 from atlas_search.readers.txt import TxtReader
-from atlas_search.stores.embeddings import text_digest
+from atlas_search.stores.staging import text_digest
 from tests.hash_embedder import HashEmbedder
 from tests.servers import wait_for
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from atlas_search.stores.cosines import AT_ONCE, Cosines, cosines
 from atlas_search.stores.embedded import EmbeddedStore
+from atlas_search.stores.vectors import AT_ONCE, Cosines, cosines
 
 COUNT = 40
 VECTORS = np.random.default_rng(3).normal(size=(COUNT, 24)).astype(np.float32)

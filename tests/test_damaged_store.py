@@ -137,7 +137,7 @@ def test_damage_to_any_file_is_found_before_the_first_answer(folder: Path, damag
 
 def test_verify_names_any_damaged_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # of what is whole: what it looks up does not tell of a flipped bit
-    monkeypatch.setattr("atlas_search.stores.index_recall.SAMPLE", 5)
+    monkeypatch.setattr("atlas_search.stores.vectors.SAMPLE", 5)
     for name in files(folder):
         whole = (folder / name).read_bytes()
         flip(folder / name)
@@ -175,7 +175,7 @@ def test_what_was_found_whole_is_not_read_again(
 ) -> None:
     read: list[str] = []
     monkeypatch.setattr(
-        "atlas_search.stores.digests.is_as_written",
+        "atlas_search.stores.versions.is_as_written",
         lambda _, __, name: bool(read.append(name)) or True,
     )
     with served(folder):

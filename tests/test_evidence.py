@@ -16,8 +16,7 @@ from atlas_search.search.evidence import (
     term_hits,
 )
 from atlas_search.search.query import Query, parse_query
-from atlas_search.stores.token_writer import TokenWriter
-from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.terms import TokenTable, TokenWriter
 
 BEFORE, MIDDLE, AFTER = "Ships carry wool.", "The king taxes silk.", "Ports sell salt."
 TEXT = f"{BEFORE} {MIDDLE} {AFTER}"

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.errors import DamagedStore
-from atlas_search.stores import passage_ids
-from atlas_search.stores.embedded import EmbeddedStore
+from atlas_search.stores import embedded as passage_ids
+from atlas_search.stores.embedded import EmbeddedStore, PassageIds, read_ids
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import RECENT, Counts, Order
-from atlas_search.stores.passage_ids import PassageIds, read_ids
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, live, write_sources
 

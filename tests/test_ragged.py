@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.stores import ragged
-from atlas_search.stores.ragged import Ragged, runs
+from atlas_search.stores import arrays as ragged
+from atlas_search.stores.arrays import Ragged, runs
 
 LENGTHS = st.lists(st.integers(0, 70), min_size=1, max_size=12)
 

@@ -11,7 +11,7 @@ from atlas_search.search.rerank import SCORERS, rerank
 from atlas_search.search.rerankers.fused import fuse
 from atlas_search.search.rerankers.lexical import lexical
 from atlas_search.search.signals.measure import SignalTable, measure
-from atlas_search.stores.cosines import Cosines
+from atlas_search.stores.vectors import Cosines
 from tests.three_passages import candidates_of, hits, signals_of, table_of
 
 

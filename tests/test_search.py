@@ -14,8 +14,8 @@ from atlas_search.search.flow import search
 from atlas_search.search.retrieve import retrieve
 from atlas_search.search.run import SearchRun
 from atlas_search.services import Services
-from atlas_search.stores.cosines import Cosines
 from atlas_search.stores.filters import Range
+from atlas_search.stores.vectors import Cosines
 from tests.conftest import request_for
 from tests.finding import find, searching
 

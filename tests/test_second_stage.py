@@ -15,7 +15,7 @@ from atlas_search.search.rerankers.second_stage import Limits, Relevance, read_a
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable
 from atlas_search.services import Services
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from tests.conftest import request_for
 
 

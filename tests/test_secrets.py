@@ -18,8 +18,8 @@ from atlas_search.core.addresses import phoenix_problem
 from atlas_search.core.errors import AtlasError, ConfigurationError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
-from atlas_search.stores.api_keys import add_key
 from tests.chat_server import KEY, ChatServer, Reply
 from tests.collector import collecting
 from tests.conftest import free_port

@@ -11,9 +11,9 @@ from atlas_search.search.query import parse_query
 from atlas_search.search.signals.measure import measure
 from atlas_search.search.signals.neighbours import neighbours, with_neighbours
 from atlas_search.search.signals.occurrences import locate, weigh
-from atlas_search.stores.cosines import Cosines
-from atlas_search.stores.ragged import AT_ONCE
-from atlas_search.stores.token_writer import TokenWriter
+from atlas_search.stores.arrays import AT_ONCE
+from atlas_search.stores.terms import TokenWriter
+from atlas_search.stores.vectors import Cosines
 from tests.three_passages import idf, signals_of, table_of
 
 

@@ -14,7 +14,7 @@ from atlas_search.core.errors import MissingModel, OutdatedStore
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.embedding.terms import EmbedderWithTerms, TermModel
 from atlas_search.services import Services, open_services
-from atlas_search.stores.terms import TERMS, TermTable
+from atlas_search.stores.term_weights import TERMS, TermTable
 from atlas_search.stores.versions import rollback
 from tests.hash_embedder import HashEmbedder
 from tests.recorded_spans import recording, said, traced_by

@@ -13,12 +13,12 @@ from werkzeug.test import EnvironBuilder
 
 from atlas_search.core.errors import ServerBusy
 from atlas_search.core.settings import Settings
+from atlas_search.server.access.keys import Limits, add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.capacity import Capacity
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.problems import problem_of
 from atlas_search.server.refusals import MOST, SECONDS, Refusals
-from atlas_search.stores.api_keys import Limits, add_key
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import ADMINISTRATOR, COLLECTION, settings_for
 from tests.recorded_spans import Recorded, recording, said

@@ -12,9 +12,10 @@ from atlas_search.language.text import identifier_parts, words
 from atlas_search.search.candidates import Candidates, CorpusHits
 from atlas_search.search.query import Query, parse_query
 from atlas_search.search.signals.measure import SignalTable, measure
-from atlas_search.stores.cosines import Cosines
+from atlas_search.stores.arrays import IntArray, Ragged
 from atlas_search.stores.store import Hits
-from atlas_search.stores.tokens import IntArray, Ragged, TokenTable
+from atlas_search.stores.terms import TokenTable
+from atlas_search.stores.vectors import Cosines
 
 TEXTS = (
     "Police must warn. The right to silence is a right.",  # 10 words

@@ -20,11 +20,10 @@ from atlas_search.readers import Reader
 from atlas_search.readers.csv import CsvReader
 from atlas_search.readers.jsonl import JsonlReader
 from atlas_search.readers.txt import TxtReader
-from atlas_search.stores.embeddings import SUMS, VECTORS, Embeddings
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.tokens import TokenTable
-from atlas_search.stores.vectors import Vectors
+from atlas_search.stores.terms import TokenTable
+from atlas_search.stores.vectors import SUMS, VECTORS, Embeddings, Vectors
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,

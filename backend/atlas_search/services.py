@@ -41,9 +41,8 @@ from atlas_search.search.rerankers.open import known_rerankers, open_stages
 from atlas_search.search.searcher import Searcher, TermLeg
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.permitted import PermittedStore
-from atlas_search.stores.store import Store
-from atlas_search.stores.terms import TermTable
+from atlas_search.stores.store import PermittedStore, Store
+from atlas_search.stores.term_weights import TermTable
 
 RETRIEVAL_THREADS = 8
 

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from pydantic import SecretStr
 
 from atlas_search import Atlas
+from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
-from atlas_search.stores.api_keys import add_key
 from tests.access.two_corpora import OPEN, two_corpora
 from tests.hash_embedder import HashEmbedder
 

@@ -6,7 +6,7 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.cli.main import main
-from atlas_search.stores.api_keys import read_keys
+from atlas_search.server.access.keys import read_keys
 from tests.access.conftest import COLLECTION
 from tests.access.two_corpora import OPEN
 

@@ -10,7 +10,7 @@ import pytest
 
 from atlas_search.cli.main import main
 from atlas_search.core.errors import ConfigurationError, RequestError
-from atlas_search.stores.api_keys import KeyRing, Limits, add_key, read_keys, revoke_key
+from atlas_search.server.access.keys import KeyRing, Limits, add_key, read_keys, revoke_key
 
 TODAY = date(2026, 5, 1)
 

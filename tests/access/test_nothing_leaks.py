@@ -14,9 +14,9 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.output.formats import FORMATS
+from atlas_search.server.access.keys import add_key
 from atlas_search.server.access.rules import RULES
 from atlas_search.server.app import create_app
-from atlas_search.stores.api_keys import add_key
 from tests.access.conftest import Signed, guard
 from tests.access.two_corpora import (
     OPEN,

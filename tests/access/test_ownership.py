@@ -9,9 +9,9 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.core.errors import Conflict, NotFound
+from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.runs import Run, Runs
-from atlas_search.stores.api_keys import add_key
 from tests.access.conftest import COLLECTION, TOKEN, Signed
 from tests.access.two_corpora import OPEN, QUESTION, VAULT
 

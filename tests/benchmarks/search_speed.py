@@ -29,7 +29,7 @@ from atlas_search.search.retrieve import retrieve
 from atlas_search.search.run import SearchRun
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.measure import measure
-from atlas_search.stores.cosines import Cosines
+from atlas_search.stores.vectors import Cosines
 
 QUESTIONS = 40
 WORDS = 9  # of a made question

@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.core.settings import Settings
+from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
-from atlas_search.stores.api_keys import add_key
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import RECORDS
 from tests.access.conftest import Signed

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
+from atlas_search.server.access.keys import Limits, add_key
 from atlas_search.server.app import create_app
-from atlas_search.stores.api_keys import Limits, add_key
 from tests.access.conftest import COLLECTION, TOKEN, Signed, guard
 from tests.access.two_corpora import OPEN
 from tests.feedback.conftest import ASKED

@@ -7,7 +7,7 @@ from atlas_search.core.targets import Target
 from atlas_search.language.text import terms_and_parts
 from atlas_search.search.evidence import best_window, check, term_hits
 from atlas_search.search.query import parse_query
-from atlas_search.stores.token_writer import TokenWriter
+from atlas_search.stores.terms import TokenWriter
 from tests.hash_embedder import HashEmbedder
 
 QUESTION = "Wo stehen die alten Häuser?"

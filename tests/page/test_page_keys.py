@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
+from atlas_search.server.access.keys import add_key, revoke_key
 from atlas_search.server.app import create_app
-from atlas_search.stores.api_keys import add_key, revoke_key
 from tests.access.conftest import COLLECTION, guard
 from tests.access.two_corpora import OPEN, PLANTED, QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder

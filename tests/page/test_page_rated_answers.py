@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from atlas_search.atlas import Atlas
 from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
-from atlas_search.stores.api_keys import add_key
 from tests.access.conftest import COLLECTION, guard
 from tests.access.two_corpora import OPEN, QUESTION, two_corpora
 from tests.answering import answered_by

@@ -21,7 +21,7 @@ from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import SCORERS, Scorer
 from atlas_search.search.rerankers.fused import SIGNALS, absolute
 from atlas_search.services import Services, open_services
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 from tests.quality.bundled import (
     ANSWERS,
     SEARCH,

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from atlas_search.stores.arrays import Ragged
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.permitted import PermittedStore
-from atlas_search.stores.store import Store
-from atlas_search.stores.tokens import Ragged, TokenTable
+from atlas_search.stores.store import PermittedStore, Store
+from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.words import WordTable
 from tests.hash_embedder import HashEmbedder
 

@@ -20,8 +20,6 @@ from atlas_search.build.maintain import NeedsSources, compact, drop, remove_sour
 from atlas_search.build.remedy import remedy
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.stores import embedded
-from atlas_search.stores.checked import CheckedVersion
-from atlas_search.stores.digests import file_digest, is_as_written
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_files import RecordFiles
@@ -30,7 +28,10 @@ from atlas_search.stores.versions import (
     ORDER,
     RECENT_RECORDS,
     RECORDS,
+    CheckedVersion,
+    file_digest,
     in_use,
+    is_as_written,
     rollback,
     versions,
 )
@@ -535,7 +536,7 @@ def test_a_server_reads_only_what_a_version_does_not_share(
         read.append(name)
         return is_as_written(version, manifest, name)
 
-    monkeypatch.setattr("atlas_search.stores.digests.is_as_written", reading)
+    monkeypatch.setattr("atlas_search.stores.versions.is_as_written", reading)
     for files in (BASE, CHANGED):
         build_tiny(write_sources(source, files), folder, HashEmbedder())
         read.clear()

@@ -12,7 +12,7 @@ from atlas_search.core.errors import OutdatedStore
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.tokens import VOCABULARY
+from atlas_search.stores.terms import VOCABULARY
 from atlas_search.stores.versions import TOKENS, WORDS
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, contents, keyword_hits, silent

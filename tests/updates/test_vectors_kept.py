@@ -8,10 +8,9 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.build.document_ids import Changes
 from atlas_search.server.ingest.work import build_kept
-from atlas_search.stores.digests import check_files
-from atlas_search.stores.embeddings import SUMS, VECTORS, Embeddings
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.versions import EMBEDDINGS
+from atlas_search.stores.vectors import SUMS, VECTORS, Embeddings
+from atlas_search.stores.versions import EMBEDDINGS, check_files
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, contents, index, live, silent, write_sources
 from tests.updates.changes import NOTHING

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from atlas_search.core.errors import InvalidQuery
 from atlas_search.core.stop import Stop
-from atlas_search.stores.word_writer import WordWriter
-from atlas_search.stores.words import WordTable
+from atlas_search.stores.words import WordTable, WordWriter
 from atlas_search.words.hits import find_hits, near_places
 from atlas_search.words.query import MAX_DISTANCE, MOST_WILDCARDS, Either, Near, Words, parse
 from atlas_search.words.slots import Comparison

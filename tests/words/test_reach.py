@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import TextSpan
-from atlas_search.stores.word_writer import WordWriter
+from atlas_search.stores.words import WordWriter
 from atlas_search.words.hits import find_hits
 from atlas_search.words.query import parse
 from atlas_search.words.ranks import lots, page

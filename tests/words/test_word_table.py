@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from atlas_search.language.languages import as_written, fold
 from atlas_search.language.text import TextSpan, words
-from atlas_search.stores.word_writer import WordWriter
-from atlas_search.stores.words import WordTable
+from atlas_search.stores.words import WordTable, WordWriter
 
 BLOCKS = [
     "Strike",

@@ -36,12 +36,12 @@ from atlas_search.build.version import (
 )
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
-from atlas_search.stores.digests import files_of
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.versions import (
     PARTS,
     STAGING,
+    files_of,
     lock,
     remove_old,
     removed_unless_live,

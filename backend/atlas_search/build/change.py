@@ -20,18 +20,14 @@ from atlas_search.build.vectorise import Vectors, fill
 from atlas_search.build.write import REBUILD_SHARE, add_words, entries, two_passages
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores import embedded
-from atlas_search.stores.arrays import map_array
-from atlas_search.stores.digests import check_sizes, check_touched, damaged_files, files_of
-from atlas_search.stores.embeddings import Embeddings
+from atlas_search.stores.arrays import IntArray, map_array
+from atlas_search.stores.embedded import PassageIds
 from atlas_search.stores.keywords import Keys, change_keywords, is_taken_over
-from atlas_search.stores.links import link_or_copy
 from atlas_search.stores.order import RECENT, Order
-from atlas_search.stores.passage_ids import PassageIds
-from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.record_writer import RecentWriter, SourceRow, metadata_values
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.token_writer import TokenWriter
-from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.terms import TokenTable, TokenWriter
+from atlas_search.stores.vectors import Embeddings, link_or_copy
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,
@@ -43,9 +39,12 @@ from atlas_search.stores.versions import (
     RECORDS,
     TOKENS,
     WORDS,
+    check_sizes,
+    check_touched,
+    damaged_files,
+    files_of,
 )
-from atlas_search.stores.word_writer import WordWriter
-from atlas_search.stores.words import WordTable
+from atlas_search.stores.words import WordTable, WordWriter
 
 WHOLE_UP_TO = 5_000
 """Passages of a version that is always written whole: that takes a second."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from atlas_search.core.errors import SourceError
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.stores.record_rows import DocumentColumns
+from atlas_search.stores.record_files import DocumentColumns
 from atlas_search.stores.record_writer import Provenance
 
 

@@ -15,18 +15,17 @@ from atlas_search.build.remedy import remedy
 from atlas_search.core.domain import Document, Metadata, Passage, passage_id
 from atlas_search.core.errors import AtlasError, DamagedStore, MissingStore, OutdatedStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
-from atlas_search.stores.digests import check_files, damaged_files, files_of, touched
-from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.keywords import Keys
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Order
-from atlas_search.stores.record_rows import DocumentColumns
+from atlas_search.stores.record_files import DocumentColumns
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.records import Records, metadata_of
-from atlas_search.stores.recovered_order import recovered_order
-from atlas_search.stores.staging import Staging
-from atlas_search.stores.token_writer import TokenWriter
-from atlas_search.stores.tokens import IntArray, TokenTable
+from atlas_search.stores.staging import Staging, text_digest
+from atlas_search.stores.terms import TokenTable, TokenWriter
+from atlas_search.stores.vectors import AnyEmbeddings, read_embeddings
+from atlas_search.stores.verify import recovered_order
 from atlas_search.stores.versions import (
     EMBEDDINGS,
     KEYWORDS,
@@ -36,6 +35,10 @@ from atlas_search.stores.versions import (
     STAGING,
     TOKENS,
     WORDS,
+    check_files,
+    damaged_files,
+    files_of,
+    touched,
     versions,
 )
 from atlas_search.stores.words import WordTable, no_words

@@ -17,11 +17,9 @@ from atlas_search.build.version import Contents, Progress, Site, make_live, writ
 from atlas_search.build.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
-from atlas_search.stores.digests import damaged_files, files_of, is_as_written
-from atlas_search.stores.embeddings import VECTORS, read_vectors, text_digest
 from atlas_search.stores.manifest import FILE_NAME, Manifest
-from atlas_search.stores.staging import Staging
-from atlas_search.stores.vectors import Vectors
+from atlas_search.stores.staging import Staging, text_digest
+from atlas_search.stores.vectors import VECTORS, Vectors, read_vectors
 from atlas_search.stores.verify import SAME, Finding, verify
 from atlas_search.stores.versions import (
     CHROMA,
@@ -30,7 +28,10 @@ from atlas_search.stores.versions import (
     RECORDS,
     STAGING,
     TOKENS,
+    damaged_files,
+    files_of,
     go_live,
+    is_as_written,
     lock,
     remove_old,
     removed_unless_live,

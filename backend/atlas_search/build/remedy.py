@@ -6,9 +6,8 @@ from pathlib import Path
 
 from atlas_search.build.kept_files import INGEST
 from atlas_search.readers.files import READERS
-from atlas_search.stores.digests import is_part_whole
 from atlas_search.stores.manifest import Manifest, Origin
-from atlas_search.stores.versions import RECORDS, versions
+from atlas_search.stores.versions import RECORDS, is_part_whole, versions
 
 Defaults = Callable[[str], Mapping[str, object] | None]
 """The options of a source type with their defaults; None if they are not known."""

@@ -18,8 +18,7 @@ from atlas_search.build.prepare import (
 )
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
-from atlas_search.stores.staged import KeptDocument
-from atlas_search.stores.staging import StagedDocument, Staging
+from atlas_search.stores.staging import KeptDocument, StagedDocument, Staging
 
 TRY_AGAIN = b"left out"
 """In place of a fingerprint, of a file that may well be read the next time: that of no file."""

@@ -13,9 +13,9 @@ from atlas_search.build.corpora import label_of
 from atlas_search.build.document_ids import FoundDocument, Kept
 from atlas_search.core.domain import Metadata
 from atlas_search.readers.metadata import FieldCounter
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import CorpusStatistics, Field
 from atlas_search.stores.record_writer import SourceRow
-from atlas_search.stores.tokens import IntArray
 
 
 @dataclass

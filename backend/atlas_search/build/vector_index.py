@@ -10,21 +10,21 @@ import numpy as np
 from atlas_search.build.live_version import Live
 from atlas_search.build.write import REBUILD_SHARE, Written
 from atlas_search.stores import embedded
-from atlas_search.stores.digests import check_files
-from atlas_search.stores.embeddings import AnyEmbeddings, Embeddings
-from atlas_search.stores.index_recall import index_recall
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import IndexRecall
-from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.vectors import (
     HNSW,
+    AnyEmbeddings,
     CorpusVectors,
+    Embeddings,
     Vectors,
     change_vectors,
     count_vectors,
+    index_recall,
     set_ef_search,
     write_vectors,
 )
-from atlas_search.stores.versions import CHROMA
+from atlas_search.stores.versions import CHROMA, check_files
 
 LEAST_RECALL = 0.99
 MOST_EF = 16_000

@@ -11,8 +11,10 @@ from atlas_search.build.document_ids import Kept, Placed
 from atlas_search.build.live_version import Cut, Live, Materials
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.providers.embedding import Embedder
-from atlas_search.stores.digests import check_files, damaged_files
-from atlas_search.stores.embeddings import (
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.staging import Staging
+from atlas_search.stores.vectors import (
     DIGESTS,
     SUMS,
     TOKENS,
@@ -20,10 +22,7 @@ from atlas_search.stores.embeddings import (
     Embeddings,
     read_embeddings,
 )
-from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.order import RECENT, Order
-from atlas_search.stores.staging import Staging
-from atlas_search.stores.versions import EMBEDDINGS, ORDER, versions
+from atlas_search.stores.versions import EMBEDDINGS, ORDER, check_files, damaged_files, versions
 
 COMMIT_EVERY = 256  # passages embedded between two commits
 

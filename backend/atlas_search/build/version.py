@@ -32,8 +32,7 @@ from atlas_search.core.ids import moment
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.terms import TermWeights, term_model
-from atlas_search.stores.digests import is_part_whole
-from atlas_search.stores.embeddings import Embeddings, read_embeddings
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import (
     SCHEMA_VERSION,
     SHARING_SCHEMA_VERSION,
@@ -44,17 +43,17 @@ from atlas_search.stores.manifest import (
     Origin,
 )
 from atlas_search.stores.order import RECENT, Order
-from atlas_search.stores.ragged import IntArray
 from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.records import Records
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.terms import write_terms
-from atlas_search.stores.vectors import HNSW
+from atlas_search.stores.term_weights import write_terms
+from atlas_search.stores.vectors import HNSW, Embeddings, read_embeddings
 from atlas_search.stores.versions import (
     EMBEDDINGS,
     ORDER,
     RECORDS,
     go_live,
+    is_part_whole,
     new_name,
     remove_old,
     versions,

@@ -15,15 +15,23 @@ from atlas_search.core.addresses import UNLINKED, URL
 from atlas_search.core.errors import SourceError
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES
-from atlas_search.stores.digests import file_digest
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.embedded import PassageIds
 from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
 from atlas_search.stores.order import RECENT
-from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
-from atlas_search.stores.token_writer import TokenWriter
-from atlas_search.stores.tokens import IntArray, TokenTable
-from atlas_search.stores.versions import IDS, KEYWORDS, ORDER, PARTS, RECORDS, TOKENS, WORDS
-from atlas_search.stores.word_writer import WordWriter
+from atlas_search.stores.terms import TokenTable, TokenWriter
+from atlas_search.stores.versions import (
+    IDS,
+    KEYWORDS,
+    ORDER,
+    PARTS,
+    RECORDS,
+    TOKENS,
+    WORDS,
+    file_digest,
+)
+from atlas_search.stores.words import WordWriter
 
 REBUILD_SHARE = 0.2
 """Vectors removed or replaced, of all, from which the index is built anew: it never forgets them,

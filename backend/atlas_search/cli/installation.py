@@ -17,9 +17,8 @@ from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.core.settings import Settings, environment_target
 from atlas_search.core.targets import Target
 from atlas_search.services import load_targets
-from atlas_search.stores.digests import check_files
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.versions import ORDER, PARTS
+from atlas_search.stores.versions import ORDER, PARTS, check_files
 
 SPARE = 2**28  # bytes beside a version: what reading and embedding put down meanwhile
 PROBE_SECONDS = 3.0

@@ -14,7 +14,7 @@ from rich.table import Table
 from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import AtlasError, ConfigurationError, RequestError
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.stores.api_keys import ApiKey, Limits, add_key, read_keys, revoke_key
+from atlas_search.server.access.keys import ApiKey, Limits, add_key, read_keys, revoke_key
 from atlas_search.stores.manifest import Manifest
 
 keys_app = typer.Typer(help="API keys: who may ask, and which corpora.", no_args_is_help=True)

@@ -13,7 +13,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.errors import RequestError, SourceError
 from atlas_search.evaluation.questions import Basis, Questions
 from atlas_search.stores.manifest import Calibration, Manifest
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 from atlas_search.stores.versions import go_live, lock
 
 LOSE = 0.05

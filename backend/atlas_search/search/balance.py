@@ -10,7 +10,8 @@ import numpy as np
 from atlas_search.core.targets import Target
 from atlas_search.language.text import content_terms
 from atlas_search.search.query import Query
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Leg
 from atlas_search.search.query import Query
 from atlas_search.search.signals.measure import SignalTable
-from atlas_search.stores.cosines import Cosines
+from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.store import Hits
-from atlas_search.stores.tokens import FloatArray, IntArray, sorted_unique
+from atlas_search.stores.terms import FloatArray
+from atlas_search.stores.vectors import Cosines
 
 
 @dataclass(frozen=True)

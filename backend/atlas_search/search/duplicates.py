@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from atlas_search.stores.tokens import IntArray, TokenTable
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import TokenTable
 
 SHINGLE = 4  # words; fewer are shared by chance, more are broken by every misprint
 _PRIME = np.uint64(0x9E3779B97F4A7C15)

@@ -11,7 +11,7 @@ from atlas_search.core.targets import Target
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
 from atlas_search.language.text import TextSpan, places_of, sentences, starts_of
 from atlas_search.search.query import Query
-from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.terms import TokenTable
 
 WINDOW = 3  # sentences that one highlight may hold
 WORTH_A_SENTENCE = 0.2  # of the question's weight that a further sentence must add

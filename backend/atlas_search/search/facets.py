@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from atlas_search.search.rerank import Ranking
-from atlas_search.stores.record_rows import ValueCount
+from atlas_search.stores.record_files import ValueCount
 from atlas_search.stores.store import Store
 
 Facets = dict[str, list[ValueCount]]

@@ -13,8 +13,9 @@ from atlas_search.search.retrieve import pool, retrieve
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable, measure, merge
 from atlas_search.search.sub_questions import sub_questions
-from atlas_search.stores.cosines import Cosines
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray
+from atlas_search.stores.vectors import Cosines
 
 BEST_OF_PART = 20  # a part keeps one place; more are needed only where caps forbid the best
 

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray
 
 
 def mmr_order(

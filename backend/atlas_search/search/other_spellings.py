@@ -8,7 +8,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from atlas_search.language.text import words
-from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.terms import TokenTable
 
 SHORTEST = 4  # letters; below it most neighbours are other words
 TWO_ERRORS_FROM = 8  # letters

@@ -12,7 +12,8 @@ from atlas_search.search.rerankers.lexical import atlas_table
 from atlas_search.search.rerankers.rrf import rrf
 from atlas_search.search.rerankers.weighted import semantic, weigh
 from atlas_search.search.signals.measure import SignalTable
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray
 
 Scorer = Callable[[Candidates, Target], FloatArray]
 """A score for each row of the candidates' table; more is better."""

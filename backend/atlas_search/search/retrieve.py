@@ -10,9 +10,10 @@ from atlas_search.search.candidates import CorpusHits
 from atlas_search.search.query import Query
 from atlas_search.search.run import SearchRun
 from atlas_search.search.traced import describe_corpus, describe_leg
-from atlas_search.stores.cosines import Cosines
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.store import Hits
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.terms import FloatArray
+from atlas_search.stores.vectors import Cosines
 
 
 def retrieve(

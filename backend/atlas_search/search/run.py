@@ -16,9 +16,8 @@ from atlas_search.search.request import SearchRequest
 from atlas_search.search.searcher import Searcher
 from atlas_search.search.signals.occurrences import weigh
 from atlas_search.search.unknown_words import MOST_LOOKED_UP, UnknownWord, reworded, unknown_words
-from atlas_search.stores.ragged import sorted_unique
+from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.store import Scope, Store
-from atlas_search.stores.tokens import IntArray
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,10 @@ import numpy as np
 from atlas_search.core.stop import Stop
 from atlas_search.search.facets import MOST_VALUES
 from atlas_search.search.query import phrases
-from atlas_search.stores.document_days import DATE
-from atlas_search.stores.filters import Condition
-from atlas_search.stores.ragged import sorted_unique
-from atlas_search.stores.record_rows import ValueCount
+from atlas_search.stores.arrays import IntArray, sorted_unique
+from atlas_search.stores.filters import DATE, Condition
+from atlas_search.stores.record_files import ValueCount
 from atlas_search.stores.store import Store
-from atlas_search.stores.tokens import IntArray
 
 _ALSO_OF: Mapping[str, str] = {"speakers": "speaker"}
 """The filter that chooses passages by what a field of documents lists."""

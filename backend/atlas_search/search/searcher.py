@@ -12,9 +12,9 @@ from atlas_search.providers.embedding.terms import TermModel
 from atlas_search.search.extent.corpora import CorpusExtent, corpus_extents
 from atlas_search.search.other_spellings import Spellings
 from atlas_search.search.rerankers.open import Stages
-from atlas_search.stores.cosines import FloatArray
 from atlas_search.stores.store import Store
-from atlas_search.stores.terms import TermTable
+from atlas_search.stores.term_weights import TermTable
+from atlas_search.stores.vectors import FloatArray
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from atlas_search.core.domain import Corpus, Passage
 from atlas_search.language.text import content_words, words
-from atlas_search.stores.record_rows import ListedDocument
+from atlas_search.stores.record_files import ListedDocument
 from atlas_search.stores.store import Store
 
 DOCUMENTS = 16  # of a corpus that are looked at

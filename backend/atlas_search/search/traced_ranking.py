@@ -12,7 +12,7 @@ from atlas_search.core.telemetry.span import FULL_TEXTS, LateDocuments, Span, Tr
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import SCORERS, Ranking
 from atlas_search.search.run import SearchRun
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 
 SHOWN = 50  # candidates of a ranking without a second stage
 

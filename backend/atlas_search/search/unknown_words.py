@@ -15,7 +15,7 @@ from atlas_search.language.word_pieces import is_english
 from atlas_search.search.other_spellings import SHORTEST, TWO_ERRORS_FROM, Spellings
 from atlas_search.search.query import Query
 from atlas_search.stores.store import Store
-from atlas_search.stores.tokens import TokenTable
+from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.words import find
 
 REPLACED_FROM = 5  # letters; a shorter word has too many neighbours to be looked for as one of them

@@ -13,9 +13,9 @@ from atlas_search.search.conditions import conditions
 from atlas_search.server.schemas.requests import Filters, plain_filters
 from atlas_search.server.serving import Serve
 from atlas_search.services import known_corpora
-from atlas_search.stores.record_rows import ListedDocument
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.record_files import ListedDocument
 from atlas_search.stores.store import Store
-from atlas_search.stores.tokens import IntArray
 
 MOST = 200  # documents of one page
 MAX_TITLE = 200  # characters that are looked for

@@ -5,7 +5,7 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.server.serving import Serve
-from atlas_search.stores.record_rows import ReadSource
+from atlas_search.stores.record_files import ReadSource
 
 MOST = 200  # files of one page
 MOST_REMARKS = 50  # on one file

@@ -14,9 +14,8 @@ from werkzeug.exceptions import HTTPException
 
 from atlas_search.build.remedy import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore, Unavailable
-from atlas_search.stores.checked import CheckedVersion
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.versions import ORDER, PARTS
+from atlas_search.stores.versions import ORDER, PARTS, CheckedVersion
 
 log = logging.getLogger(__name__)
 SHOWN = 5  # damaged files named in a message

@@ -1,8 +1,11 @@
 """Arrays mapped from the files of a store."""
 
 import threading
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,3 +23,527 @@ def map_array(path: Path) -> NDArray[Any]:
     """
     with _ONE_HEADER_AT_A_TIME:
         return np.asarray(np.load(path, mmap_mode="r"))
+
+
+IntArray = NDArray[np.integer]
+
+
+def sorted_unique(values: IntArray) -> IntArray:
+    """The distinct values, ascending.
+
+    Sorting is some twenty times faster here than np.unique, which hashes since NumPy 2.3.
+    """
+    ordered = np.sort(values)
+    distinct: IntArray = ordered[_begins(ordered)]
+    return distinct
+
+
+def runs(values: IntArray) -> tuple[IntArray, IntArray]:
+    """The value of each run of equal ones, and of which run each value is."""
+    begins = _begins(values)
+    return values[begins], np.cumsum(begins) - 1
+
+
+def _begins(values: IntArray) -> NDArray[np.bool_]:
+    """Whether each value is another than the one before."""
+    begins = np.ones(len(values), dtype=bool)
+    begins[1:] = values[1:] != values[:-1]
+    return begins
+
+
+class Gathered(NamedTuple):
+    """Values of several ragged rows, concatenated.
+
+    `row[i]` says which of the asked rows value `i` belongs to (0 to m-1), `position[i]` where in
+    that row it stands (from 0).
+    """
+
+    row: IntArray
+    position: IntArray
+    value: IntArray
+
+
+AT_ONCE = 65_536  # values: what is looked up of them stays in the cache of the processor
+LONG_RUN = 32  # values: a run of more is copied faster by itself than value by value
+_NOTHING = np.empty(0, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of different length: row `i` are the values from `starts[i]` to `ends[i]`, excluded.
+
+    The values are those of `flat`, followed by those of `recent`; no row has some of both.
+    """
+
+    flat: IntArray
+    starts: IntArray
+    ends: IntArray
+    recent: IntArray = field(default_factory=lambda: _NOTHING)
+
+    @classmethod
+    def between(cls, flat: IntArray, offsets: IntArray) -> "Ragged":
+        """Rows that follow each other: row `i` is `flat[offsets[i]:offsets[i + 1]]`."""
+        return cls(flat, offsets[:-1], offsets[1:])
+
+    @classmethod
+    def of(cls, rows: Sequence["IntArray | Ragged"]) -> "Ragged":
+        """Rows of int32 values, and those of others that follow each other, one after the other."""
+        lengths = [
+            row.ends - row.starts if isinstance(row, Ragged) else np.array([len(row)])
+            for row in rows
+        ]
+        flats = [row.flat if isinstance(row, Ragged) else row for row in rows]
+        flat = np.concatenate(flats) if rows else np.empty(0, dtype=np.int32)
+        ends = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *lengths]))
+        return cls.between(flat.astype(np.int32, copy=False), ends)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.starts)
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where rows begin that follow each other, and where the last one ends."""
+        return np.concatenate([np.zeros(1, dtype=np.int64), self.ends])
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many values every row holds."""
+        return self.ends - self.starts
+
+    def part(self, first: int, end: int) -> "Ragged":
+        """The rows from `first` to `end`, excluded, as rows that follow each other."""
+        rows = np.arange(first, min(end, len(self)))
+        return Ragged.between(
+            self.joined(rows), np.concatenate([[0], np.cumsum(self.lengths(rows))])
+        )
+
+    def joined(self, rows: IntArray) -> IntArray:
+        """The values of `rows`, one after the other in the order asked for."""
+        return _concatenate(self._pieces(rows))
+
+    def blocks(self, rows: IntArray) -> Iterator[IntArray]:
+        """What `joined` gives, AT_ONCE values at a time, in the last fewer.
+
+        Whoever reads them once takes a quarter less time than with all of them in a new array.
+        """
+        held: list[IntArray] = []
+        room = AT_ONCE
+        for piece in self._pieces(rows):
+            while len(piece) >= room:
+                yield _concatenate([*held, piece[:room]])
+                piece, held, room = piece[room:], [], AT_ONCE
+            held.append(piece)
+            room -= len(piece)
+        if room < AT_ONCE:
+            yield _concatenate(held)
+
+    def _pieces(self, rows: IntArray) -> list[IntArray]:
+        starts, ends = self.starts[rows], self.ends[rows]
+        lengths = ends - starts
+        total = int(lengths.sum())
+        late = starts >= len(self.flat)
+        # rows that follow each other are one run
+        breaks = np.flatnonzero((starts[1:] != ends[:-1]) | (late[1:] != late[:-1]))
+        if total < LONG_RUN * (len(breaks) + 1):
+            before = np.cumsum(lengths) - lengths
+            return [self.values(np.repeat(starts - before, lengths) + np.arange(total))]
+        begin = starts[np.concatenate(([0], breaks + 1))].tolist()
+        stop = ends[np.concatenate((breaks, [len(rows) - 1]))].tolist()
+        if len(self.recent):
+            return [self._slice(a, b) for a, b in zip(begin, stop, strict=True)]
+        flat = self.flat
+        return [flat[a:b] for a, b in zip(begin, stop, strict=True)]
+
+    def row(self, index: int) -> IntArray:
+        """One row."""
+        return self._slice(int(self.starts[index]), int(self.ends[index]))
+
+    def _slice(self, start: int, end: int) -> IntArray:
+        before = len(self.flat)
+        if start >= before and len(self.recent):
+            return self.recent[start - before : end - before]
+        return self.flat[start:end]
+
+    def lengths(self, rows: IntArray) -> IntArray:
+        """How many values each of `rows` holds."""
+        return self.ends[rows] - self.starts[rows]
+
+    def values(self, at: IntArray) -> IntArray:
+        """The values `at` these places."""
+        before = len(self.flat)
+        if not len(self.recent):
+            return self.flat[at]
+        if not before:
+            return self.recent[at]
+        found: IntArray = self.flat.take(at, mode="clip")
+        late = np.flatnonzero(at >= before)
+        found[late] = self.recent[at[late] - before]
+        return found
+
+    def take(self, rows: IntArray) -> Gathered:
+        """The values of `rows`, in the order asked for."""
+        lengths = self.lengths(rows)
+        row = np.repeat(np.arange(len(rows)), lengths)
+        ends = np.cumsum(lengths)
+        position = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+        return Gathered(row, position, self.joined(rows))
+
+    def followed_by(self, recent: "Ragged", values: IntArray) -> "Ragged":
+        """These rows and then those of another, with these `values` in the place of its own."""
+        moved = len(self.flat)
+        return Ragged(
+            self.flat,
+            np.concatenate([self.starts, recent.starts + moved]),
+            np.concatenate([self.ends, recent.ends + moved]),
+            values.astype(self.flat.dtype, copy=False),
+        )
+
+    def at(self, rows: IntArray) -> "Ragged":
+        """Some of the rows, in this order."""
+        return Ragged(self.flat, self.starts[rows], self.ends[rows], self.recent)
+
+
+def _concatenate(pieces: Sequence[IntArray]) -> IntArray:
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+@dataclass(frozen=True)
+class Splice:
+    """Where each of `count` items stands if the first file is followed by the second.
+
+    Items that follow each other there are a run: run `r` begins with item `starts[r]`, which
+    stands at `origins[r]`. Places from `first` on are in the second file.
+    """
+
+    starts: IntArray
+    origins: IntArray
+    count: int
+    first: int
+
+    @classmethod
+    def of(cls, at: IntArray, first: int) -> "Splice":
+        """The runs of items that stand `at` these places."""
+        begins = np.ones(len(at), dtype=bool)
+        # a run stays within a file
+        begins[1:] = (np.diff(at) != 1) | (at[1:] == first)
+        starts = np.flatnonzero(begins)
+        return cls(starts, at[starts], len(at), first)
+
+    def within(self, ends: IntArray, first_ends: IntArray, second_ends: IntArray) -> "Splice":
+        """That of the parts of the items, such as the words of documents.
+
+        Item `i` has the parts `ends[i]` to `ends[i + 1]`, in each file those that its own ends say.
+        """
+        late = self.origins >= self.first
+        at = np.where(late, self.origins - self.first, self.origins)
+        parts = int(first_ends[-1])
+        origins = np.where(
+            late,
+            parts + second_ends[np.where(late, at, 0)],
+            first_ends[np.where(late, 0, at)],
+        )
+        starts = ends[self.starts]
+        kept = np.diff(starts, append=ends[-1]) > 0  # documents may have no words
+        return Splice(starts[kept], origins[kept], int(ends[-1]), parts)
+
+    def at(self, items: IntArray) -> IntArray:
+        """Where items stand."""
+        run = np.searchsorted(self.starts, items, side="right") - 1
+        found: IntArray = items + (self.origins - self.starts)[run]
+        return found
+
+    def every(self) -> IntArray:
+        """Where all items stand, in order."""
+        return np.arange(self.count) + np.repeat(self.origins - self.starts, self._lengths)
+
+    def items_at(self, places: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+        """The items that stand at `places`, and at which of them one stands: of those alone."""
+        if not len(self.origins):
+            return places[:0], np.zeros(len(places), dtype=bool)
+        order = np.argsort(self.origins, kind="stable")
+        origins, starts = self.origins[order], self.starts[order]
+        run = np.searchsorted(origins, places, side="right") - 1
+        beyond = places - origins[run]
+        stands = (run >= 0) & (beyond < self._lengths[order][run])
+        return (starts[run] + beyond)[stands], stands
+
+    def pieces(self, start: int, stop: int) -> Iterator[slice]:
+        """The places of the items from `start` to `stop`, excluded, run by run."""
+        if start >= stop:
+            return
+        first, last = np.searchsorted(self.starts, [start, stop - 1], side="right") - 1
+        for run in range(int(first), int(last) + 1):
+            begins = max(int(self.starts[run]), start)
+            ends = min(int(self.starts[run] + self._lengths[run]), stop)
+            moved = int(self.origins[run] - self.starts[run])
+            yield slice(begins + moved, ends + moved)
+
+    @property
+    def _lengths(self) -> IntArray:
+        return np.diff(self.starts, append=self.count)
+
+
+class Spliced:
+    """The items of two arrays in the order of a splice.
+
+    `numbers`, if given, are put in the place of the values of the first array.
+    """
+
+    def __init__(
+        self,
+        splice: Splice,
+        first: NDArray[Any],
+        second: NDArray[Any],
+        numbers: IntArray | None = None,
+    ):
+        self._splice, self._first, self._second = splice, first, second
+        self._numbers = numbers
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of an array."""
+        return (self._splice.count, *self._first.shape[1:])
+
+    def __len__(self) -> int:
+        """How many items there are."""
+        return self._splice.count
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """All of them: a copy."""
+        every: NDArray[Any] = self[:]
+        return every.astype(dtype or every.dtype, copy=False)
+
+    def __getitem__(self, index: Any) -> Any:
+        """One item, those of a slice, of a mask, or of an array of numbers."""
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            assert step == 1
+            pieces = [self._piece(piece) for piece in self._splice.pieces(start, stop)]
+            return pieces[0] if len(pieces) == 1 else np.concatenate([self._first[:0], *pieces])
+        if isinstance(index, (int, np.integer)):
+            return self.at(self._splice.at(np.array([index])))[0]
+        given = np.asarray(index)
+        if given.dtype == bool:
+            return self._masked(given)
+        return self.at(self._splice.at(given))
+
+    def at(self, places: IntArray) -> NDArray[Any]:
+        """The values at places of both files, one after the other."""
+        first = len(self._first)
+        if not first:
+            return self._second[places]
+        found = self._numbered(self._first.take(places, axis=0, mode="clip"))
+        late = np.flatnonzero(places >= first)
+        if len(late):
+            found = found.astype(np.result_type(found, self._second), copy=False)
+            found[late] = self._second[places[late] - first]
+        return found
+
+    def _masked(self, mask: NDArray[np.bool_]) -> NDArray[Any]:
+        found, start = [self._first[:0]], 0
+        for piece in self._splice.pieces(0, len(self)):
+            length = piece.stop - piece.start
+            found.append(self._piece(piece)[mask[start : start + length]])
+            start += length
+        return np.concatenate(found)
+
+    def _piece(self, piece: slice) -> NDArray[Any]:
+        first = self._splice.first
+        if piece.start >= first:
+            return self._second[piece.start - first : piece.stop - first]
+        return self._numbered(self._first[piece])
+
+    def _numbered(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values if self._numbers is None else self._numbers[values]
+
+
+class _Words(Protocol):
+    """What is read of a `WordTable`."""
+
+    @property
+    def forms(self) -> Sequence[str]: ...
+
+    @property
+    def folded(self) -> Sequence[str]: ...
+
+    @property
+    def terms(self) -> Sequence[str]: ...
+
+    @property
+    def folded_of(self) -> IntArray: ...
+
+    @property
+    def term_of(self) -> IntArray: ...
+
+
+class Forms(NamedTuple):
+    """The forms that occur in either of two tables, sorted: as in `WordTable`, and how often.
+
+    `of_base` and `of_recent` give the number here of each form of either table, `in_base` and
+    `in_recent` the number there of each form here; -1 for none.
+    """
+
+    written: Sequence[str]
+    folded: Sequence[str]
+    terms: Sequence[str]
+    folded_of: IntArray
+    term_of: IntArray
+    counts: IntArray
+    of_base: IntArray
+    of_recent: IntArray
+    in_base: IntArray
+    in_recent: IntArray
+
+    @classmethod
+    def of(
+        cls, base: _Words, base_counts: IntArray, recent: _Words, recent_counts: IntArray
+    ) -> "Forms":
+        """The counts are how often each form of the tables still occurs."""
+        kept = base_counts > 0
+        both = _Union.of(kept, _find_forms(recent, base))
+        is_used = _used(base.folded_of, kept, base.folded)
+        folded = _Union.of(is_used, _find(recent.folded, base.folded))
+        is_used = _used(base.term_of, kept, base.terms)
+        terms = _Union.of(is_used, _find(recent.terms, base.terms))
+        counts = np.zeros(both.count, dtype=np.int64)
+        counts[both.of_first[kept]] = base_counts[kept]
+        counts[both.of_second] += recent_counts
+
+        def numbers(union: _Union, in_first: IntArray, in_second: IntArray) -> IntArray:
+            found = np.empty(both.count, dtype=np.int32)
+            found[both.of_first[kept]] = union.of_first[in_first[kept]]
+            found[both.of_second] = union.of_second[in_second]
+            return found
+
+        return cls(
+            written=both.listed(base.forms, recent.forms),
+            folded=folded.listed(base.folded, recent.folded),
+            terms=terms.listed(base.terms, recent.terms),
+            folded_of=numbers(folded, base.folded_of, recent.folded_of),
+            term_of=numbers(terms, base.term_of, recent.term_of),
+            counts=counts,
+            of_base=both.of_first,
+            of_recent=both.of_second,
+            in_base=_inverse(both.of_first, both.count),
+            in_recent=_inverse(both.of_second, both.count),
+        )
+
+
+class _Found(NamedTuple):
+    """Where the members of one sorted list stand in another, or would, and which do."""
+
+    places: IntArray
+    stands: NDArray[np.bool_]
+
+
+def _find(words: Sequence[str], among: Sequence[str]) -> _Found:
+    places = [bisect_left(among, word) for word in words]
+    stands = [at < len(among) and among[at] == word for at, word in zip(places, words, strict=True)]
+    return _Found(np.array(places, dtype=np.int64), np.array(stands, dtype=bool))
+
+
+def _find_forms(words: _Words, among: _Words) -> _Found:
+    """The same for forms, of which several may differ by their stems alone."""
+    places, stands = _find(words.forms, among.forms)
+    for number in np.flatnonzero(stands).tolist():
+        form, stem = words.forms[number], words.terms[words.term_of[number]]
+        at = int(places[number])
+        while at < len(among.forms) and among.forms[at] == form:
+            if among.terms[among.term_of[at]] >= stem:
+                break
+            at += 1
+        is_form = at < len(among.forms) and among.forms[at] == form
+        places[number] = at
+        stands[number] = is_form and among.terms[among.term_of[at]] == stem
+    return _Found(places, stands)
+
+
+@dataclass(frozen=True)
+class _Union:
+    """The numbers of the members of two sorted lists in the list of both; -1 of those left out."""
+
+    of_first: IntArray
+    of_second: IntArray
+    count: int
+
+    @classmethod
+    def of(cls, kept: NDArray[np.bool_], second: _Found) -> "_Union":
+        """All of the second, and those of the first that are `kept` or equal one of them."""
+        at, is_known = second
+        kept = kept.copy()
+        kept[at[is_known]] = True
+        new = at[~is_known]  # each comes before the member of the first that stands there
+        ahead = np.concatenate([[0], np.cumsum(kept)])
+        of_first = ahead[:-1] + np.searchsorted(new, np.arange(len(kept)), side="right")
+        of_second = np.empty(len(at), dtype=np.int64)
+        of_second[is_known] = of_first[at[is_known]]
+        of_second[~is_known] = ahead[new] + np.arange(len(new))
+        of_first[~kept] = -1
+        return cls(of_first.astype(np.int32), of_second.astype(np.int32), int(ahead[-1]) + len(new))
+
+    def listed(self, first: Sequence[str], second: Sequence[str]) -> list[str]:
+        """All of them, from the lists of both."""
+        found = np.empty(self.count, dtype=object)
+        kept = np.flatnonzero(self.of_first >= 0)
+        found[self.of_first[kept]] = np.array(first, dtype=object)[kept]
+        found[self.of_second] = np.array(second, dtype=object)
+        listed: list[str] = found.tolist()
+        return listed
+
+
+def _used(numbers: IntArray, kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
+    used = np.zeros(len(of), dtype=bool)
+    used[numbers[kept]] = True
+    return used
+
+
+def _inverse(numbers: IntArray, count: int) -> IntArray:
+    found = np.full(count, -1, dtype=np.int32)
+    kept = np.flatnonzero(numbers >= 0)
+    found[numbers[kept]] = kept
+    return found
+
+
+class SplicedPlaces:
+    """The places of each form in two tables in a common order, ascending: as a `Ragged`."""
+
+    def __init__(self, splice: Splice, base: Ragged, recent: Ragged, forms: Forms):
+        self._splice, self._base, self._recent, self._forms = splice, base, recent, forms
+
+    @property
+    def sizes(self) -> IntArray:
+        """How often every form occurs."""
+        return self._forms.counts
+
+    def lengths(self, forms: IntArray) -> IntArray:
+        """How often each of `forms` occurs."""
+        return self._forms.counts[forms]
+
+    def row(self, form: int) -> IntArray:
+        """Where a form stands."""
+        (_, base), (_, recent) = self._both(np.array([form]))
+        # two ascending runs, which a stable sort makes use of
+        return np.sort(np.concatenate([base, recent]), kind="stable") if len(recent) else base
+
+    def take(self, forms: IntArray) -> Gathered:
+        """Where each of `forms` stands."""
+        base, recent = self._both(forms)
+        row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
+        order = np.lexsort((value, row))
+        row = row[order]
+        firsts = np.searchsorted(row, np.arange(len(forms)))
+        return Gathered(row, np.arange(len(row)) - firsts[row], value[order])
+
+    def _both(self, forms: IntArray) -> Sequence[tuple[IntArray, IntArray]]:
+        """The forms that have a place, and where: in the base, and in what is recent."""
+        return (
+            self._items(self._base, self._forms.in_base[forms], 0),
+            self._items(self._recent, self._forms.in_recent[forms], self._splice.first),
+        )
+
+    def _items(self, of: Ragged, forms: IntArray, moved: int) -> tuple[IntArray, IntArray]:
+        has = np.flatnonzero(forms >= 0)
+        taken = of.take(forms[has])
+        items, stands = self._splice.items_at(taken.value.astype(np.int64) + moved)
+        return has[taken.row[stands]], items

@@ -16,11 +16,9 @@ import numpy as np
 import tantivy
 
 from atlas_search.core.errors import DamagedStore
-from atlas_search.stores.arrays import map_array
-from atlas_search.stores.cosines import FloatArray
-from atlas_search.stores.links import Linked, link_or_copy
+from atlas_search.stores.arrays import IntArray, map_array
 from atlas_search.stores.order import keys_after
-from atlas_search.stores.ragged import IntArray
+from atlas_search.stores.vectors import FloatArray, Linked, link_or_copy
 
 MOST_TIES = 10_000  # rows of a table are of one length: a million may be equally good
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts

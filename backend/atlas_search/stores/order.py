@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import DamagedStore
-from atlas_search.stores.arrays import map_array
-from atlas_search.stores.ragged import IntArray
-from atlas_search.stores.spliced import Splice
+from atlas_search.stores.arrays import IntArray, Splice, map_array
 
 _Value = TypeVar("_Value")
 RECENT = "recent"

@@ -12,7 +12,12 @@ from typing import NamedTuple
 from atlas_search.core.domain import Document, Located, Metadata
 from atlas_search.language.dates import bounds
 from atlas_search.language.text import TextSpan
-from atlas_search.stores.read_only import read_only
+
+
+def read_only(path: Path) -> str:
+    """The address under which SQLite reads a file without a lock, and writes nothing beside it."""
+    return f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+
 
 BLOCK = 16_384
 """Characters of a document's text that are compressed together: a passage is cut from one or two

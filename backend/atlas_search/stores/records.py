@@ -15,13 +15,12 @@ from atlas_search.core.addresses import with_link
 from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
 from atlas_search.core.errors import NotFound
 from atlas_search.language.languages import DEFAULT_LANGUAGE, fold
-from atlas_search.stores.document_days import DATE
-from atlas_search.stores.filters import Filter, where
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.filters import DATE, Filter, where
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import Numbering, Order
-from atlas_search.stores.ragged import IntArray
-from atlas_search.stores.record_files import BY_ROW, RecordFiles, Values
-from atlas_search.stores.record_rows import (
+from atlas_search.stores.record_files import (
+    BY_ROW,
     DocumentColumns,
     DocumentOrigin,
     ListedBy,
@@ -29,7 +28,9 @@ from atlas_search.stores.record_rows import (
     OriginCounts,
     ReadSource,
     ReadSources,
+    RecordFiles,
     ValueCount,
+    Values,
 )
 from atlas_search.stores.record_writer import BLOCK, SourceRow
 from atlas_search.stores.versions import RECENT_RECORDS, RECORDS

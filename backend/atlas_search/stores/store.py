@@ -1,19 +1,27 @@
-"""What search and answering need of a collection."""
+"""What search and answering need of a collection.
+
+A store as if it held some of its corpora alone: for those who may not see the others.
+
+Rows and document numbers stay those of the whole store. Whatever is counted, listed, spelt or
+looked up is of the permitted corpora. Two statistics stay those of the whole: the weights of words
+in the keyword index, and with them the scores of its leg.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.domain import Corpus, Document, Metadata, Passage
+from atlas_search.core.errors import NotFound
 from atlas_search.core.stop import Stop
-from atlas_search.stores.cosines import Cosines
-from atlas_search.stores.document_days import DocumentDays
-from atlas_search.stores.filters import Filter
-from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.record_rows import (
+from atlas_search.stores.arrays import IntArray, Ragged, sorted_unique
+from atlas_search.stores.filters import DocumentDays, Filter
+from atlas_search.stores.manifest import Field, Manifest
+from atlas_search.stores.record_files import (
     DocumentOrigin,
     ListedBy,
     ListedDocument,
@@ -21,7 +29,9 @@ from atlas_search.stores.record_rows import (
     ReadSources,
     ValueCount,
 )
-from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
+from atlas_search.stores.records import no_document, no_passage
+from atlas_search.stores.terms import FloatArray, TokenTable
+from atlas_search.stores.vectors import Cosines
 from atlas_search.stores.words import WordTable
 
 
@@ -170,3 +180,244 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release files and memory."""
+
+
+class PermittedStore:
+    """Fulfils `Store`. What lies outside is not found, in the words for what does not exist.
+
+    `fields` are the metadata fields of the permitted documents. Closing it closes nothing: the
+    whole store may serve others.
+    """
+
+    def __init__(self, whole: Store, corpora: Collection[str], fields: Mapping[str, Field]):
+        self._whole = whole
+        self._numbers = [n for n, corpus in enumerate(whole.corpora) if corpus.id in corpora]
+        self.corpora: tuple[Corpus, ...] = tuple(whole.corpora[n] for n in self._numbers)
+        self._ids = frozenset(corpus.id for corpus in self.corpora)
+        self._number_of: IntArray = np.full(len(whole.corpora), -1, dtype=np.int16)
+        self._number_of[self._numbers] = np.arange(len(self._numbers))
+        everything = np.arange(whole.manifest.documents)
+        self._documents: IntArray = np.flatnonzero(
+            self._number_of[whole.corpus_of_documents(everything)] >= 0
+        )
+        rows = np.arange(whole.manifest.passages)
+        self._holds = self._number_of[whole.corpus_of(rows)] >= 0
+        self.manifest = _manifest(whole, self._ids, fields)
+        self.tokens: TokenTable = _tokens(
+            whole.tokens, self._numbers, self._documents, np.flatnonzero(self._holds)
+        )
+        self.days: DocumentDays = whole.days
+
+    @property
+    def words(self) -> WordTable:
+        """See Store."""
+        return self._whole.words
+
+    def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
+        """See Store."""
+        rows = self._whole.scope(filters, required, excluded).rows
+        rows = rows[self._holds[rows]]
+        return Scope(rows, sorted_unique(self.tokens.document_of[rows]))
+
+    def nearest(
+        self,
+        corpus: str,
+        vector: NDArray[np.float32],
+        depth: int,
+        scope: Scope | None,
+        stop: Stop | None = None,
+        known: Cosines | None = None,
+    ) -> Hits:
+        """See Store."""
+        self._check(corpus)
+        return self._whole.nearest(corpus, vector, depth, scope, stop, known)
+
+    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
+        """See Store."""
+        self._check(corpus)
+        return self._whole.nearest_in_index(corpus, vector, depth)
+
+    def compares_all(self, corpus: str) -> bool:
+        """See Store."""
+        self._check(corpus)
+        return self._whole.compares_all(corpus)
+
+    def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
+        """See Store."""
+        self._check(corpus)
+        return self._whole.matching(corpus, terms, depth, scope)
+
+    def _check(self, corpus: str) -> None:
+        if corpus not in self._ids:
+            raise NotFound(f"There is no corpus {corpus!r} in this collection.")
+
+    def corpus_of(self, rows: IntArray) -> IntArray:
+        """See Store."""
+        numbers: IntArray = self._number_of[self._whole.corpus_of(rows)]
+        return numbers
+
+    def corpus_of_documents(self, documents: IntArray) -> IntArray:
+        """See Store."""
+        numbers: IntArray = self._number_of[self._whole.corpus_of_documents(documents)]
+        return numbers
+
+    def documents_of(self, corpora: Collection[str]) -> IntArray:
+        """See Store."""
+        return self._whole.documents_of(self._ids.intersection(corpora))
+
+    def corpus_holding_passage(self, id_: str) -> str:
+        """See Store."""
+        corpus = self._whole.corpus_holding_passage(id_)
+        return corpus if corpus in self._ids else ""
+
+    def corpus_holding_document(self, id_: str) -> str:
+        """See Store."""
+        corpus = self._whole.corpus_holding_document(id_)
+        return corpus if corpus in self._ids else ""
+
+    def content_types(self, rows: IntArray) -> list[str]:
+        """See Store."""
+        return self._whole.content_types(rows)
+
+    def vectors(self, rows: IntArray) -> NDArray[np.float32]:
+        """See Store."""
+        return self._whole.vectors(rows)
+
+    def passage_ids(self, rows: Sequence[int]) -> list[str]:
+        """See Store."""
+        self._check_rows(rows)
+        return self._whole.passage_ids(rows)
+
+    def passages(self, rows: Sequence[int]) -> list[Passage]:
+        """See Store."""
+        self._check_rows(rows)
+        return self._whole.passages(rows)
+
+    def _check_rows(self, rows: Sequence[int]) -> None:
+        if not self._holds[np.asarray(rows, dtype=np.int64)].all():
+            raise NotFound("There is no such passage in this collection.")
+
+    def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
+        """See Store."""
+        owners = self.corpus_of_documents(np.array([span[0] for span in spans], dtype=np.int64))
+        if (owners < 0).any():
+            raise NotFound("There is no such document in this collection.")
+        return self._whole.texts(spans)
+
+    def field_values(self, field: str) -> Sequence[tuple[int, str]]:
+        """See Store."""
+        found = self._whole.field_values(field)
+        own = set(self._documents.tolist())
+        return [(document, value) for document, value in found if document in own]
+
+    def passage(self, id_: str) -> Passage:
+        """See Store."""
+        # looked up first: reading it would take a time that tells that it is there
+        if not self.corpus_holding_passage(id_):
+            raise no_passage(id_)
+        return self._whole.passage(id_)
+
+    def document(self, id_: str) -> Document:
+        """See Store."""
+        if not self.corpus_holding_document(id_):
+            raise no_document(id_)
+        return self._whole.document(id_)
+
+    def document_passages(self, id_: str) -> list[Passage]:
+        """See Store."""
+        return self._whole.document_passages(id_) if self.corpus_holding_document(id_) else []
+
+    def origin_of(self, id_: str) -> DocumentOrigin:
+        """See Store."""
+        if not self.corpus_holding_document(id_):
+            raise no_document(id_)
+        return self._whole.origin_of(id_)
+
+    def list_documents(
+        self, documents: IntArray, order: ListedBy, limit: int, offset: int
+    ) -> list[ListedDocument]:
+        """See Store."""
+        own = documents[self.corpus_of_documents(documents) >= 0]
+        return self._whole.list_documents(own, order, limit, offset)
+
+    def titled(self, documents: IntArray, words: str) -> IntArray:
+        """See Store."""
+        own = documents[self.corpus_of_documents(documents) >= 0]
+        return self._whole.titled(own, words)
+
+    def read_sources(
+        self, limit: int, offset: int, corpora: Collection[str] | None = None
+    ) -> ReadSources:
+        """See Store."""
+        own = self._ids if corpora is None else self._ids.intersection(corpora)
+        return self._whole.read_sources(limit, offset, own)
+
+    def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
+        """See Store."""
+        own = documents[self.corpus_of_documents(documents) >= 0]
+        return self._whole.value_counts(own, fields)
+
+    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
+        """See Store."""
+        return self._whole.metadata(self._ids.intersection(corpora))
+
+    def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
+        """See Store."""
+        return self._whole.origins(self._ids.intersection(corpora))
+
+    def close(self) -> None:
+        """See Store."""
+
+
+@dataclass(frozen=True)
+class _PermittedTokens(TokenTable):
+    """The words of some passages, `rows`; the arrays by row and document are those of all."""
+
+    rows: IntArray
+
+    def mean_length(self) -> float:
+        """Mean of `lengths` over its passages; 1 for none."""
+        return max(float(self.lengths(self.rows).sum()) / max(len(self.rows), 1), 1.0)
+
+
+def _tokens(
+    table: TokenTable, corpora: Sequence[int], documents: IntArray, rows: IntArray
+) -> TokenTable:
+    """The table without the words that only other corpora hold, which have no entry then."""
+    frequency = table.frequencies(corpora)
+    held = frequency > 0
+    values = table.values_of.take(documents).value
+    held[table.values.take(values).value] = True  # words of metadata are in no other count
+    own = {field.name: getattr(table, field.name) for field in fields_of(TokenTable)} | {
+        "vocabulary": {term: id_ for term, id_ in table.vocabulary.items() if held[id_]},
+        "passage_frequency": frequency,
+        "terms_of": Ragged.of([table.terms_of.row(corpus) for corpus in corpora]),
+        "counts_of": Ragged.of([table.counts_of.row(corpus) for corpus in corpora]),
+        "passages_of": table.passages_of[list(corpora)],
+    }
+    return _PermittedTokens(**own, rows=rows)
+
+
+def _manifest(whole: Store, corpora: Collection[str], fields: Mapping[str, Field]) -> Manifest:
+    """What the manifest would say of these corpora alone; the calibration stays."""
+    manifest, counts = whole.manifest, whole.origins(corpora)
+    return manifest.model_copy(
+        update={
+            "corpora": tuple(corpus for corpus in manifest.corpora if corpus.id in corpora),
+            "fields": dict(fields),
+            "origins": {
+                kind: origin.model_copy(
+                    update={
+                        "arguments": {},
+                        "documents": counts[kind].documents,
+                        "passages": counts[kind].passages,
+                    }
+                )
+                for kind, origin in manifest.origins.items()
+                if kind in counts
+            },
+            "sizes": {},
+            "files": {},
+            "durations": {},
+        }
+    )

@@ -1,27 +1,371 @@
 """Vectors in Chroma: one collection per corpus, ids only, cosine. The only module that knows it.
 
 Importing Chroma takes more than a second, so that waits until a store is opened or written.
+
+The vectors of all passages by row, with the digests of their texts.
+
+Chroma finds neighbours; these files give the exact vector of any passage at once, and let a later
+build, of this or another text collection, take over what has been embedded.
+
+A part of a version as a temporary folder of links, for libraries that write where they read.
+
+Chroma changes its database when it opens it, and tantivy makes a lock beside its index. So that a
+version never changes, and can be served from a read-only disk, both open a folder of their own:
+links to the files, and copies of what is written to. Folders of processes that were killed are
+removed by the next that makes one.
 """
 
+import fcntl
+import os
 import shutil
 import sqlite3
+import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
-from atlas_search.core.errors import DamagedStore, SourceError
-from atlas_search.stores.links import Linked
-from atlas_search.stores.read_only import read_only
+from atlas_search.core.errors import ConfigurationError, DamagedStore, SourceError, UnwritableFolder
+from atlas_search.core.files import CLOSED, is_full
+from atlas_search.stores.arrays import IntArray, Splice, Spliced, map_array
+from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.record_writer import read_only
+from atlas_search.stores.staging import text_digest as text_digest
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
+
+
+AT_ONCE = 512  # vectors: what is gathered stays in the cache of the processor
+FloatArray = NDArray[np.float64]
+VectorsOf = Callable[[IntArray], NDArray[np.float32]]
+"""Gives the unit vectors (n, d) of passages."""
+
+
+def cosines(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """That of each of `vectors` (n, d) and `vector`, all of unit length; equal for equal vectors.
+
+    `einsum` is faster than `@`, which leaves threads of BLAS waiting in circles, and adds up every
+    row in the same order.
+    """
+    found: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
+    return found
+
+
+class Cosines:
+    """Those of one unit `vector`: what a leg has compared is there when signals are measured.
+
+    Several threads may keep some. What `of` gives needs all of them to have ended.
+    """
+
+    def __init__(self, vector: NDArray[np.float32], vectors_of: VectorsOf):
+        self.vector = vector
+        self._vectors_of = vectors_of
+        self._kept: dict[int, FloatArray] = {}
+
+    def keep(self, first: int, found: FloatArray) -> None:
+        """Those of passages that stand together, from the row `first` on."""
+        self._kept[first] = found
+
+    def of(self, rows: IntArray) -> FloatArray:
+        """The cosine of each of the passages `rows`, ascending, from -1 to 1."""
+        found = np.empty(len(rows))
+        done = 0
+        for first in sorted(self._kept):
+            kept = self._kept[first]
+            start, end = np.searchsorted(rows, [first, first + len(kept)]).tolist()
+            self._compare(rows[done:start], found[done:start])
+            kept.take(rows[start:end] - first, out=found[start:end])
+            done = end
+        self._compare(rows[done:], found[done:])
+        return found
+
+    def _compare(self, rows: IntArray, found: FloatArray) -> None:
+        for start in range(0, len(rows), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            found[part] = cosines(self._vectors_of(rows[part]), self.vector)
+
+
+VECTORS, DIGESTS, TOKENS, SUMS = "vectors.npy", "digests.npy", "tokens.npy", "sums.npy"
+SPREAD = 2
+"""Times as many vectors that follow each other are compared sooner than some of them are copied."""
+
+
+class Embeddings:
+    """Mapped from disk: unit vectors (n, d), text digests (n, 32), the model's token counts (n),
+    and the XXH3 of each vector (n), so that one can be taken from a large file that was not read.
+    """
+
+    def __init__(
+        self,
+        vectors: NDArray[np.float32],
+        digests: NDArray[np.uint8],
+        tokens: IntArray,
+        sums: NDArray[np.uint64] | None = None,
+    ):
+        """An earlier Atlas wrote no sums."""
+        self.vectors = vectors
+        self.digests = digests
+        self.tokens = tokens
+        self.sums = sums
+
+    def is_whole(self, row: int) -> bool:
+        """Whether a vector is as it was written, by its sum; False where an earlier Atlas wrote
+        none."""
+        return self.sums is not None and _sum(self.vectors[row]) == int(self.sums[row])
+
+    @property
+    def pieces(self) -> Sequence["Embeddings"]:
+        """Those that lie in files of their own: this one."""
+        return (self,)
+
+    def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosine similarities of `vector` and those of ascending `rows`."""
+        return _similarities(self.vectors, rows, vector)
+
+    def rows_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
+        """The first row of each of these texts that there is."""
+        if not digests or not len(self.digests):
+            return {}
+        # the first eight bytes tell nearly all apart
+        begin = np.ascontiguousarray(self.digests[:, :8]).view(np.uint64)[:, 0]
+        wanted = np.array([int.from_bytes(d[:8], sys.byteorder) for d in digests], dtype=np.uint64)
+        found: dict[bytes, int] = {}
+        for row in np.flatnonzero(np.isin(begin, wanted)).tolist():
+            digest = self.digests[row].tobytes()
+            if digest in digests:
+                found.setdefault(digest, row)
+        return found
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Map the files of `folder`. Raises DamagedStore if one is missing or unreadable."""
+        try:
+            vectors, digests, tokens = (map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS))
+            sums = map_array(folder / SUMS) if (folder / SUMS).exists() else None
+            found = cls(vectors, digests, tokens, sums)
+        except (OSError, ValueError, EOFError) as error:
+            raise DamagedStore(
+                f"The vectors in {folder} cannot be read ({error}). Run `atlas store repair`."
+            ) from error
+        if not len(found.vectors) == len(found.digests) == len(found.tokens):
+            raise DamagedStore(f"The files in {folder} disagree. Run `atlas store repair`.")
+        return found
+
+    @classmethod
+    def create(cls, folder: Path, count: int, dimension: int) -> Self:
+        """New files for `count` passages, to be filled row by row."""
+        folder.mkdir(parents=True)
+        shapes = {
+            VECTORS: ("<f4", (count, dimension)),
+            DIGESTS: ("u1", (count, 32)),
+            TOKENS: ("<i4", (count,)),
+            SUMS: ("<u8", (count,)),
+        }
+        return cls(
+            *(_new_array(folder / name, kind, shape) for name, (kind, shape) in shapes.items())
+        )
+
+    def flush(self) -> None:
+        """Bring what was filled in to disk, with its sums."""
+        if self.sums is not None:
+            self.sums[:] = [_sum(vector) for vector in self.vectors]
+        for array in (self.vectors, self.digests, self.tokens, self.sums):
+            if isinstance(array, np.memmap):
+                array.flush()
+
+
+class SplicedEmbeddings:
+    """Those of a version that was not written whole, as `Embeddings`."""
+
+    def __init__(self, splice: Splice, base: Embeddings, recent: Embeddings):
+        self.pieces: Sequence[Embeddings] = (base, recent)
+        self.vectors = Spliced(splice, base.vectors, recent.vectors)
+        self.digests = Spliced(splice, base.digests, recent.digests)
+        self.tokens: IntArray = Spliced(splice, base.tokens, recent.tokens)[:]
+        self._splice = splice
+
+    def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See Embeddings."""
+        places = self._splice.at(rows)
+        found = np.empty(len(rows), dtype=np.float32)
+        is_recent = places >= self._splice.first
+        for piece, own, first in zip(
+            self.pieces, (~is_recent, is_recent), (0, self._splice.first), strict=True
+        ):
+            found[own] = _similarities(piece.vectors, places[own] - first, vector)
+        return found
+
+
+AnyEmbeddings = Embeddings | SplicedEmbeddings
+
+
+def read_embeddings(folder: Path, order: Order | None) -> AnyEmbeddings:
+    """Those in `folder`, of a version with an `order` if it was not written whole.
+
+    Raises DamagedStore.
+    """
+    base = Embeddings.read(folder)
+    if order is None:
+        return base
+    return SplicedEmbeddings(order.splice, base, Embeddings.read(folder / RECENT))
+
+
+def read_vectors(folder: Path, order: Order | None) -> NDArray[np.float32] | Spliced:
+    """The vectors alone, whatever else is damaged. Raises OSError, ValueError or EOFError."""
+    base: NDArray[np.float32] = map_array(folder / VECTORS)
+    if order is None:
+        return base
+    return Spliced(order.splice, base, map_array(folder / RECENT / VECTORS))
+
+
+def _similarities(
+    vectors: NDArray[np.float32], rows: IntArray, vector: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    first, end = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
+    if end - first > SPREAD * len(rows):
+        return cosines(vectors[rows], vector)
+    every = cosines(vectors[first:end], vector)
+    return every if len(every) == len(rows) else every[rows - first]
+
+
+def _new_array(path: Path, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """A mapped file of zeros, with its room taken: a full disk would end the process later."""
+    array = np.lib.format.open_memmap(path, "w+", np.dtype(kind), shape)
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return array
+
+
+def _sum(vector: NDArray[np.float32]) -> int:
+    return xxhash.xxh3_64_intdigest(np.ascontiguousarray(vector).data)
+
+
+PREFIX = "atlas-open-"
+
+
+class Linked:
+    """The folder of links, `folder`, until `close` or the last reference to it is gone."""
+
+    def __init__(
+        self,
+        part: Path,
+        linked: Callable[[Path], bool] = lambda _: True,
+        copies: Mapping[str, Callable[[Path, Path], object]] = MappingProxyType({}),
+    ):
+        """`linked` gets each file's path relative to `part`; `copies` are by name what copies a
+        file that is not linked to another place. Raises DamagedStore."""
+        self._part = part
+        self.folder, descriptor = _new_folder()
+        self._finalizer = weakref.finalize(self, _release, self.folder, descriptor)
+        try:
+            self._names = [name for name in _files(part) if linked(name)]
+            for name in self._names:
+                self._add(name)
+            for copied, copy in copies.items():
+                copy(part / copied, self.folder / copied)
+        except (OSError, sqlite3.Error) as error:
+            self.close()
+            raise _explained(error, part) from error
+
+    def _add(self, name: Path) -> None:
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to((self._part / name).absolute())
+
+    def require_files(self) -> None:
+        """Raise DamagedStore if a linked file is gone: Chroma would put an empty one there."""
+        for name in self._names:
+            if not (self.folder / name).exists():
+                raise DamagedStore(
+                    f"{self._part / name} is gone. Bring the folder back, or run "
+                    "`atlas store repair`."
+                )
+
+    def close(self) -> None:
+        """Remove the folder; what it linked to stays."""
+        self._finalizer()
+
+
+def link_or_copy(path: Path, target: Path) -> None:
+    """Give a file a second name."""
+    try:
+        os.link(path, target)
+    except OSError:  # not every disk knows links
+        shutil.copyfile(path, target)
+
+
+def _files(part: Path) -> list[Path]:
+    return sorted(
+        Path(folder, name).relative_to(part)
+        for folder, _, names in os.walk(part, followlinks=True)
+        for name in names
+        if not name.startswith(".")
+    )
+
+
+def _new_folder() -> tuple[Path, int]:
+    """A new folder with a lock that lasts as long as this process, and the lock's descriptor."""
+    try:
+        root = Path(tempfile.gettempdir())
+        _remove_abandoned(root)
+        while True:
+            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
+            # until it is locked, another process may take it for an abandoned one
+            try:
+                descriptor = os.open(folder, os.O_RDONLY)
+            except FileNotFoundError:
+                continue
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            if folder.exists():
+                return folder, descriptor
+            os.close(descriptor)
+    except OSError as error:
+        raise _explained(error, Path()) from error
+
+
+def _remove_abandoned(root: Path) -> None:
+    for folder in root.glob(f"{PREFIX}*"):
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            continue  # another user's, or gone
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue  # in use
+        finally:
+            os.close(descriptor)
+
+
+def _explained(error: OSError | sqlite3.Error, part: Path) -> ConfigurationError:
+    """What is missing was a file of the part; else the temporary folder cannot be written."""
+    is_closed = isinstance(error, OSError) and error.errno in CLOSED
+    if is_full(error) or is_closed or not part.name:
+        return UnwritableFolder(
+            f"A store is opened through a temporary folder, which cannot be written "
+            f"({getattr(error, 'strerror', None) or error}). Make room in the folder for temporary "
+            "files, or set TMPDIR to one with room: some MB, and to verify or repair a store of a "
+            "million passages 200 MB."
+        )
+    return DamagedStore(f"{part} cannot be read ({error}). Run `atlas store repair`.")
+
+
+def _release(folder: Path, descriptor: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(descriptor)
+
 
 Progress = Callable[[int], None]
 _OPENING = threading.RLock()  # Chroma counts the clients of a folder without a lock
@@ -323,3 +667,37 @@ class Vectors:
     def close(self) -> None:
         """Release the files."""
         self._opened.close()
+
+
+DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
+SAMPLE = 100  # passages used as questions, spread over the corpus
+NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
+
+
+def index_recall(
+    index: Vectors, corpus: str, rows: Mapping[str, int], vectors: NDArray[np.float32]
+) -> float:
+    """The mean share of the nearest passages of a corpus that its index finds, from 0 to 1.
+
+    `vectors` (n, d) are those of the corpus, `rows` says which is that of each passage id. The
+    index may hold others, which are gone.
+    """
+    random = np.random.default_rng(0)
+    depth = min(DEPTH, len(vectors))
+    gone = index.count(corpus) - len(vectors)
+    found = []
+    for at in sample(len(vectors)):
+        noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
+        query = vectors[at] + NOISE * noise / np.linalg.norm(noise)
+        query = (query / np.linalg.norm(query)).astype(np.float32)
+        exact = np.einsum("ij,j->i", vectors, query)
+        floor = np.partition(exact, -depth)[-depth]
+        asked = depth + 2 * depth * gone // max(len(vectors), 1)
+        hits = [id_ for id_ in index.nearest(corpus, query, asked).ids if id_ in rows][:depth]
+        found.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
+    return float(np.mean(found)) if found else 1.0
+
+
+def sample(count: int) -> list[int]:
+    """At most SAMPLE numbers from 0 to `count` - 1, evenly spread."""
+    return sorted({int(at) for at in np.linspace(0, count - 1, min(SAMPLE, count))})

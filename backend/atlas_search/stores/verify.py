@@ -1,7 +1,7 @@
 """Checking every part of a version against its manifest, and the parts against each other."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,30 +13,79 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, distinct, words
-from atlas_search.stores.digests import check_files, files_of, without_digest
-from atlas_search.stores.embeddings import AnyEmbeddings, read_embeddings, text_digest
-from atlas_search.stores.index_recall import DEPTH, index_recall, sample
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.embedded import read_ids
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import FILE_NAME, Manifest
-from atlas_search.stores.order import Order
-from atlas_search.stores.passage_ids import read_ids
+from atlas_search.stores.order import Counts, Order
+from atlas_search.stores.record_files import BY_ROW, RecordFiles
 from atlas_search.stores.records import Records
-from atlas_search.stores.recovered_order import keys_of, recovered_order
-from atlas_search.stores.tokens import TokenTable
-from atlas_search.stores.vectors import Vectors
+from atlas_search.stores.staging import text_digest
+from atlas_search.stores.terms import TokenTable
+from atlas_search.stores.vectors import (
+    DEPTH,
+    AnyEmbeddings,
+    Vectors,
+    index_recall,
+    read_embeddings,
+    sample,
+)
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,
     IDS,
     KEYWORDS,
     ORDER,
+    RECENT_RECORDS,
     RECORDS,
     TOKENS,
     WORDS,
+    check_files,
+    files_of,
     in_use,
+    without_digest,
 )
-from atlas_search.stores.word_writer import WordWriter
-from atlas_search.stores.words import WordTable, no_words
+from atlas_search.stores.words import WordTable, WordWriter, no_words
+
+
+class FoundKeys(NamedTuple):
+    """The key of every passage and document, in order."""
+
+    rows: IntArray
+    documents: IntArray
+
+
+def keys_of(version: Path) -> FoundKeys:
+    """Those of the documents of a version, which are sorted by corpus and id."""
+    recent = version / RECENT_RECORDS
+    with closing(RecordFiles(version / RECORDS, recent if recent.exists() else None)) as files:
+        keys = files.rows(
+            "SELECT document, corpus, id FROM {documents} d",
+            outer="SELECT document FROM {} ORDER BY corpus, id",
+        )
+        documents = np.array([key for (key,) in keys], dtype=np.int64)
+        rows = files.rows("SELECT row, document FROM {passages} p", outer=BY_ROW)
+        pairs = np.array(list(map(tuple, rows)), dtype=np.int64).reshape(-1, 2)
+    place = np.full(int(documents.max(initial=-1)) + 1, -1)
+    place[documents] = np.arange(len(documents))
+    return FoundKeys(pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents)
+
+
+def recovered_order(version: Path) -> Order:
+    """What the order of a version must be. What is gone from the base is not known.
+
+    Raises DamagedStore if the words are damaged too, both those of passages and of documents.
+    """
+    rows, documents = keys_of(version)
+    try:
+        tokens = TokenTable.read(version / TOKENS)
+        base = tokens.passages, tokens.documents
+    except DamagedStore:
+        words = WordTable.read(version / WORDS)
+        base = len(words.firsts), words.documents
+    following = int(rows.max(initial=-1)) + 1, int(documents.max(initial=-1)) + 1
+    return Order(rows, documents, Counts(*following, *base), {})
+
 
 LEAST_RECALL = 0.95
 WORSE = 0.01  # most by which an index that searches ask may find less than when it was measured

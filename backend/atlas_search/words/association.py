@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 
 FloatArray = NDArray[np.floating[Any]]
 

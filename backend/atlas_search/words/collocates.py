@@ -3,7 +3,7 @@
 import numpy as np
 
 from atlas_search.core.errors import InvalidQuery
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from atlas_search.words.association import log_dice, log_likelihood
 from atlas_search.words.hits import BoolArray, near_places
 from atlas_search.words.query import parse

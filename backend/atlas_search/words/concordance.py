@@ -6,7 +6,7 @@ from zlib import crc32
 import numpy as np
 
 from atlas_search.core.domain import Passage
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.groups import of_point
 from atlas_search.words.hits import Hits

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atlas_search.stores.document_days import DATE, DocumentDays
-from atlas_search.stores.ragged import sorted_unique
+from atlas_search.stores.arrays import IntArray, sorted_unique
+from atlas_search.stores.filters import DATE, DocumentDays
 from atlas_search.stores.store import Store
-from atlas_search.stores.tokens import IntArray
 from atlas_search.words.request import ALL, CORPUS, DECADE, YEAR, Point
 
 UNKNOWN = 0

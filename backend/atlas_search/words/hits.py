@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.stop import Stop
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.query import Near, Node, Words
 from atlas_search.words.slots import AnyWord, Comparison, forms_of, slots

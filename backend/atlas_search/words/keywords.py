@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atlas_search.core.errors import RequestError
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from atlas_search.words.association import keyness, log_ratio
 from atlas_search.words.hits import BoolArray
 from atlas_search.words.reach import reach_of_corpora

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 
 Key = Callable[[IntArray], IntArray]
 """The values of some items, by their index: the lower comes first."""

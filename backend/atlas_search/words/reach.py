@@ -8,10 +8,9 @@ import numpy as np
 
 from atlas_search.core.stop import Stop
 from atlas_search.search.query import phrases
+from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.filters import PASSAGE_FIELDS
-from atlas_search.stores.ragged import sorted_unique
 from atlas_search.stores.store import Store
-from atlas_search.stores.tokens import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, Hits
 from atlas_search.words.request import Where

@@ -9,7 +9,7 @@ import numpy as np
 
 from atlas_search.language.languages import DEFAULT_LANGUAGE, MARKS, as_written, fold, language_of
 from atlas_search.language.text import term_of, word_spans
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable, find
 
 Form = Literal["surface", "stem"]

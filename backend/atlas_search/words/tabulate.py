@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from atlas_search.words.counts import Cell, Counts
 from atlas_search.words.groups import UNKNOWN, Groups, groups
 from atlas_search.words.request import CORPUS, DECADE, YEAR, CountsRequest

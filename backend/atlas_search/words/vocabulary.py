@@ -7,7 +7,7 @@ import numpy as np
 
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import is_function_word
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray
 from atlas_search.words.request import Where

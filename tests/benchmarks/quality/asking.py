@@ -10,7 +10,7 @@ from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.flow import search
 from atlas_search.search.run import SearchRun
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from tests.benchmarks.quality.collection import Collection, record_id
 from tests.benchmarks.quality.runs import RUNS
 from tests.benchmarks.quality.scopes import Scope, Section, check_inside, found, scopes

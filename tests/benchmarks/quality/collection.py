@@ -15,8 +15,8 @@ from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.terms import EmbedderWithTerms, term_model
 from atlas_search.search.searcher import Searcher
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.store import Store
-from atlas_search.stores.tokens import IntArray
 from tests.benchmarks.quality.embedder import RememberedQuestions
 from tests.benchmarks.quality.records import AS_RECORDED, GroupReader
 from tests.benchmarks.quality.sets import TestSet

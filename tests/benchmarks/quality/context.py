@@ -26,8 +26,7 @@ from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.search.query import parse_query
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.signals.measure import SignalTable, measure
-from atlas_search.stores.token_writer import TokenWriter
-from atlas_search.stores.tokens import FloatArray, TokenTable
+from atlas_search.stores.terms import FloatArray, TokenTable, TokenWriter
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
 from tests.benchmarks.quality.tune import CUT, Asked, mean_ndcg
 

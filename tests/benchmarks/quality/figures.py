@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 from tests.benchmarks.quality.asking import Rankings
 from tests.benchmarks.quality.measures import MAIN, Values, measured
 from tests.benchmarks.quality.runs import DEFAULT

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from ir_measures import RR, R, evaluator, nDCG
 
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 from tests.benchmarks.quality.asking import Rankings
 
 MEASURES = (nDCG @ 10, R @ 10, R @ 100, RR @ 10)

@@ -8,7 +8,7 @@ from atlas_search.core.domain import Leg
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import rerank
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 
 Run = Callable[[Candidates], IntArray]
 """Rows, best first."""

@@ -13,7 +13,7 @@ from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.conditions import Filter
 from atlas_search.search.request import SearchRequest
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
 from tests.benchmarks.quality.collection import Collection
 from tests.benchmarks.quality.sets import TestSet
 

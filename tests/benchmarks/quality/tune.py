@@ -24,7 +24,7 @@ from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals.measure import SignalTable
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.scopes import scopes

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 from tests.benchmarks.quality.statistics import CONFIDENCE, RESAMPLES, SEED, Estimate
 
 Flags = NDArray[np.bool_]

@@ -33,10 +33,9 @@ from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
 from atlas_search.language.text import TextSpan, words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers.titles import title_from
-from atlas_search.stores.embeddings import text_digest
 from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin
 from atlas_search.stores.record_writer import PassageRow, SourceRow
-from atlas_search.stores.staging import StagedDocument, StagedPassage, Staging
+from atlas_search.stores.staging import StagedDocument, StagedPassage, Staging, text_digest
 from atlas_search.stores.versions import (
     STAGING,
     go_live,

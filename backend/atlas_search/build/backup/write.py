@@ -14,9 +14,9 @@ from atlas_search.build.live_version import Live
 from atlas_search.core.domain import Document, Passage
 from atlas_search.core.errors import DamagedStore
 from atlas_search.core.ids import __version__, moment
-from atlas_search.stores.embeddings import AnyEmbeddings
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import Provenance
+from atlas_search.stores.vectors import AnyEmbeddings
 from atlas_search.stores.versions import in_use
 
 BATCH = 4096  # vectors written at once

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from atlas_search.build.prepare import Prepared, Remark, VectoredDocument, characters_of
-from atlas_search.stores.staged import KeptDocument, StagedDocument
+from atlas_search.stores.staging import KeptDocument, StagedDocument
 
 if TYPE_CHECKING:  # every process that reads would wait for it
     from atlas_search.core.settings import Settings

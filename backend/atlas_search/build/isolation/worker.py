@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from atlas_search.build.isolation.limits import End, Limits, TooLong, measured
 from atlas_search.build.prepare import Preparation, Prepared, Unreadable, prepare, size_of
 from atlas_search.build.source_file import SourceFile
-from atlas_search.stores.staged import StagedDocument
+from atlas_search.stores.staging import StagedDocument
 
 READY, UNFIT, SOME, SPANS, END, LAST = b"r", b"u", b"s", b"t", b"e", b"l"
 """The first byte of a message to the build: what kind it is. LAST is the END before its own."""

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from atlas_search.core.errors import RequestError
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 Rating = str | float
 Weights = Literal["none", "linear", "quadratic"]

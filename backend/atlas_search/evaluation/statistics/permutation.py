@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 
 from atlas_search.evaluation.statistics.interval import SEED
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 DRAWS = 50_000
 """Choices of signs drawn where there are too many to go through: no p value is below 1 / DRAWS."""

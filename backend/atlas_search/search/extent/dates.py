@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from atlas_search.language.dates import OPEN_END, OPEN_START
-from atlas_search.stores.document_days import DocumentDays
-from atlas_search.stores.tokens import IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.filters import DocumentDays
 
 _START, _END = np.datetime64(OPEN_START), np.datetime64(OPEN_END)
 

@@ -28,7 +28,7 @@ from atlas_search.providers.http import (
     wait_as_asked,
 )
 from atlas_search.search.rerankers.second_stage import Relevance
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 if TYPE_CHECKING:
     from httpx2 import URL, Response

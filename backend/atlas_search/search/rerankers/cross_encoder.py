@@ -11,7 +11,7 @@ from atlas_search.core.errors import MissingModel, RerankerUnavailable
 from atlas_search.providers.cross_encoder import find_cross_encoder, load_cross_encoder
 from atlas_search.providers.embedding import Device
 from atlas_search.search.rerankers.second_stage import Relevance
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

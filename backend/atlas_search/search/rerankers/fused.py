@@ -7,7 +7,7 @@ import numpy as np
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates, min_max
 from atlas_search.search.signals.measure import SignalTable
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 SIGNALS = ("semantic", "bm25", "phrase", "proximity", "neighbours")
 FUSED_WEIGHTS: Mapping[str, float] = {

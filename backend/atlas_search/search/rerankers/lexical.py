@@ -5,7 +5,7 @@ import numpy as np
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.signals.measure import SignalTable
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 
 def lexical(table: SignalTable, target: Target) -> FloatArray:

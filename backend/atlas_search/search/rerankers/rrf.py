@@ -5,7 +5,8 @@ import numpy as np
 from atlas_search.core.domain import Leg
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray
 
 
 def rrf(candidates: Candidates, target: Target) -> FloatArray:

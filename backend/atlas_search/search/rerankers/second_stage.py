@@ -14,7 +14,8 @@ from atlas_search.core.errors import RerankerUnavailable
 from atlas_search.core.stop import Stop
 from atlas_search.search.candidates import min_max
 from atlas_search.search.rerank import Ranking
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray
 
 _LEAST = 1e-12  # a service may give 0 or 1, which have no odds
 

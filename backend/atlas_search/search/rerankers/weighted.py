@@ -2,7 +2,7 @@
 
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates, min_max
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 
 def weigh(candidates: Candidates, target: Target) -> FloatArray:

@@ -1,7 +1,8 @@
 """BM25 on one scale for every question and corpus."""
 
 from atlas_search.search.signals.occurrences import Terms
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray
 
 K1 = 0.9
 B = 0.75

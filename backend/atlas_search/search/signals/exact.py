@@ -4,7 +4,8 @@ import numpy as np
 
 from atlas_search.search.query import Query
 from atlas_search.search.signals.occurrences import Occurrences
-from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray, TokenTable
 
 
 def exact(query: Query, hits: Occurrences, rows: IntArray, table: TokenTable) -> FloatArray:

@@ -1,7 +1,7 @@
 """How often the passage uses the question's terms."""
 
 from atlas_search.search.signals.occurrences import Occurrences
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 
 def frequency(hits: Occurrences) -> FloatArray:

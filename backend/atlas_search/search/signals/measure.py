@@ -15,8 +15,9 @@ from atlas_search.search.signals.occurrences import locate, weigh
 from atlas_search.search.signals.phrase import phrase, quoted
 from atlas_search.search.signals.proximity import proximity
 from atlas_search.search.signals.title import titled
-from atlas_search.stores.cosines import Cosines
-from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable, runs
+from atlas_search.stores.arrays import IntArray, runs
+from atlas_search.stores.terms import FloatArray, TokenTable
+from atlas_search.stores.vectors import Cosines
 
 
 @dataclass(frozen=True)

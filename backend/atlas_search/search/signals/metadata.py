@@ -3,7 +3,8 @@
 import numpy as np
 
 from atlas_search.search.signals.occurrences import Terms
-from atlas_search.stores.tokens import IntArray, TokenTable, sorted_unique
+from atlas_search.stores.arrays import IntArray, sorted_unique
+from atlas_search.stores.terms import TokenTable
 
 
 def metadata_matches(terms: Terms, documents: IntArray, table: TokenTable) -> IntArray:

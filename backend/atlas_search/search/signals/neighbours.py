@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.stores.tokens import FloatArray, IntArray
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.terms import FloatArray
 
 
 class Around(NamedTuple):

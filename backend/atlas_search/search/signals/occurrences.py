@@ -8,8 +8,8 @@ import numpy as np
 
 from atlas_search.search.query import Query
 from atlas_search.search.signals.neighbours import Around
-from atlas_search.stores.ragged import AT_ONCE
-from atlas_search.stores.tokens import FloatArray, IntArray, Ragged, TokenTable, runs
+from atlas_search.stores.arrays import AT_ONCE, IntArray, Ragged, runs
+from atlas_search.stores.terms import FloatArray, TokenTable
 
 _NONE = np.empty(0, dtype=np.int64)
 

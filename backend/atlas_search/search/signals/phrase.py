@@ -4,7 +4,8 @@ import numpy as np
 
 from atlas_search.search.query import Query
 from atlas_search.search.signals.occurrences import Occurrences, Terms
-from atlas_search.stores.tokens import FloatArray, IntArray, TokenTable, sorted_unique
+from atlas_search.stores.arrays import IntArray, sorted_unique
+from atlas_search.stores.terms import FloatArray, TokenTable
 
 
 def phrase(hits: Occurrences, terms: Terms, query: Query) -> FloatArray:

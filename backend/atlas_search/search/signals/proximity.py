@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.search.signals.occurrences import Occurrences, Terms
-from atlas_search.stores.tokens import FloatArray
+from atlas_search.stores.terms import FloatArray
 
 WINDOW = 32
 """Words; about two sentences."""

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.search.signals.occurrences import Terms
-from atlas_search.stores.tokens import IntArray, Ragged
+from atlas_search.stores.arrays import IntArray, Ragged
 
 
 def titled(terms: Terms, documents: IntArray, titles: Ragged) -> NDArray[np.bool_]:

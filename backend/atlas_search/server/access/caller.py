@@ -8,8 +8,8 @@ from flask import g
 
 from atlas_search.core.errors import ConfigurationError, NotAllowed, UnknownCaller
 from atlas_search.core.settings import Settings
+from atlas_search.server.access.keys import ApiKey, KeyRing
 from atlas_search.server.access.rules import Right
-from atlas_search.stores.api_keys import ApiKey, KeyRing
 
 ADMINISTRATOR = "administrator"  # owns no key's answers: a key begins with eight digits
 SCHEME = "bearer"

@@ -11,8 +11,8 @@ from cachetools import LRUCache
 from atlas_search.core.errors import TooManyQuestions
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Caller
+from atlas_search.server.access.keys import Limits
 from atlas_search.server.access.spending import Spending
-from atlas_search.stores.api_keys import Limits
 
 MINUTE = 60.0
 STREAM_SECONDS = 5.0  # after which a place may be free again

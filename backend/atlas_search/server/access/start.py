@@ -7,8 +7,8 @@ from pathlib import Path
 
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
+from atlas_search.server.access.keys import read_keys
 from atlas_search.server.access.listening import check_listening
-from atlas_search.stores.api_keys import read_keys
 
 
 def check_start(settings: Settings) -> None:

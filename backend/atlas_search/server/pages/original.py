@@ -19,7 +19,7 @@ from atlas_search.core.errors import NotFound
 from atlas_search.core.files import open_below
 from atlas_search.core.settings import Settings
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.record_rows import DocumentOrigin
+from atlas_search.stores.record_files import DocumentOrigin
 
 Check = Callable[[], None]
 """Raises where nobody waits any more."""
