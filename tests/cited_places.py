@@ -8,9 +8,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, ClassVar
 
-from atlas_search.build.build import BuildOptions, build
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import by_folder
+from atlas_search.building.chunking import chunking
+from atlas_search.building.flow import BuildOptions, build
+from atlas_search.building.sources import by_folder
 from atlas_search.core.domain import Segment
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder

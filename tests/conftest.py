@@ -16,11 +16,11 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, settings
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import by_mapping
-from atlas_search.build.document_ids import FoundDocument, place
-from atlas_search.build.prepare import Preparation, prepare
+from atlas_search.building.chunking import chunking
+from atlas_search.building.document_ids import FoundDocument, place
+from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.prepare import Preparation, prepare
+from atlas_search.building.sources import by_mapping
 from atlas_search.core.domain import Document
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL

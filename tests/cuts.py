@@ -2,7 +2,7 @@
 
 import re
 
-from atlas_search.build.chunking import Splitter, chunking, passage_spans
+from atlas_search.building.chunking import Splitter, chunking, passage_spans
 from atlas_search.core.domain import Document, Segment
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from atlas_search.core.settings import Settings
 from atlas_search.services import Services, open_services
 from atlas_search.stores.manifest import FILE_NAME

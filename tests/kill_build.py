@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import atlas_search.build.vectorise
-from atlas_search.build import change
-from atlas_search.build.build import BuildOptions, build
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import by_folder
+import atlas_search.building.vectorise
+from atlas_search.building import change
+from atlas_search.building.chunking import chunking
+from atlas_search.building.flow import BuildOptions, build
+from atlas_search.building.sources import by_folder
 from atlas_search.readers import Read
 from atlas_search.readers.txt import TxtReader
 from atlas_search.stores.staging import text_digest
@@ -35,7 +35,7 @@ FINISH_SECONDS = 60.0
 
 _PROCESSES = get_context("forkserver")
 _PROCESSES.set_forkserver_preload(
-    ["chromadb", "pytest", "atlas_search.build.build", "atlas_search.readers.txt"]
+    ["chromadb", "pytest", "atlas_search.building.flow", "atlas_search.readers.txt"]
 )
 _CHANGES = {"os.mkdir", "os.rename", "os.remove", "sqlite3.connect"}
 

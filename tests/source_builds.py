@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.chunking import Chunking, chunking
-from atlas_search.build.corpora import Sources, by_folder
+from atlas_search.building.chunking import Chunking, chunking
+from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.sources import Sources, by_folder
 from atlas_search.cli.source_types import locate_chroma
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import SourceError

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from atlas_search.build.corpora import Sources, by_mapping
+from atlas_search.building.sources import Sources, by_mapping
 from tests.tiny import write_sources
 
 TXT = frozenset({".txt", ".md"})

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from atlas_search.build.chunking import Chunking, Splitter, Unit, chunking, passage_spans, positions
-from atlas_search.build.chunking.options import LIMITS
+from atlas_search.building.chunking import (
+    LIMITS,
+    Chunking,
+    Splitter,
+    Unit,
+    chunking,
+    passage_spans,
+    positions,
+)
 from atlas_search.core.domain import Document, Segment
 from atlas_search.language.text import TextSpan
 from tests.cuts import document, pieces, token_spans

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from atlas_search.core.errors import SourceError
 from atlas_search.core.targets import Target
 from atlas_search.search.find_candidates import find_candidates

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from atlas_search.answer.quotes.likelihood import LIKELY, Signs
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding.local import LocalEmbedder
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import by_folder
+from atlas_search.building.chunking import chunking
+from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.sources import by_folder
 from atlas_search.cli.build_report import write_readable
 from atlas_search.core.errors import ConfigurationError, DamagedStore, SourceError
 from atlas_search.core.settings import load_settings
@@ -141,7 +141,7 @@ def test_a_build_that_fails_leaves_the_live_version_alone(
     def broken(*_: object) -> int:
         raise OSError("disk full")
 
-    monkeypatch.setattr("atlas_search.build.version.write_index", broken)
+    monkeypatch.setattr("atlas_search.building.version.write_index", broken)
     with pytest.raises(OSError, match="disk full"):
         build_from(source, tmp_path / "c", embedder)
     assert Manifest.read(tmp_path / "c") == live
@@ -157,7 +157,7 @@ def test_a_build_that_is_interrupted_leaves_no_half_version(
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("atlas_search.build.version.write_index", interrupted)
+    monkeypatch.setattr("atlas_search.building.version.write_index", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build_from(source, tmp_path / "c", embedder)
     assert not list((tmp_path / "c").glob(".*.partial"))

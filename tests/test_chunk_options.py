@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from atlas_search.build.chunking import Chunking, Splitter, Unit, chunking, passage_spans
+from atlas_search.building.chunking import Chunking, Splitter, Unit, chunking, passage_spans
 from atlas_search.core.errors import SourceError
 from tests.cuts import document
 

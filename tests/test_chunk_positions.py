@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.build.chunking import Position, chunking, passage_spans, positions
+from atlas_search.building.chunking import Position, chunking, passage_spans, positions
 from atlas_search.core.domain import Located, Segment
 from atlas_search.language.text import TextSpan
 from tests.cuts import document

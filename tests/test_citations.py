@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from atlas_search.answer.check.citations import verify
-from atlas_search.build.chunking import Chunking, passage_spans
+from atlas_search.building.chunking import Chunking, passage_spans
 from atlas_search.core.domain import Document
 from atlas_search.language.text import sentences
 from tests.citing import GIVEN, MARKER, TEXT, check, passage, quotes

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.corpora import Rule, by_folder, by_rule, check_id, label_of
+from atlas_search.building.sources import Rule, by_folder, by_rule, label_of
 from atlas_search.core.errors import SourceError
+from atlas_search.core.ids import check_id
 from tests.hash_embedder import HashEmbedder
 from tests.source_trees import TXT, corpus_of, mapped, one_corpus, stems, tree
 from tests.tiny import READERS, build_tiny, document_ids, write_sources

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import by_mapping, in_language
-from atlas_search.build.prepare import Preparation, prepare
+from atlas_search.building.chunking import chunking
+from atlas_search.building.prepare import Preparation, prepare
+from atlas_search.building.sources import by_mapping, in_language
 from atlas_search.core.errors import SourceError
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.staging import StagedDocument

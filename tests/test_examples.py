@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from tests.places import ROOT
 
 NOTEBOOK = ROOT / "docs" / "why-this-rank.ipynb"

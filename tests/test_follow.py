@@ -16,7 +16,7 @@ import pytest
 from flask.testing import FlaskClient
 from numpy.typing import NDArray
 
-from atlas_search.build.maintain import repair
+from atlas_search.building.maintain import repair
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.server.app import create_app

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.maintain import repair
+from atlas_search.building.maintain import repair
 from atlas_search.cli.main import main
 from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.files import writing_anywhere

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.build.chunking import chunking, is_title, passage_spans, positions
+from atlas_search.building.chunking import chunking, is_title, passage_spans, positions
 from atlas_search.core.domain import Document, Segment
 
 

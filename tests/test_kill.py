@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.build.file_digests import KEPT
-from atlas_search.build.isolation.pool import FILES_AHEAD
+from atlas_search.building.sources import KEPT
+from atlas_search.building.workers import FILES_AHEAD
 from atlas_search.core.errors import MissingStore, SourceError
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
@@ -392,7 +392,7 @@ class Interrupted(HashEmbedder):
 def test_the_work_of_a_killed_build_outlives_a_build_of_other_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("atlas_search.build.vectorise.COMMIT_EVERY", BATCH)
+    monkeypatch.setattr("atlas_search.building.vectorise.COMMIT_EVERY", BATCH)
     texts = {f"farm/{number}.txt": f"Sheep number {number}." for number in range(50)}
     source = write_sources(tmp_path / "texts", texts)
     other = write_sources(tmp_path / "lines", {"town/a.jsonl": json_lines({"one": "Trade."})})

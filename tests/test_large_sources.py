@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from atlas_search.build.chunking import chunking
+from atlas_search.building.chunking import chunking
 from tests.broken_files import WRAPS
 from tests.source_builds import build_from, sources_of, stored
 from tests.source_files import write_files

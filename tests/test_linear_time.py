@@ -8,8 +8,7 @@ from lxml import etree
 
 from atlas_search.answer.conflicts.statements import read
 from atlas_search.answer.quotes.likelihood import names_missing
-from atlas_search.build.chunking import chunking, passage_spans
-from atlas_search.build.chunking.boundaries import line_starts
+from atlas_search.building.chunking import chunking, line_starts, passage_spans
 from atlas_search.core.domain import Document, Segment
 from atlas_search.language.english import quantities
 from atlas_search.language.text import TextSpan, sentences, words

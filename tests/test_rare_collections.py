@@ -3,7 +3,7 @@
 import gc
 import threading
 
-from atlas_search.build.rare_collections import rare_collections
+from atlas_search.building.sources import rare_collections
 
 
 def test_threads_that_are_inside_at_once_leave_it_as_it_was() -> None:

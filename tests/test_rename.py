@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import by_folder
-from atlas_search.build.prepare import VERSION, Preparation, prepare
+from atlas_search.building.chunking import chunking
+from atlas_search.building.prepare import VERSION, Preparation, prepare
+from atlas_search.building.sources import by_folder
 from atlas_search.core.domain import Document
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.stores.staging import StagedDocument

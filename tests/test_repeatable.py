@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flask.testing import FlaskClient
 
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from tests.places import ROOT
 
 QUESTIONS = ("rights of a person on arrest", "Compare privacy in Britain with New Zealand")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.chunking import chunking, passage_spans
+from atlas_search.building.chunking import chunking, passage_spans
 from atlas_search.readers import Draft
 from atlas_search.readers.html.read import HtmlReader
 from tests.cuts import document

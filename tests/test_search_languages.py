@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from atlas_search.build.corpora import by_mapping
+from atlas_search.building.sources import by_mapping
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.flow import search

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.corpora import Rule, Sources, by_folder, by_rule
-from atlas_search.build.locate import find_sources
-from atlas_search.build.walk import LEADS_OUT
+from atlas_search.building.sources import LEADS_OUT, Rule, Sources, by_folder, by_rule, find_sources
 from atlas_search.core.errors import SourceError
 from atlas_search.readers.txt import TxtReader
 from tests.source_builds import chroma_sources, reader_of, write_good

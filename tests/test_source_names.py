@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build import file_digests
-from atlas_search.build.corpora import Rule, by_folder, by_rule
+from atlas_search.building import sources as file_digests
+from atlas_search.building.sources import Rule, by_folder, by_rule
 from atlas_search.core.errors import SourceError
 from tests.source_builds import (
     SUFFIXES,

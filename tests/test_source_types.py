@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.build import BuildReport
-from atlas_search.build.chunking import chunking
+from atlas_search.building.chunking import chunking
+from atlas_search.building.flow import BuildReport
 from atlas_search.cli.source_types import COMMANDS
 from atlas_search.core.domain import MetadataValue
 from atlas_search.language.text import content_words, words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.build.chunking import Splitter, chunking, passage_spans, positions
+from atlas_search.building.chunking import Splitter, chunking, passage_spans, positions
 from atlas_search.core.domain import Segment
 from atlas_search.language.text import TextSpan, sentences
 from tests.cuts import document, pieces, token_spans

@@ -11,8 +11,8 @@ import chromadb
 import numpy as np
 import pytest
 
-from atlas_search.build.build import BuildReport
-from atlas_search.build.chunking.headings import heading_spans
+from atlas_search.building.chunking import heading_spans
+from atlas_search.building.flow import BuildReport
 from atlas_search.core.errors import (
     ClosedStore,
     DamagedStore,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.corpora import by_mapping
+from atlas_search.building.sources import by_mapping
 from atlas_search.core.errors import RequestError
 from atlas_search.providers.embedding.local import LocalEmbedder
 from atlas_search.services import Services

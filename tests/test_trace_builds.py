@@ -14,8 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.build import BuildOptions, BuildReport
-from atlas_search.build.trace import tell_build
+from atlas_search.building.flow import BuildOptions, BuildReport, tell_build
 from atlas_search.core.errors import SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
@@ -141,7 +140,7 @@ def test_a_build_does_not_wait_for_who_takes_its_trace(tmp_path: Path, endpoint:
 
 
 def test_a_build_without_an_endpoint_needs_no_tracing() -> None:
-    program = "import sys, atlas_search.build.trace; print('opentelemetry.sdk' in sys.modules)"
+    program = "import sys, atlas_search.building.flow; print('opentelemetry.sdk' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import Sources, by_folder
-from atlas_search.build.isolation.limits import Limits
+from atlas_search.building.chunking import chunking
+from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.sources import Sources, by_folder
+from atlas_search.building.workers import Limits
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.csv import CsvReader

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from atlas_search.answer.answer import Answer
     from atlas_search.asking import Where
     from atlas_search.atlas import Atlas
-    from atlas_search.build.build import BuildReport
+    from atlas_search.building.flow import BuildReport
     from atlas_search.core import errors
     from atlas_search.core.stop import Stop
     from atlas_search.search.result import SearchResult
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Answer": "atlas_search.answer.answer",
     "Atlas": "atlas_search.atlas",
-    "BuildReport": "atlas_search.build.build",
+    "BuildReport": "atlas_search.building.flow",
     "SearchResult": "atlas_search.search.result",
     "Stop": "atlas_search.core.stop",
     "Where": "atlas_search.asking",

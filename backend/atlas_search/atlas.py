@@ -22,14 +22,12 @@ from atlas_search.asking import (
     search_request,
     within,
 )
-from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.chunking import Chunking
-from atlas_search.build.chunking import chunking as default_chunking
-from atlas_search.build.corpora import Sources
-from atlas_search.build.isolation.limits import limits_from
-from atlas_search.build.locate import find_sources
-from atlas_search.build.trace import trace_build
-from atlas_search.build.version import Progress
+from atlas_search.building.chunking import Chunking
+from atlas_search.building.chunking import chunking as default_chunking
+from atlas_search.building.flow import BuildOptions, BuildReport, build, trace_build
+from atlas_search.building.sources import Sources, find_sources
+from atlas_search.building.version import Progress
+from atlas_search.building.workers import limits_from
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.backup.write import export_collection
+from atlas_search.building.backup import export_collection
 from tests.backup.exports import LETTERS, copied
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, silent, write_sources

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from atlas_search.build.backup.load import Imported, import_collection
+from atlas_search.building.backup import Imported, import_collection
 from atlas_search.providers.embedding import Embedder
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import silent

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atlas_search.build.backup.load import import_collection
-from atlas_search.build.backup.write import export_collection
-from atlas_search.build.build import BuildOptions, build
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import by_folder
+from atlas_search.building.backup import export_collection, import_collection
+from atlas_search.building.chunking import chunking
+from atlas_search.building.flow import BuildOptions, build
+from atlas_search.building.sources import by_folder
 from atlas_search.core.domain import Segment
 from atlas_search.readers import Draft
 from tests.backup.exports import taken_in

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.backup import form
+from atlas_search.building import backup_form as form
 from atlas_search.cli.main import main
 from tests.hash_embedder import HashEmbedder
 from tests.test_docs import names_in, table

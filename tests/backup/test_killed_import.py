@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.backup.write import export_collection
+from atlas_search.building.backup import export_collection
 from atlas_search.core.errors import MissingStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import versions

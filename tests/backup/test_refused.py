@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atlas_search.build.backup.write import export_collection
+from atlas_search.building.backup import export_collection
 from atlas_search.core.errors import SourceError
 from tests.backup.exports import edited, lines, signed, taken_in
 from tests.tiny import silent

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.backup.write import export_collection
-from atlas_search.build.build import BuildReport
-from atlas_search.build.document_ids import Changes
-from atlas_search.build.maintain import drop
+from atlas_search.building.backup import export_collection
+from atlas_search.building.document_ids import Changes
+from atlas_search.building.flow import BuildReport
+from atlas_search.building.maintain import drop
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding.local import LocalEmbedder

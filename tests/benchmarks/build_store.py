@@ -24,8 +24,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.corpora import Rule, by_folder, by_rule
+from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.sources import Rule, by_folder, by_rule
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.embedding import EmbedderInfo
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL, find_folder

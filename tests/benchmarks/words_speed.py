@@ -18,8 +18,8 @@ import numpy as np
 import typer
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.build import BuildOptions, build
-from atlas_search.build.corpora import by_folder
+from atlas_search.building.flow import BuildOptions, build
+from atlas_search.building.sources import by_folder
 from atlas_search.readers.jsonl import JsonlReader
 from tests.hash_embedder import HashEmbedder
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from tests.conftest import free_port, require
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, Server, answers, running, wait_for
 

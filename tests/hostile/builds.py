@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.chunking import Chunking, chunking
-from atlas_search.build.corpora import by_folder
-from atlas_search.build.isolation.limits import Limits
+from atlas_search.building.chunking import Chunking, chunking
+from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.sources import by_folder
+from atlas_search.building.workers import Limits
 from atlas_search.readers import Reader
 from tests.hash_embedder import HashEmbedder
 

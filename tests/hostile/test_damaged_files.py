@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 
-from atlas_search.build.isolation.limits import Limits
+from atlas_search.building.workers import Limits
 from atlas_search.readers.files import files_reader
 from tests.hostile.builds import build_with
 from tests.places import ROOT

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.chunking import chunking
-from atlas_search.build.corpora import Rule, by_rule
-from atlas_search.build.isolation.limits import End, Limits
-from atlas_search.build.isolation.pool import read_files
-from atlas_search.build.prepare import Preparation, Remark
+from atlas_search.building.chunking import chunking
+from atlas_search.building.prepare import Preparation, Remark
+from atlas_search.building.sources import Rule, by_rule
+from atlas_search.building.workers import End, Limits, read_files
 from atlas_search.readers.files import files_reader
 from tests.hostile.builds import build_with
 from tests.hostile.files import HOSTILE, lines_for_patterns, long_json_line, write_hostile

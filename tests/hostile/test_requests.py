@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from tests.hostile.attacks import every_attack
 from tests.hostile.exchange import faults
 from tests.servers import ATLAS, Server, answers, running

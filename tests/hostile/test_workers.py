@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.chunking import chunking
-from atlas_search.build.isolation.limits import MOST_REMARKS
-from atlas_search.build.isolation.process import Unfit, packed
+from atlas_search.building.chunking import chunking
+from atlas_search.building.workers import MOST_REMARKS, Unfit, packed
 from tests.hash_embedder import HashEmbedder
 from tests.hostile.builds import LIMITS, build_with, write_deeds
 from tests.hostile.readers import DEEDS, HostileReader, LocalReader
@@ -163,7 +162,7 @@ def test_a_process_that_reads_loads_no_model_and_no_store(tmp_path: Path) -> Non
     limits = replace(LIMITS, characters=10_000_000)
     build_with(HostileReader(), root, tmp_path / "c", limits, chunking("whole"))
     modules = max((passage.text for passage in stored(tmp_path / "c")), key=len).split()
-    assert "atlas_search.build.prepare" in modules
+    assert "atlas_search.building.prepare" in modules
     assert not {"torch", "chromadb", "transformers", "flask"} & set(modules)
 
 
@@ -193,7 +192,7 @@ def test_every_deed_is_tried() -> None:
 def test_a_process_starts_without_what_only_the_build_needs() -> None:
     code = (
         "import sys\n"
-        "import atlas_search.build.isolation.worker\n"
+        "import atlas_search.building.workers\n"
         "assert not {'numpy', 'pydantic', 'atlas_search.core.settings'} & set(sys.modules)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

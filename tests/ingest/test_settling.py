@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from atlas_search.build import build, maintain
+from atlas_search.building import flow as build
+from atlas_search.building import maintain
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings
 from atlas_search.server.ingest.documents import ResultOut

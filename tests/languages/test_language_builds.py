@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from atlas_search.build.corpora import by_folder, in_language
+from atlas_search.building.sources import by_folder, in_language
 from atlas_search.cli.main import app
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from tests.browser import chromium
 from tests.chat_server import KEY
 from tests.conftest import require

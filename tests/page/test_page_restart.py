@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from tests.conftest import free_port
 from tests.page.asking import QUESTION, ask, begin, latest
 from tests.page.watching import expect_faults, watched

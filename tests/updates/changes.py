@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from atlas_search.build.document_ids import Changes
+from atlas_search.building.document_ids import Changes
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify
 

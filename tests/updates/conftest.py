@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.document_ids import Changes
+from atlas_search.building.document_ids import Changes
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, write_sources
 from tests.updates.changes import TABLE

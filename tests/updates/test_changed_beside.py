@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.build import change
-from atlas_search.build.backup.write import export_collection
-from atlas_search.build.maintain import NeedsSources, compact, drop, remove_source, repair
-from atlas_search.build.remedy import remedy
+from atlas_search.building import change
+from atlas_search.building.backup import export_collection
+from atlas_search.building.live import remedy
+from atlas_search.building.maintain import NeedsSources, compact, drop, remove_source, repair
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.stores import embedded
 from atlas_search.stores.embedded import EmbeddedStore

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.build import vector_index
-from atlas_search.build.maintain import repair, write_digests
-from atlas_search.build.vector_index import LEAST_RECALL
-from atlas_search.build.write import REBUILD_SHARE
+from atlas_search.building import write as vector_index
+from atlas_search.building.maintain import repair, write_digests
+from atlas_search.building.write import LEAST_RECALL, REBUILD_SHARE
 from atlas_search.stores import vectors
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest

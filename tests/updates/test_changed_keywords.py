@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.write import REBUILD_SHARE
+from atlas_search.building.write import REBUILD_SHARE
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.keywords import (
     Entry,

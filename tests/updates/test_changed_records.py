@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.build import prepare
-from atlas_search.build.build import BuildReport
-from atlas_search.build.document_ids import Changes
+from atlas_search.building import prepare
+from atlas_search.building.document_ids import Changes
+from atlas_search.building.flow import BuildReport
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import all_vectors, build_tiny, contents, write_sources
 from tests.updates.changes import problems

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atlas_search.build import file_digests, reading
-from atlas_search.build.corpora import Sources, by_folder, by_mapping
-from atlas_search.build.document_ids import Changes
-from atlas_search.build.file_digests import FileDigests, sha256_of
+from atlas_search.building import reading
+from atlas_search.building import sources as file_digests
+from atlas_search.building.document_ids import Changes
+from atlas_search.building.sources import FileDigests, Sources, by_folder, by_mapping, sha256_of
 from atlas_search.readers import Read
 from atlas_search.readers.txt import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.document_ids import Changes
-from atlas_search.build.maintain import repair
+from atlas_search.building.document_ids import Changes
+from atlas_search.building.maintain import repair
 from atlas_search.core.errors import OutdatedStore
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.stores.embedded import EmbeddedStore

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from atlas_search.build.document_ids import Changes
+from atlas_search.building.document_ids import Changes
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, contents, document_ids

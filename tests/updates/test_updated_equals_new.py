@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.build import change
-from atlas_search.build.corpora import Rule, by_rule
-from atlas_search.build.document_ids import Changes
-from atlas_search.build.version import _fingerprints
+from atlas_search.building import change
+from atlas_search.building.document_ids import Changes
+from atlas_search.building.sources import Rule, by_rule
+from atlas_search.building.version import _fingerprints
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.versions import ORDER

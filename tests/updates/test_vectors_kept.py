@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.document_ids import Changes
+from atlas_search.building.document_ids import Changes
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.vectors import SUMS, VECTORS, Embeddings
@@ -115,7 +115,7 @@ def test_vectors_without_sums_are_taken_over_once_their_file_was_read(
         read.append(part)
         check_files(version, manifest, part)
 
-    monkeypatch.setattr("atlas_search.build.vectorise.check_files", checking)
+    monkeypatch.setattr("atlas_search.building.vectorise.check_files", checking)
     sources = {"a/x.txt": "Cows give milk.\n", "a/y.txt": "Merchants sell cloth.\n"}
     other = write_sources(tmp_path / "other", sources)
     assert Atlas.build(other, tmp_path / "d", embedder=HashEmbedder()).embedded == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.maintain import repair
+from atlas_search.building.maintain import repair
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
 from atlas_search.stores.versions import versions

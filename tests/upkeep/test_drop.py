@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.corpora import Rule, by_rule
-from atlas_search.build.document_ids import Changes
-from atlas_search.build.maintain import drop
+from atlas_search.building.document_ids import Changes
+from atlas_search.building.maintain import drop
+from atlas_search.building.sources import Rule, by_rule
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import (

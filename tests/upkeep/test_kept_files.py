@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.chunking import chunking
+from atlas_search.building.chunking import chunking
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder

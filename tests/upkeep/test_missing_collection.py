@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.maintain import drop, repair
+from atlas_search.building.maintain import drop, repair
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest

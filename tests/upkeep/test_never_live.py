@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.build.backup.write import export_collection
-from atlas_search.build.build import LAST_STAGE
-from atlas_search.build.maintain import drop, remove_source, repair
+from atlas_search.building.backup import export_collection
+from atlas_search.building.flow import LAST_STAGE
+from atlas_search.building.maintain import drop, remove_source, repair
 from atlas_search.core.errors import Cancelled
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import new_name, rollback, versions
@@ -65,8 +65,8 @@ def test_an_interrupted_repair_or_import_leaves_no_version(
 ) -> None:
     export_collection(folder, tmp_path / "export", silent)
     lose("tokens")(live(folder))
-    monkeypatch.setattr("atlas_search.build.maintain.go_live", interrupt)
-    monkeypatch.setattr("atlas_search.build.backup.load.go_live", interrupt)
+    monkeypatch.setattr("atlas_search.building.maintain.go_live", interrupt)
+    monkeypatch.setattr("atlas_search.building.backup.go_live", interrupt)
     with pytest.raises(KeyboardInterrupt):
         repair(folder, HashEmbedder(), silent)
     with pytest.raises(KeyboardInterrupt):
@@ -99,7 +99,7 @@ def test_what_fails_after_a_version_is_live_does_not_fail_the_build(
         if step == "staging":
             patch.setattr("atlas_search.stores.staging.Staging.finish", full)
         else:
-            patch.setattr("atlas_search.build.version.remove_old", full)
+            patch.setattr("atlas_search.building.version.remove_old", full)
         report = build_tiny(source, folder, HashEmbedder())
     assert report.manifest == Manifest.read(folder)
     (source / "farm" / "newer.txt").write_text("Newer.")

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atlas_search.build.corpora import Sources, by_folder
-from atlas_search.build.maintain import drop, repair
+from atlas_search.building.maintain import drop, repair
+from atlas_search.building.sources import Sources, by_folder
 from atlas_search.core.errors import EmbedderMismatch
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
@@ -106,7 +106,7 @@ def test_a_repair_leaves_the_work_of_an_unfinished_build(
 ) -> None:
     (source / "farm/new.txt").write_text("New.")
     with monkeypatch.context() as patch:
-        patch.setattr("atlas_search.build.build.write_version", _fail)
+        patch.setattr("atlas_search.building.flow.write_version", _fail)
         with pytest.raises(OSError, match="disk full"):
             build_tiny(source, folder, HashEmbedder())
     lose("tokens")(live(folder))
@@ -125,7 +125,7 @@ def test_a_repair_that_is_broken_off_can_run_again(
     before = contents(folder)
     flip(live(folder) / "embeddings/vectors.npy", 200)
     with monkeypatch.context() as patch:
-        patch.setattr("atlas_search.build.maintain.write_version", _fail)
+        patch.setattr("atlas_search.building.maintain.write_version", _fail)
         with pytest.raises(OSError, match="disk full"):
             repair(folder, HashEmbedder(), silent)
     assert "embeddings" in damaged(folder)

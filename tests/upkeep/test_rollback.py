@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.build.document_ids import Changes
+from atlas_search.building.document_ids import Changes
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import rollback, versions
 from tests.hash_embedder import HashEmbedder

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.build.maintain import NeedsSources, repair
+from atlas_search.building.maintain import NeedsSources, repair
 from atlas_search.stores import verify as verifying
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify

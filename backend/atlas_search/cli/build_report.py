@@ -18,8 +18,8 @@ from rich.progress import (
 )
 from rich.table import Column, Table
 
-from atlas_search.build.build import BuildReport
-from atlas_search.build.version import Progress as Told
+from atlas_search.building.flow import BuildReport
+from atlas_search.building.version import Progress as Told
 from atlas_search.cli.printable import printable
 from atlas_search.cli.tables import print_whole
 from atlas_search.stores.manifest import Manifest

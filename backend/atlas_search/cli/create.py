@@ -11,14 +11,9 @@ import typer
 from rich.console import Console
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.build import BuildReport
-from atlas_search.build.chunking import Splitter, Unit, chunking
-from atlas_search.build.corpora import (
-    FILE_NAME,
-    Sources,
-    in_language,
-)
-from atlas_search.build.locate import find_sources
+from atlas_search.building.chunking import Splitter, Unit, chunking
+from atlas_search.building.flow import BuildReport
+from atlas_search.building.sources import FILE_NAME, Sources, find_sources, in_language
 from atlas_search.cli.build_report import (
     print_refused,
     print_report,

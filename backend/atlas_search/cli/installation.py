@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from atlas_search.build.remedy import remedy
+from atlas_search.building.live import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.core.settings import Settings, environment_target
 from atlas_search.core.targets import Target

@@ -9,8 +9,14 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from atlas_search.build.corpora import Rule, SourceFile, Sources
-from atlas_search.build.walk import LEADS_OUT, leads_out, real_paths
+from atlas_search.building.sources import (
+    LEADS_OUT,
+    Rule,
+    SourceFile,
+    Sources,
+    leads_out,
+    real_paths,
+)
 from atlas_search.cli.build_report import progress_bars
 from atlas_search.cli.create import Locate, locate_files, store_command
 from atlas_search.core.errors import ConfigurationError, SourceError

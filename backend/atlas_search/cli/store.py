@@ -11,10 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from atlas_search.build.backup.load import collection_of, import_collection
-from atlas_search.build.backup.write import export_collection
-from atlas_search.build.maintain import NeedsSources, compact, drop, repair, write_digests
-from atlas_search.build.remedy import remedy
+from atlas_search.building.backup import collection_of, export_collection, import_collection
+from atlas_search.building.live import remedy
+from atlas_search.building.maintain import NeedsSources, compact, drop, repair, write_digests
 from atlas_search.cli.build_report import print_refused, print_report, progress_bars
 from atlas_search.cli.source_types import COMMANDS
 from atlas_search.cli.tables import print_whole

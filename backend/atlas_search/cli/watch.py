@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from atlas_search.atlas import Atlas, settings_for
-from atlas_search.build.build import BuildReport
+from atlas_search.building.flow import BuildReport
 from atlas_search.cli.build_report import refused
 from atlas_search.cli.create import require_name
 from atlas_search.cli.stopping import stop_on_signal

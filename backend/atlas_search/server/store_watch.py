@@ -12,7 +12,7 @@ from typing import Protocol
 
 from werkzeug.exceptions import HTTPException
 
-from atlas_search.build.remedy import remedy
+from atlas_search.building.live import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore, Unavailable
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import ORDER, PARTS, CheckedVersion

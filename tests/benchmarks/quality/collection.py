@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.build import BuildOptions, BuildReport, build
-from atlas_search.build.corpora import Rule, SourceFile, Sources
+from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.sources import Rule, SourceFile, Sources
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.terms import EmbedderWithTerms, term_model

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from atlas_search.build.chunking import Chunking
+from atlas_search.building.chunking import Chunking
 from atlas_search.core.domain import Segment
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft, Read

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from atlas_search import Atlas
-from atlas_search.build.corpora import by_folder
+from atlas_search.building.sources import by_folder
 from atlas_search.server.app import create_app
 from tests.cited_places import PartsReader
 from tests.hash_embedder import HashEmbedder

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from atlas_search.atlas import Atlas
-from atlas_search.build.prepare import slug
+from atlas_search.building.prepare import slug
 
 Way = Literal["id", "id without corpus", "record id", "file name", "title"]
 """How a document was recognised, the surest first."""

@@ -1,7 +1,7 @@
 """How ingested documents are cut: what was asked, within bounds, and what came of it."""
 
-from atlas_search.build.chunking import Chunking, chunking
-from atlas_search.build.kept_files import INGEST
+from atlas_search.building.chunking import Chunking, chunking
+from atlas_search.building.kept_files import INGEST
 from atlas_search.core.errors import MissingStore
 from atlas_search.core.settings import Settings
 from atlas_search.server.ingest.documents import ChunksOut, ClampedOut

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from atlas_search.build.kept_files import JOBS
+from atlas_search.building.kept_files import JOBS
 from atlas_search.core.errors import Conflict
 from atlas_search.core.files import folder_below, open_below
 from atlas_search.core.ids import is_collection_name

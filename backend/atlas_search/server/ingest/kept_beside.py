@@ -3,8 +3,8 @@
 import logging
 from contextlib import closing
 
-from atlas_search.build.kept_files import INGEST, kept_sources
-from atlas_search.build.live_version import Live
+from atlas_search.building.kept_files import INGEST, kept_sources
+from atlas_search.building.live import Live
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings
 from atlas_search.readers.files import files_reader

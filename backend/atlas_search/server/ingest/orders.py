@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from atlas_search.build.kept_files import INGEST
+from atlas_search.building.kept_files import INGEST
 from atlas_search.core.errors import Conflict, RequestError, SourceError
 from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings

@@ -5,8 +5,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from atlas_search.build.trace import MOST_REFUSED, build_root, stage_spans
-from atlas_search.build.version import Progress
+from atlas_search.building.flow import MOST_REFUSED, build_root, stage_spans
+from atlas_search.building.version import Progress
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.telemetry.span import AttributeValue, Span
 from atlas_search.core.telemetry.tracer import Tracer

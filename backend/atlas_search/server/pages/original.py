@@ -14,7 +14,7 @@ from typing import IO
 
 from cachetools import LRUCache, cached
 
-from atlas_search.build.kept_files import INGEST
+from atlas_search.building.kept_files import INGEST
 from atlas_search.core.errors import NotFound
 from atlas_search.core.files import open_below
 from atlas_search.core.settings import Settings

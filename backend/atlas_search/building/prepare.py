@@ -11,9 +11,8 @@ from functools import cached_property
 from json.encoder import encode_basestring_ascii as _as_json_string
 from pathlib import Path
 
-from atlas_search.build.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
-from atlas_search.build.file_digests import sha256_of
-from atlas_search.build.source_file import Rule, SourceFile
+from atlas_search.building.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
+from atlas_search.building.sources import Rule, SourceFile, sha256_of
 from atlas_search.core.addresses import Linked, with_link
 from atlas_search.core.domain import Document, Metadata, Segment, embedded_text
 from atlas_search.core.errors import SourceError

@@ -12,12 +12,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.document_ids import Kept, Placed
-from atlas_search.build.live_version import Live, Materials, standing
-from atlas_search.build.room import room_needed
-from atlas_search.build.statistics import Counter
-from atlas_search.build.vectorise import Vectors, fill
-from atlas_search.build.write import REBUILD_SHARE, add_words, entries, two_passages
+from atlas_search.building.document_ids import Kept, Placed
+from atlas_search.building.live import Live, Materials, standing
+from atlas_search.building.vectorise import Vectors, fill
+from atlas_search.building.write import (
+    REBUILD_SHARE,
+    Counter,
+    add_words,
+    entries,
+    room_needed,
+    two_passages,
+)
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores import embedded
 from atlas_search.stores.arrays import IntArray, map_array

@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from atlas_search.build.corpora import Sources, by_folder
+from atlas_search.building.sources import Sources, by_folder
 from atlas_search.core.files import folder_below
 
 INGEST = "ingest"

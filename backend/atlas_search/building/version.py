@@ -15,16 +15,22 @@ from pathlib import Path
 
 import numpy as np
 
-from atlas_search.build.change import Change, change_of, write_change, write_recent_vectors
-from atlas_search.build.document_ids import Kept, Placed, content_digest
-from atlas_search.build.live_version import Live, Materials
-from atlas_search.build.prepare import VERSION as PREPARATION_VERSION
-from atlas_search.build.reading import Plan
-from atlas_search.build.room import room_needed
-from atlas_search.build.statistics import Counter
-from atlas_search.build.vector_index import WrittenIndex, write_index
-from atlas_search.build.vectorise import Known, Vectors, embed_missing, fill
-from atlas_search.build.write import REBUILD_SHARE, digests_of_files, sizes, write_records
+from atlas_search.building.change import Change, change_of, write_change, write_recent_vectors
+from atlas_search.building.document_ids import Kept, Placed, content_digest
+from atlas_search.building.live import Live, Materials
+from atlas_search.building.prepare import VERSION as PREPARATION_VERSION
+from atlas_search.building.reading import Plan
+from atlas_search.building.vectorise import Known, Vectors, embed_missing, fill
+from atlas_search.building.write import (
+    REBUILD_SHARE,
+    Counter,
+    WrittenIndex,
+    digests_of_files,
+    room_needed,
+    sizes,
+    write_index,
+    write_records,
+)
 from atlas_search.core.domain import LONGEST_CONTEXT
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.core.files import crowded, writing

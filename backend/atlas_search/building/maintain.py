@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.build import LAST_STAGE
-from atlas_search.build.corpora import label_of
-from atlas_search.build.live_version import Live
-from atlas_search.build.placing import place_beside
-from atlas_search.build.reading import Plan
-from atlas_search.build.version import Contents, Progress, Site, make_live, write_version
-from atlas_search.build.write import digests_of_files, sizes
+from atlas_search.building.flow import LAST_STAGE
+from atlas_search.building.live import Live, place_beside
+from atlas_search.building.reading import Plan
+from atlas_search.building.sources import label_of
+from atlas_search.building.version import Contents, Progress, Site, make_live, write_version
+from atlas_search.building.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.manifest import FILE_NAME, Manifest

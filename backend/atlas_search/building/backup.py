@@ -1,44 +1,53 @@
 """An export into a collection: through the same steps as a build, live as the last of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from atlas_search.build.backup import form
-from atlas_search.build.backup.check import (
+from atlas_search.building import backup_form as form
+from atlas_search.building.backup_form import (
     Entry,
+    Export,
+    NewExport,
     Progress,
+    Sink,
     check_export,
     describe,
     found_document,
+    new_export,
+    open_export,
     read_entries,
     read_sources,
     read_vectors,
 )
-from atlas_search.build.backup.container import Export, open_export
-from atlas_search.build.chunking import chunking, positions
-from atlas_search.build.corpora import label_of
-from atlas_search.build.document_ids import FoundDocument, place
-from atlas_search.build.prepare import document_digest
-from atlas_search.build.reading import Plan
-from atlas_search.build.version import Contents, Site, write_version
-from atlas_search.core.domain import Document, Located, Segment, embedded_text, passage_id
+from atlas_search.building.chunking import chunking, positions
+from atlas_search.building.document_ids import FoundDocument, place
+from atlas_search.building.live import Live
+from atlas_search.building.prepare import document_digest
+from atlas_search.building.reading import Plan
+from atlas_search.building.sources import label_of
+from atlas_search.building.version import Contents, Site, write_version
+from atlas_search.core.domain import Document, Located, Passage, Segment, embedded_text, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
+from atlas_search.core.ids import __version__, moment
 from atlas_search.language.text import TextSpan, words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers.titles import title_from
 from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin
-from atlas_search.stores.record_writer import PassageRow, SourceRow
+from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.staging import StagedDocument, StagedPassage, Staging, text_digest
+from atlas_search.stores.vectors import AnyEmbeddings
 from atlas_search.stores.versions import (
     STAGING,
     go_live,
+    in_use,
     lock,
     new_name,
     remove_old,
@@ -157,7 +166,7 @@ def _stage(
     found = []
     for done, entry in enumerate(read_entries(export), start=1):
         language = languages[entry.document.corpus]
-        staged = _document(entry, language)
+        staged = _read_document(entry, language)
         number = staging.add_document(staged)
         digest = staged.provenance.digest
         found.append(found_document(entry.document, digest, number, language))
@@ -190,7 +199,7 @@ def _token_counts(entry: Entry, staged: StagedDocument, embedder: Embedder) -> S
     return embedder.count_tokens([passage.embedded for passage in staged.passages])
 
 
-def _document(entry: Entry, language: str) -> StagedDocument:
+def _read_document(entry: Entry, language: str) -> StagedDocument:
     line = entry.document
     document = Document(
         id="",
@@ -292,3 +301,167 @@ def _calibration(description: form.Description) -> Calibration | None:
         return Calibration.model_validate(description.calibration)
     except ValidationError:
         return None
+
+
+BATCH = 4096  # vectors written at once
+
+ProgressWrite = Callable[[str, int, int], None]
+_ExportPart = TypeVar("_ExportPart", bound=BaseModel)
+
+
+def export_collection(folder: Path, path: Path, progress: ProgressWrite) -> Manifest:
+    """Write the live version of the collection in `folder` to `path`, and give its manifest.
+
+    `path` becomes a folder, or a file if it ends in .zip, as the last step. Raises MissingStore,
+    DamagedStore if what is exported is not as it was written, and SourceError.
+    """
+    manifest = Manifest.read(folder)
+    with _open(folder, manifest) as live, new_export(path) as export:
+        with export.file(form.README) as file:
+            file.write(form.README_TEXT.encode())
+        with export.file(form.SOURCES) as file:
+            sources = _write_lines(file, _sources(live))
+        _write_texts(export, live, progress)
+        with export.file(form.VECTORS) as file:
+            _write_vectors(file, live.embeddings)
+        described = _describe(manifest, sources, export)
+        with export.file(form.MANIFEST) as file:
+            file.write(described.model_dump_json(indent=2).encode())
+    return manifest
+
+
+@contextmanager
+def _open(folder: Path, manifest: Manifest) -> Iterator[Live]:
+    """The live version, which no build removes while it is open."""
+    try:
+        using = in_use(folder / manifest.version)
+        with using:
+            live = Live(folder, manifest)
+            try:
+                live.require_documents()
+                yield live
+            finally:
+                live.close()
+    except FileNotFoundError as error:
+        raise DamagedStore(
+            f"{error.filename} is missing. Run `atlas store repair {folder.name}`."
+        ) from error
+
+
+def _write_texts(export: NewExport, live: Live, progress: ProgressWrite) -> None:
+    columns = live.columns
+    count = len(columns.ids)
+    tokens = live.embeddings.tokens
+    with export.file(form.DOCUMENTS) as documents:
+        for index in range(count):
+            document, _ = live.records.stored_document(index)
+            _write_line(documents, _write_document(document, columns.provenance(index)))
+            progress("Writing documents", index + 1, count)
+    # a .zip is written one file after the other, so that the documents are read twice
+    with export.file(form.PASSAGES) as passages:
+        for index in range(count):
+            _, found = live.records.stored_document(index)
+            _write_lines(passages, (_passage(each, int(tokens[each.row])) for each in found))
+            progress("Writing passages", index + 1, count)
+
+
+def _write_document(document: Document, provenance: Provenance) -> form.DocumentLine:
+    return form.DocumentLine(
+        id=document.id,
+        corpus=document.corpus,
+        text=document.text,
+        title=document.title,
+        is_titled=document.is_titled,
+        url=str(document.metadata.get("url", "")),
+        date=str(document.metadata.get("date", "")),
+        metadata=document.metadata,
+        source=document.source,
+        origin=provenance.origin,
+        key=provenance.key,
+        stem=provenance.stem,
+        pages=document.pages,
+        printed_pages=document.printed_pages,
+        segments=tuple(
+            form.SegmentPart(start=s.start, section=s.section, speaker=s.speaker, locator=s.locator)
+            for s in document.segments
+        ),
+    )
+
+
+def _passage(passage: Passage, tokens: int) -> form.PassageLine:
+    return form.PassageLine(
+        document_id=passage.document_id,
+        start=passage.start,
+        end=passage.end,
+        id=passage.id,
+        page=passage.page,
+        line=passage.line,
+        section=passage.section,
+        speaker=passage.speaker,
+        locators=tuple(
+            form.LocatedPart(start=found.start, locator=found.locator, section=found.section)
+            for found in passage.locators
+        ),
+        printed_page=passage.printed_page,
+        tokens=tokens,
+    )
+
+
+def _sources(live: Live) -> Iterator[form.SourceLine]:
+    for source in live.sources:
+        yield form.SourceLine(
+            origin=source.origin,
+            name=source.name,
+            fingerprint=source.fingerprint.hex(),
+            remarks=source.remarks,
+            bytes=source.bytes,
+            seconds=source.seconds,
+        )
+
+
+def _write_vectors(file: Sink, embeddings: AnyEmbeddings) -> None:
+    np.lib.format.write_array_header_1_0(
+        file,
+        {"descr": "<f4", "fortran_order": False, "shape": embeddings.vectors.shape},
+    )
+    for start in range(0, len(embeddings.vectors), BATCH):
+        file.write(embeddings.vectors[start : start + BATCH].astype("<f4").tobytes())
+
+
+def _describe(manifest: Manifest, sources: int, export: NewExport) -> form.Description:
+    said = manifest.model_dump(mode="json")
+    return form.Description(
+        form="atlas-export",
+        form_version=form.FORM_VERSION,
+        collection=manifest.collection,
+        corpora=tuple(_part(form.CorpusPart, corpus) for corpus in said["corpora"]),
+        counts=form.Counts(
+            documents=manifest.documents, passages=manifest.passages, sources=sources
+        ),
+        files=dict(export.files),
+        embedding=_part(form.ModelPart, said["embedding"]),
+        origins={name: _part(form.OriginPart, each) for name, each in said["origins"].items()},
+        fields=said["fields"],
+        calibration=said["calibration"],
+        version=manifest.version,
+        created=manifest.created,
+        exported=moment(),
+        exported_by=f"atlas {__version__}",
+    )
+
+
+def _part(kind: type[_ExportPart], said: Mapping[str, Any]) -> _ExportPart:
+    """What the form keeps of a part of the manifest."""
+    return kind.model_validate({name: said[name] for name in kind.model_fields})
+
+
+def _write_lines(file: Sink, lines: Iterable[BaseModel]) -> int:
+    count = 0
+    for line in lines:
+        _write_line(file, line)
+        count += 1
+    return count
+
+
+def _write_line(file: Sink, line: BaseModel) -> None:
+    file.write(line.model_dump_json().encode() + b"\n")

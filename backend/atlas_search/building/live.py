@@ -1,6 +1,8 @@
 """What a version is made of: documents kept from the live version, and staged ones."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shlex
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -10,14 +12,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.build.document_ids import FoundDocument, Kept, Placed
-from atlas_search.build.remedy import remedy
+from atlas_search.building.document_ids import FoundDocument, Kept, Placed, place, require_apart
+from atlas_search.building.kept_files import INGEST
 from atlas_search.core.domain import Document, Metadata, Passage, passage_id
 from atlas_search.core.errors import AtlasError, DamagedStore, MissingStore, OutdatedStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
+from atlas_search.readers.files import READERS
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.keywords import Keys
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import Manifest, Origin
 from atlas_search.stores.order import Order
 from atlas_search.stores.record_files import DocumentColumns
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
@@ -38,10 +41,61 @@ from atlas_search.stores.versions import (
     check_files,
     damaged_files,
     files_of,
+    is_part_whole,
     touched,
     versions,
 )
 from atlas_search.stores.words import WordTable, no_words
+
+Defaults = Callable[[str], Mapping[str, object] | None]
+"""The options of a source type with their defaults; None if they are not known."""
+
+
+def remedy(
+    folder: Path, manifest: Manifest, damaged: Collection[str], defaults: Defaults = lambda _: None
+) -> str:
+    """A sentence with the commands for the parts of a collection that are damaged.
+
+    Where the documents themselves are, only their sources bring them back, or an earlier version.
+    """
+    if RECORDS not in damaged:
+        return f"Run `atlas store repair {folder.name}`."
+    commands = [
+        f"`{_command(folder.name, kind, origin, defaults)}`"
+        for kind, origin in manifest.origins.items()
+        if kind in {INGEST, *READERS.names()}  # an import has what other programs wrote, too
+    ] or ["`atlas store import`"]
+    others = [
+        found.version
+        for found in versions(folder)
+        if found.version != manifest.version
+        # versions share files, and then their damage
+        and is_part_whole(folder / found.version, found, RECORDS)
+    ]
+    back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
+    return f"Build it again from its sources: {', '.join(commands)}{back}."
+
+
+def _command(collection: str, kind: str, origin: Origin, known: Defaults) -> str:
+    """The command that builds one origin of a collection again, as it was built."""
+    if kind == INGEST:
+        return shlex.join(["atlas", "store", "ingest", collection, "--force"])
+    parts = ["atlas", "create", kind, *origin.arguments.get("source", ["SOURCE"])]
+    parts += ["--collection", collection]
+    defaults = known(kind)
+    for name, value in origin.arguments.items():
+        option = name.replace("_", "-")
+        if name == "source" or value is None or _is_needless(name, value, defaults):
+            continue
+        if isinstance(value, bool):
+            parts.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            parts += [f"--{option}", str(value)]
+    return shlex.join([*parts, "--force"])
+
+
+def _is_needless(name: str, value: object, defaults: Mapping[str, object] | None) -> bool:
+    return defaults is not None and (name not in defaults or value == defaults[name])
 
 
 @dataclass(frozen=True)
@@ -492,3 +546,61 @@ def _rename(passage: Passage, document_id: str) -> PassageRow:
 def _analyse(text: str, language: str, writer: TokenWriter) -> tuple[IntArray, IntArray]:
     terms, parts = terms_and_parts(text, language)
     return writer.ids(terms), writer.ids(parts)
+
+
+def place_beside(
+    live: Live, stay: NDArray[np.bool_], found: Iterable[FoundDocument]
+) -> list[Kept | Placed]:
+    """All documents by corpus and id: those of the live version that `stay`, and others.
+
+    One that stays is placed by itself if it gets another id, for that depends on all documents.
+    """
+    others, columns, stay = list(found), live.columns, stay.copy()
+    touched = {(each.corpus, each.provenance.stem) for each in others}
+    gone = np.flatnonzero(~stay).tolist()
+    touched.update((columns.corpora[index], columns.stems[index]) for index in gone)
+    stems = {stem for _, stem in touched}
+    again = [
+        index
+        for index in [index for index, stem in enumerate(columns.stems) if stem in stems]
+        if stay[index] and (columns.corpora[index], columns.stems[index]) in touched
+    ]
+    alone = []
+    for each in place([*others, *map(live.found, again)]):
+        index = each.found.number
+        if each.found.kept and stay[index]:
+            if columns.ids[index] == each.id:
+                continue
+            stay[index] = False
+        alone.append(each)
+    return list(_in_order(live, stay, alone))
+
+
+def _in_order(
+    live: Live, stay: NDArray[np.bool_], alone: Sequence[Placed]
+) -> Iterator[Kept | Placed]:
+    """Runs of documents that stay, and where they belong among them those that stand `alone`."""
+    ids, of_corpora = live.columns.ids, live.documents_by_corpus
+    places = [_place(ids, of_corpora, each) for each in alone]
+    for each, at in zip(alone, places, strict=True):
+        if at < len(ids) and stay[at] and ids[at] == each.id:
+            require_apart([(each.id, live.found(at)), (each.id, each.found)])
+    turns = np.flatnonzero(stay[1:] != stay[:-1]) + 1
+    ends = [documents.stop for documents in of_corpora.values()]
+    edges = np.unique(np.concatenate([[0], turns, ends, places])).tolist()
+    waiting = 0
+    for start, end in pairwise(map(int, edges)):
+        while waiting < len(alone) and places[waiting] == start:
+            yield alone[waiting]
+            waiting += 1
+        if stay[start]:
+            yield live.kept(range(start, end))
+    yield from alone[waiting:]
+
+
+def _place(ids: Sequence[str], of_corpora: Mapping[str, range], document: Placed) -> int:
+    """Where a document belongs among those of the live version, by corpus and id."""
+    corpus = document.found.corpus
+    if corpus in of_corpora:
+        return bisect_left(ids, document.id, of_corpora[corpus].start, of_corpora[corpus].stop)
+    return sum(len(documents) for id_, documents in of_corpora.items() if id_ < corpus)

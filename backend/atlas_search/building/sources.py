@@ -1,0 +1,622 @@
+"""Which corpus each source file belongs to: by folder, `corpora.toml`, or a metadata field."""
+
+import gc
+import hashlib
+import os
+import re
+import sqlite3
+import threading
+import time
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from errno import ENAMETOOLONG
+from functools import cache, lru_cache
+from itertools import islice, pairwise, repeat, takewhile
+from operator import attrgetter, eq
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from atlas_search.core.errors import SourceError
+from atlas_search.core.ids import check_id
+from atlas_search.language.languages import LANGUAGES
+from atlas_search.readers import Reader
+
+_NEW_OBJECTS = 1_000_000
+"""After so many the youngest are searched; Python does after some hundreds. Of one changed document
+in a million passages the searches took half of the time, and found nothing. After 100,000 they took
+a tenth of what was left."""
+
+_lock = threading.Lock()
+_before: list[tuple[int, int, int]] = []
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Search rarely, in this process; what nobody refers to goes at once as ever.
+
+    As a decorator it lets go of what a function holds before Python searches again. Threads may be
+    inside at once: the last one out puts things back.
+    """
+    with _lock:
+        before = gc.get_threshold()
+        _before.append(before)
+        gc.set_threshold(max(_NEW_OBJECTS, before[0]) if before[0] else 0, *before[1:])
+    try:
+        yield
+    finally:
+        with _lock:
+            before = _before.pop()
+            if not _before:
+                gc.set_threshold(*before)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What holds for the files of one corpus.
+
+    Without `corpus` each document's own metadata field `corpus_field` names it. `metadata` are
+    values for documents that do not say; `encoding` is what text files are in, empty for UTF-8.
+    `language` is the one its words are analysed in, empty if nobody says.
+    """
+
+    corpus: str = ""
+    corpus_field: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    encoding: str = ""
+    language: str = ""
+
+
+class SourceFile(NamedTuple):
+    """A file to read.
+
+    `location` is its path, `name` how reports call it, `stem` what the ids of its documents begin
+    with. `known` are the digests of its documents in the live version, by key, if they were read
+    and cut in the same way.
+    """
+
+    location: str
+    name: str
+    stem: str
+    rule: Rule
+    known: Mapping[str, bytes] = {}
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.location)
+
+
+LEADS_OUT = "a link that leads out of the source folder, which is not followed"
+"""Why a file or folder is left out."""
+
+_UNPRINTABLE = "its name is not UTF-8: rename it"
+
+
+class LeftOut(NamedTuple):
+    """A file below a folder that is not to be read: its absolute path, its name from the folder,
+    and why."""
+
+    location: str
+    name: str
+    reason: str
+
+
+class Walk(NamedTuple):
+    """What lies below a folder: the absolute path of each file to read, in the same order its name
+    from there, and the others.
+
+    Text, not a Path: there are tens of thousands of them, of which few are read.
+    """
+
+    locations: list[str]
+    names: list[str]
+    left_out: list[LeftOut]
+
+
+def real_paths(roots: Iterable[Path]) -> list[Path]:
+    """Where sources really are. Whoever names a link as a source means what it leads to."""
+    return [root.resolve() for root in roots]
+
+
+def leads_out(path: Path, roots: Sequence[Path]) -> bool:
+    """Whether `path` is a link to what is in none of `roots`, as `real_paths` gives them."""
+    return path.is_symlink() and not any(path.resolve().is_relative_to(root) for root in roots)
+
+
+def walk(root: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> Walk:
+    """Each file below `root`, in no order, or `root` itself.
+
+    Links that lead out of `inside` are not followed. Names that begin with a dot are passed over.
+    Raises SourceError for a folder that cannot be listed: its documents would seem to be gone.
+    """
+    top = str(root.absolute())
+    found = Walk([], [], [])
+    if root.is_file():
+        _sort_in(found, top, root.name, _refusal(root, suffixes, real_paths([root])))
+        return found
+    if not root.is_dir():
+        raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
+    endings = tuple(suffixes)
+    above = len(top.rstrip(os.sep)) + 1
+    for folder, plain, others in _folders(top):
+        before = f"{folder[above:]}{os.sep}".replace(os.sep, "/") if folder != top else ""
+        for location, own in plain:  # of tens of thousands, nothing more is asked
+            name = before + own
+            if name.isascii() and own.lower().endswith(endings):
+                found.locations.append(location)
+                found.names.append(name)
+            else:
+                _sort_in(found, location, name, _refusal_by_name(own, endings))
+        for location in others:
+            name = location[above:].replace(os.sep, "/")
+            _sort_in(found, location, name, _refusal(Path(location), suffixes, inside))
+    return found
+
+
+def _sort_in(found: Walk, location: str, name: str, reason: str) -> None:
+    """Add a file, which is left out for a `reason`, if there is one, or for its name."""
+    said = printable(name)
+    if said != name:  # a folder may be called so, too
+        reason = _UNPRINTABLE
+    if reason:
+        found.left_out.append(LeftOut(location, said, reason))
+    else:
+        found.locations.append(location)
+        found.names.append(name)
+
+
+def _folders(top: str) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
+    """Every folder from `top` on: what are surely its files, with their names, and what else there
+    is but folders. That is links, say, or the folder itself if it is too deep to be listed."""
+    waiting = [top]  # not os.walk, which calls itself: a thousand folders in folders are too many
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = [entry for entry in os.scandir(folder) if entry.name[0] != "."]
+        except OSError as error:
+            if error.errno != ENAMETOOLONG:
+                raise SourceError(
+                    f"{folder} cannot be listed: {error.strerror}. Mend that first."
+                ) from error
+            yield folder, [], [folder]
+            continue
+        plain, others = [], []
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                plain.append((entry.path, entry.name))
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+            else:
+                others.append(entry.path)
+        yield folder, plain, others
+
+
+def _refusal_by_name(name: str, endings: tuple[str, ...]) -> str:
+    if not name.lower().endswith(endings):
+        return f"not a {' or '.join(sorted(endings))} file"
+    return ""
+
+
+def _refusal(path: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> str:
+    try:
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except OSError:
+        return "its path is too long for the system: move it up"
+    if is_folder:
+        return "a link to a folder, which is not followed: name that folder as a source"
+    if not is_file:
+        return "a link to nothing" if path.is_symlink() else "not a regular file"
+    by_name = _refusal_by_name(path.name, tuple(suffixes))
+    return LEADS_OUT if not by_name and leads_out(path, inside) else by_name
+
+
+def printable(name: str) -> str:
+    """A name of the file system as text."""
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "replace")
+
+
+FILE_NAME = "corpora.toml"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files to read in order of name, files left out with the reason, and corpus labels."""
+
+    files: tuple[SourceFile, ...]
+    left_out: tuple[tuple[str, str], ...]
+    labels: Mapping[str, str]
+
+
+class _Corpus(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    label: str = ""
+    include: list[str] = Field(min_length=1)
+    encoding: str = ""
+    language: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    include: list[str] = Field(min_length=1)
+    metadata: dict[str, Any] = Field(min_length=1)
+
+
+class _Mapping(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    corpus: list[_Corpus] = Field(min_length=1)
+    document: list[_Document] = Field(default_factory=list)
+    ignore: list[str] = Field(default_factory=list)
+
+
+@rare_collections()
+def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) -> Sources:
+    """One corpus per sub-folder of the only root; of several roots, each is a corpus itself.
+
+    Raises SourceError for what is no folder or cannot be a corpus id.
+    """
+    inside = real_paths(roots)
+    folders = _sub_folders(roots[0]) if len(roots) == 1 else list(roots)
+    stray = [p for p in _visible(roots[0].iterdir()) if p.is_file()] if len(roots) == 1 else []
+    left_out = [(printable(path.name), "outside the folders of the corpora") for path in stray]
+    files: list[SourceFile] = []
+    for folder in folders:
+        if len(roots) == 1 and leads_out(folder, inside):
+            left_out.append((printable(folder.name), LEADS_OUT))
+            continue
+        if not folder.is_dir():
+            raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
+        corpus = check_id(folder.name or folder.resolve().name, str(folder))
+        rule = Rule(corpus, encoding=encoding)
+        found = walk(folder, suffixes, inside)
+        names = [f"{corpus}/{inner}" for inner in found.names]
+        files += map(SourceFile, found.locations, names, found.names, repeat(rule))
+        left_out += [(f"{corpus}/{inner}", reason) for _, inner, reason in found.left_out]
+    return _sources(files, left_out, {})
+
+
+@rare_collections()
+def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sources:
+    """Every file below `roots` under one rule: a corpus for all, or the field that names it."""
+    files: list[SourceFile] = []
+    left_out: list[tuple[str, str]] = []
+    inside = real_paths(roots)
+    for root in roots:
+        above = "" if len(roots) == 1 or root.is_file() else f"{printable(root.name)}/"
+        found = walk(root, suffixes, inside)
+        names = [f"{above}{inner}" for inner in found.names]
+        files += map(SourceFile, found.locations, names, found.names, repeat(rule))
+        left_out += [(f"{above}{inner}", reason) for _, inner, reason in found.left_out]
+    return _sources(files, left_out, {})
+
+
+@rare_collections()
+def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: str) -> Sources:
+    """The corpora that a `corpora.toml` describes; its globs are relative to `root`.
+
+    The first corpus that includes a file gets it. Raises SourceError for a file that cannot be
+    understood.
+    """
+    corpora = _read_mapping(mapping)
+    files, left_out = [], []
+    by_id = {corpus.id: corpus for corpus in corpora.corpus}
+
+    @cache  # what a rule says is written down for each, and files share few
+    def rule_of(id_: str, entries: tuple[int, ...]) -> Rule:
+        corpus = by_id[id_]
+        metadata = dict(corpus.metadata)
+        for entry in entries:
+            metadata |= corpora.document[entry].metadata
+        return Rule(id_, "", metadata, corpus.encoding or encoding, corpus.language)
+
+    own = str(mapping.absolute())
+    walked = walk(root, suffixes, real_paths([root]))
+    taken = zip(walked.locations, walked.names, repeat(""))
+    for location, name, reason in (*taken, *walked.left_out):
+        if (
+            name == FILE_NAME
+            or location == own
+            or any(_matches(name, pattern) for pattern in corpora.ignore)
+        ):
+            continue
+        match = _first_match(name, corpora.corpus)
+        if match is None:
+            left_out.append((name, f"no corpus of {mapping.name} includes it"))
+        elif reason:
+            left_out.append((name, reason))
+        else:
+            corpus, pattern = match
+            rule = rule_of(corpus.id, _entries(name, corpora.document))
+            files.append(SourceFile(location, name, _below(pattern, name), rule))
+    return _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
+
+
+def check_language(language: str, where: str) -> str:
+    """`language`, if words can be analysed in it. Raises SourceError saying `where` it stands."""
+    if language not in LANGUAGES:
+        raise SourceError(
+            f"{where}: {language!r} is no language whose words Atlas can analyse. Give one of "
+            f"{', '.join(LANGUAGES)}."
+        )
+    return language
+
+
+def in_language(sources: Sources, language: str) -> Sources:
+    """The same sources; corpora that state no language are in this one. Raises SourceError."""
+    if not language:
+        return sources
+    check_language(language, "--language")
+    # by the object: thousands of files share few rules, and a rule is no key
+    spoken = {
+        id(rule): replace(rule, language=rule.language or language)
+        for rule in (file.rule for file in sources.files)
+    }
+    files = (file._replace(rule=spoken[id(file.rule)]) for file in sources.files)
+    return replace(sources, files=tuple(files))
+
+
+def label_of(corpus: str) -> str:
+    """A readable label for a corpus id: `legal_us` becomes `Legal US`."""
+    return " ".join(
+        part.upper() if len(part) <= 2 else part.capitalize() for part in re.split("[_-]", corpus)
+    )
+
+
+def _read_mapping(path: Path) -> _Mapping:
+    try:
+        mapping = _Mapping.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path} is not valid TOML: {error}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SourceError(f"{path}: `{where}`: {first['msg']}.") from error
+    seen = set()
+    for corpus in mapping.corpus:
+        check_id(corpus.id, str(path))
+        if corpus.language:
+            check_language(corpus.language, f"{path}: `language` of {corpus.id!r}")
+        if corpus.id in seen:
+            raise SourceError(f"{path}: the corpus {corpus.id!r} stands there twice. Join them.")
+        seen.add(corpus.id)
+    return mapping
+
+
+def _first_match(name: str, corpora: Iterable[_Corpus]) -> tuple[_Corpus, str] | None:
+    return next(
+        (
+            (corpus, pattern)
+            for corpus in corpora
+            for pattern in corpus.include
+            if _matches(name, pattern)
+        ),
+        None,
+    )
+
+
+def _entries(name: str, documents: Sequence[_Document]) -> tuple[int, ...]:
+    """Which entries of the mapping say something about one file; of several the last counts."""
+    return tuple(
+        number
+        for number, document in enumerate(documents)
+        if any(_matches(name, pattern) for pattern in document.include)
+    )
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return bool(_compile_glob(pattern).fullmatch(name))
+
+
+@lru_cache(maxsize=1024)
+def _compile_glob(pattern: str) -> re.Pattern[str]:
+    """A glob as a regular expression: `**` crosses folders, `*` and `?` do not."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
+    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(wild.get(part, re.escape(part)) for part in parts), re.DOTALL)
+
+
+def _below(pattern: str, name: str) -> str:
+    """`name` without the folders that `pattern`, which it matches, spells out."""
+    return name.removeprefix(_fixed_folders(pattern))
+
+
+@lru_cache(maxsize=1024)
+def _fixed_folders(pattern: str) -> str:
+    fixed = takewhile(lambda part: not re.search(r"[*?]", part), PurePosixPath(pattern).parts[:-1])
+    return "".join(f"{part}/" for part in fixed)
+
+
+def _sub_folders(root: Path) -> list[Path]:
+    if not root.is_dir():
+        raise SourceError(f"{root} is not a folder. Give a folder with one sub-folder per corpus.")
+    folders = sorted(path for path in _visible(root.iterdir()) if path.is_dir())
+    if not folders:
+        raise SourceError(
+            f"{root} has no sub-folder. Put each corpus into a folder of its own, write a "
+            f"{FILE_NAME}, or give --corpus or --corpus-field."
+        )
+    return folders
+
+
+def _visible(paths: Iterable[Path]) -> list[Path]:
+    return sorted(path for path in paths if not path.name.startswith("."))
+
+
+def _sources(
+    files: Iterable[SourceFile], left_out: Iterable[tuple[str, str]], labels: Mapping[str, str]
+) -> Sources:
+    ordered = sorted(files, key=attrgetter("name"))
+    names = [file.name for file in ordered]
+    if any(map(eq, names, islice(names, 1, None))):
+        before, file = next(pair for pair in pairwise(ordered) if pair[0].name == pair[1].name)
+        raise SourceError(
+            f"{before.location} and {file.location} would both be called {file.name!r}. "
+            "Rename a folder, or give one that holds both."
+        )
+    return Sources(tuple(ordered), tuple(sorted(left_out)), labels)
+
+
+KEPT = ".sources.sqlite"
+"""Beside the versions of a collection. Without it every file is read, and nothing else is lost."""
+
+_SETTLED_NS = 2_000_000_000
+"""A file written to this shortly before it is read may be so once more without a trace: some disks
+know the time of a change to two seconds only."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS files (
+    origin TEXT NOT NULL, path TEXT NOT NULL, state TEXT NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (origin, path)
+) WITHOUT ROWID;
+"""
+
+
+_Known = tuple[str, bytes]
+"""The state of a file, and its digest."""
+_UNKNOWN: _Known = "", b""
+
+
+class FileDigests:
+    """The digests of the files of one origin, kept in `folder` from build to build.
+
+    A file counts as unchanged while its disk, inode and size and the times of the last change of
+    its content and of its entry stay the same; nobody can set the last of these. `read_all` reads
+    each file at least once.
+    """
+
+    def __init__(self, folder: Path, origin: str, *, read_all: bool = False):
+        self._path = folder / KEPT
+        self._origin = origin
+        self._kept = self._read()  # in any case: a damaged list goes before it is written to
+        self._before: dict[str, _Known] = {} if read_all else self._kept
+        self._now: dict[str, _Known] = {}
+        self._asked: set[str] = set()
+
+    def unchanged(self, files: Iterable[str]) -> list[bytes]:
+        """The SHA-256 of each of these files that is as it was when it was read last.
+
+        Of others, and of those that are not there, it is empty: `of` tells of them.
+        """
+        before, now = self._before, self._now
+        found = []
+        for name in files:
+            known = before.get(name, _UNKNOWN)
+            try:
+                is_same = _state(os.stat(name)) == known[0]
+            except OSError:
+                is_same = False
+            if is_same:
+                now[name] = known
+            found.append(known[1] if is_same else b"")
+        return found
+
+    def of(self, file: Path | str) -> bytes:
+        """The SHA-256 of its bytes. Raises OSError."""
+        # a process may stand in a folder that is gone, and has no need of it for a whole path
+        name = str(file) if os.path.isabs(file) else os.path.join(os.getcwd(), file)
+        now = os.stat(name)
+        state = _state(now)
+        known = self._now.get(name) or self._before.get(name)
+        if known is None or known[0] != state:
+            is_settled = time.time_ns() - max(now.st_mtime_ns, now.st_ctime_ns) > _SETTLED_NS
+            known = state if is_settled else "", sha256_of(file)
+        self._now[name] = known
+        self._asked.add(name)
+        return known[1]
+
+    def keep(self) -> None:
+        """Keep those that were asked for, and forget the others of this origin.
+
+        What lies below a folder whose name is no text is read each time.
+        """
+        # all others are as they were
+        asked = [(name, self._now[name]) for name in self._asked]
+        settled = [(name, known) for name, known in asked if known[0] and _is_text(name)]
+        gone = self._kept.keys() - self._now.keys()
+        gone |= {name for name, (state, _) in asked if not state and name in self._kept}
+        with closing(sqlite3.connect(self._path)) as connection, connection:
+            connection.executescript(_SCHEMA)
+            connection.executemany(
+                "DELETE FROM files WHERE origin = ? AND path = ?",
+                ((self._origin, name) for name in gone),
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
+                ((self._origin, name, *known) for name, known in settled),
+            )
+
+    def _read(self) -> dict[str, _Known]:
+        if not self._path.exists():
+            return {}
+        query = "SELECT path, state, digest FROM files WHERE origin = ?"
+        try:
+            with closing(sqlite3.connect(self._path)) as connection:
+                found = connection.execute(query, (self._origin,)).fetchall()
+        except sqlite3.DatabaseError:  # damaged: it only saves work
+            self._path.unlink()
+            return {}
+        return {path: (state, digest) for path, state, digest in found}
+
+
+def _state(file: os.stat_result) -> str:
+    """What changes whenever a file is written to."""
+    return f"{file.st_dev} {file.st_ino} {file.st_size} {file.st_mtime_ns} {file.st_ctime_ns}"
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name of the file system can be written: some are not UTF-8."""
+    return name.isascii() or name.encode("utf-8", "ignore").decode() == name
+
+
+def sha256_of(file: Path | str) -> bytes:
+    """The SHA-256 of a file's bytes. Raises OSError."""
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").digest()
+
+
+def find_sources(
+    source: Sequence[Path],
+    reader: Reader,
+    *,
+    corpora: Path | None = None,
+    corpus_field: str = "",
+    corpus: str = "",
+    encoding: str = "",
+) -> Sources:
+    """The files of `source` that `reader` reads. Raises SourceError.
+
+    Their corpus is the one `corpus`, or named by their metadata field `corpus_field`, or said by a
+    mapping (`corpora`, or `corpora.toml` in the source), or else their sub-folder.
+    """
+    for path in source:
+        if not path.exists():
+            raise SourceError(f"{path} does not exist. Give a file or a folder of sources.")
+    suffixes = reader.suffixes
+    if corpus:
+        return by_rule(source, suffixes, Rule(check_id(corpus, "--corpus"), encoding=encoding))
+    if corpus_field:
+        rule = Rule(corpus_field=corpus_field, encoding=encoding)
+        return by_rule(source, suffixes, rule)
+    mapping = corpora or _mapping_beside(source)
+    if mapping:
+        if len(source) > 1 or not source[0].is_dir():
+            raise SourceError(f"With {mapping} give one folder as the source.")
+        return by_mapping(source[0], mapping, suffixes, encoding)
+    return by_folder(source, suffixes, encoding)
+
+
+def _mapping_beside(source: Sequence[Path]) -> Path | None:
+    path = source[0] / FILE_NAME
+    if leads_out(path, real_paths(source)):
+        raise SourceError(f"{path} is {LEADS_OUT}. Name the file with --corpora.")
+    return path if path.is_file() else None

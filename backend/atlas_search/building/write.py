@@ -1,0 +1,589 @@
+"""Writing the documents, words and keyword index of a version."""
+
+import hashlib
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.building.document_ids import FoundDocument, Kept, Placed
+from atlas_search.building.live import Live, Materials, Ready, standing
+from atlas_search.building.sources import label_of
+from atlas_search.core.addresses import UNLINKED, URL
+from atlas_search.core.domain import Metadata
+from atlas_search.core.errors import SourceError
+from atlas_search.language.text import content_words, words
+from atlas_search.readers.metadata import SUCCESSION_NAMES, FieldCounter
+from atlas_search.stores import embedded
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.embedded import PassageIds
+from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
+from atlas_search.stores.manifest import CorpusStatistics, Field, IndexRecall
+from atlas_search.stores.order import RECENT
+from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
+from atlas_search.stores.terms import TokenTable, TokenWriter
+from atlas_search.stores.vectors import (
+    HNSW,
+    AnyEmbeddings,
+    CorpusVectors,
+    Embeddings,
+    Vectors,
+    change_vectors,
+    count_vectors,
+    index_recall,
+    set_ef_search,
+    write_vectors,
+)
+from atlas_search.stores.versions import (
+    CHROMA,
+    IDS,
+    KEYWORDS,
+    ORDER,
+    PARTS,
+    RECORDS,
+    TOKENS,
+    WORDS,
+    check_files,
+    file_digest,
+)
+from atlas_search.stores.words import WordWriter
+
+BYTES_BESIDE_VECTORS = 3900  # text, words, ids and links of a passage of 800 characters
+
+
+def room_needed(passages: int, dimension: int) -> int:
+    """The bytes that a version of so many passages takes, about: vectors twice, and the rest."""
+    return passages * (2 * 4 * dimension + BYTES_BESIDE_VECTORS)
+
+
+@dataclass
+class _Corpus:
+    language: str
+    documents: int = 0
+    passages: int = 0
+    characters: int = 0
+    words: int = 0
+    tokens: int = 0
+    digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
+
+
+class Counted(NamedTuple):
+    """What is counted of a document: its characters, words and passages, and its metadata."""
+
+    found: FoundDocument
+    characters: int
+    words: int
+    passages: int
+    metadata: Metadata
+
+
+class _Sizes(NamedTuple):
+    """The sources of documents of one corpus and origin, and how many characters each document
+    has."""
+
+    corpus: str
+    origin: str
+    sources: Sequence[str]
+    characters: Sequence[int]
+
+
+class Counter:
+    """Counts documents as they pass, in order of corpus."""
+
+    def __init__(self) -> None:
+        self._corpora: dict[str, _Corpus] = {}
+        self._sizes: list[_Sizes] = []
+        self._fields = FieldCounter()
+        self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+
+    def add(self, counted: Counted) -> None:
+        """Count one document and its passages."""
+        found = counted.found
+        corpus = self._corpora.setdefault(found.corpus, _Corpus(found.language))
+        corpus.documents += 1
+        corpus.passages += counted.passages
+        corpus.characters += counted.characters
+        corpus.words += counted.words
+        corpus.digest.update(found.provenance.digest)
+        origin = found.provenance.origin
+        self._sizes.append(_Sizes(found.corpus, origin, [found.source], [counted.characters]))
+        self._fields.add([counted.metadata])
+        self.origins[origin][0] += 1
+        self.origins[origin][1] += counted.passages
+
+    def keep(
+        self,
+        kept: Kept,
+        characters: Sequence[int],
+        words: IntArray,
+        passages: IntArray,
+        metadata: Iterable[Metadata],
+    ) -> None:
+        """Count documents that stay, and their passages; of each what `Counted` says."""
+        corpus = self._corpora.setdefault(kept.corpus, _Corpus(kept.language))
+        corpus.documents += len(kept.documents)
+        corpus.passages += len(kept.rows)
+        corpus.characters += sum(characters)
+        corpus.words += int(words.sum())
+        corpus.digest.update(b"".join(kept.digests))
+        for origin, is_own in kept.of_origins():
+            sources, sizes = compress(kept.sources, is_own), compress(characters, is_own)
+            self._sizes.append(_Sizes(kept.corpus, origin, list(sources), list(sizes)))
+            self.origins[origin][0] += sum(is_own)
+            self.origins[origin][1] += int(passages[is_own].sum())
+        self._fields.add(metadata)
+
+    def passages(self) -> dict[str, int]:
+        """Passages by corpus, in order."""
+        return {id_: corpus.passages for id_, corpus in self._corpora.items()}
+
+    def fields(self) -> dict[str, Field]:
+        """Every metadata field with its most frequent values."""
+        return _fields_of(self._fields)
+
+    def corpora(
+        self, labels: Mapping[str, str], sources: Iterable[SourceRow], tokens: IntArray
+    ) -> tuple[CorpusStatistics, ...]:
+        """The statistics of every corpus; `tokens` are those of all passages in order.
+
+        Size and time of a file with documents of several corpora are shared by characters.
+        """
+        size, seconds = self._shares(sources)
+        ends = np.cumsum([0, *(corpus.passages for corpus in self._corpora.values())])
+        return tuple(
+            CorpusStatistics(
+                id=id_,
+                label=labels.get(id_) or label_of(id_),
+                documents=corpus.documents,
+                passages=corpus.passages,
+                characters=corpus.characters,
+                words=corpus.words,
+                tokens=int(tokens[ends[number] : ends[number + 1]].sum()),
+                bytes=round(size[id_]),
+                seconds=round(seconds[id_], 3),
+                digest=corpus.digest.hexdigest(),
+                language=corpus.language,
+            )
+            for number, (id_, corpus) in enumerate(self._corpora.items())
+        )
+
+    def _shares(self, sources: Iterable[SourceRow]) -> tuple[dict[str, float], dict[str, float]]:
+        corpus_of, shared = self._corpora_of_sources()
+        size: dict[str, float] = defaultdict(float)
+        seconds: dict[str, float] = defaultdict(float)
+        for name, origin, *_, of_bytes, of_seconds in sources:
+            corpus = corpus_of[origin].get(name)
+            if corpus is None:  # it gave no document
+                continue
+            own = shared.get((origin, name)) if shared else None
+            if own is None:  # as of nearly all
+                size[corpus] += of_bytes
+                seconds[corpus] += of_seconds
+                continue
+            whole = sum(own.values())
+            for each, count in own.items():
+                size[each] += of_bytes * (count / whole)
+                seconds[each] += of_seconds * (count / whole)
+        return size, seconds
+
+    def _corpora_of_sources(
+        self,
+    ) -> tuple[Mapping[str, Mapping[str, str]], Mapping[tuple[str, str], Mapping[str, int]]]:
+        """A corpus of each source, by its origin and name, and how many characters those that
+        filled several gave each of them."""
+        corpus_of: dict[str, dict[str, str]] = defaultdict(dict)
+        shared: dict[tuple[str, str], dict[str, int]] = {}
+        for given in self._sizes:
+            known = corpus_of[given.origin]
+            own = dict.fromkeys(given.sources, given.corpus)
+            for name in known.keys() & own.keys():
+                if known[name] != given.corpus:
+                    shared[given.origin, name] = {}
+            known |= own
+        for given in self._sizes if shared else ():
+            for name, count in zip(given.sources, given.characters, strict=True):
+                if (found := shared.get((given.origin, name))) is not None:
+                    found[given.corpus] = found.get(given.corpus, 0) + count
+        return corpus_of, shared
+
+
+def field_statistics(metadata: Iterable[Metadata]) -> dict[str, Field]:
+    """Every metadata field of some documents, as a collection of them alone has it."""
+    counter = FieldCounter()
+    counter.add(metadata)
+    return _fields_of(counter)
+
+
+def _fields_of(counter: FieldCounter) -> dict[str, Field]:
+    return {
+        name: Field(
+            type=found.type,
+            documents=found.documents,
+            values=found.values,
+            capped=found.capped,
+            counts={str(value): count for value, count in found.counts},
+        )
+        for name, found in counter.statistics().items()
+    }
+
+
+REBUILD_SHARE = 0.2
+"""Vectors removed or replaced, of all, from which the index is built anew: it never forgets them,
+and each makes a search a little longer."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written of a version: its statistics, the ids of all passages, and where each
+    stood in the live version with all its document says; -1 for the others."""
+
+    counter: Counter
+    ids: Sequence[str]
+    stood: IntArray
+
+
+def write_records(
+    folder: Path,
+    parts: Sequence[Kept | Placed],
+    sources: Iterable[SourceRow],
+    materials: Materials,
+) -> Written:
+    """Write documents, words and keyword index."""
+    kept = any(isinstance(part, Kept) for part in parts)
+    tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
+    records = RecordWriter(folder / RECORDS, materials.live.record_files if kept else ())
+    ids: list[str] = []
+    passages: list[int] = []
+    seen: set[str] = set()
+    ready_from = materials.reader(tokens)
+    for source in sources:
+        records.source(source)
+    for part in parts:
+        if isinstance(part, Kept):
+            added = materials.passage_ids[part.rows.start : part.rows.stop]
+            _require_new(seen, added, _sources_of(part, materials))
+            for run in materials.live.runs(part.documents, part.rows):
+                records.keep(*run)
+            _keep_words(part, materials, tokens, all_words, counter)
+        else:
+            ready = ready_from(part)
+            added = [passage.id for passage in ready.passages]
+            _require_new(seen, added, _sources_of(part, materials))
+            records.document(ready.document, ready.provenance, ready.passages)
+            counter.add(add_words(part, ready, tokens, all_words))
+        ids += added
+        passages.append(len(added))
+    records.close()
+    PassageIds.of(ids).write(folder / IDS)
+    table = tokens.table()
+    table.write(folder / TOKENS)
+    all_words.table().write(folder / WORDS)
+    stood, documents = standing(parts, passages)
+    target = folder / KEYWORDS
+    if not (kept and _change_keywords(target, table, counter, stood, documents, materials)):
+        keys = Keys.plain(table.passages, len(documents))
+        write_keywords(target, _entries(table, counter, keys.rows, keys))
+    return Written(counter, ids, stood)
+
+
+def _sources_of(part: Kept | Placed, materials: Materials) -> Callable[[int], str]:
+    """What gives the source of a passage by its place in the part."""
+    if isinstance(part, Placed):
+        return lambda _: part.found.source
+    first_rows = materials.live.first_rows[part.documents.start : part.documents.stop]
+
+    def source(at: int) -> str:
+        document = np.searchsorted(first_rows, part.rows.start + at, side="right") - 1
+        return part.sources[int(document)]
+
+    return source
+
+
+def _change_keywords(
+    folder: Path,
+    table: TokenTable,
+    counter: Counter,
+    stood: IntArray,
+    stood_documents: IntArray,
+    materials: Materials,
+) -> bool:
+    """Write the keyword index from that of the live version; False if too much has changed."""
+    source = materials.keywords
+    if source is None:
+        return False
+    before = materials.live.keyword_keys
+    keys = before.after(stood, stood_documents)
+    if keys.tombstones > REBUILD_SHARE * table.passages:
+        return False
+    gone = np.setdiff1d(before.documents, keys.documents).tolist()
+    entries = _entries(table, counter, np.flatnonzero(stood < 0), keys)
+    change_keywords(source, folder, keys, gone, entries)
+    return True
+
+
+def _keep_words(
+    kept: Kept,
+    materials: Materials,
+    tokens: TokenWriter,
+    all_words: WordWriter,
+    counter: Counter,
+) -> None:
+    """Take over the words of documents that stay as they are, and count them."""
+    table, words_of_documents = materials.words_of_live
+    characters, metadata = materials.live.described(kept)
+    fields = [field for own in metadata for field, _ in metadata_values(own)]
+    tokens.keep(table, kept.documents, kept.rows, kept.corpus, fields)
+    sizes = all_words.keep(words_of_documents, kept.documents, kept.rows)
+    counter.keep(kept, characters, sizes, materials.live.passages_of(kept), metadata)
+
+
+def add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordWriter) -> Counted:
+    """Add the words of a document that is new, or has changed."""
+    document, language = ready.document, ready.language
+    tokens.document(
+        document.corpus,
+        tokens.ids(word.term for word in words(document.context_title, language)),
+        [
+            (field, tokens.ids(_match_terms(field, value, language)))
+            for field, value in metadata_values(document.metadata)
+        ],
+    )
+    for each in zip(ready.words, ready.parts, ready.contexts, strict=True):
+        tokens.passage(*each)
+    size = all_words.add(document.text, language, [passage.span for passage in ready.passages])
+    return Counted(place.found, len(document.text), size, len(ready.passages), document.metadata)
+
+
+def _require_new(seen: set[str], added: Sequence[str], source_of: Callable[[int], str]) -> None:
+    """Ids that came with their passages may be those of others. Raises SourceError.
+
+    `source_of` gives the source of a passage by its place among those `added`.
+    """
+    for at, id_ in enumerate(added):
+        if id_ in seen:
+            raise two_passages(id_, source_of(at))
+        seen.add(id_)
+
+
+def two_passages(id_: str, source: str) -> SourceError:
+    """The error of an id that two passages have."""
+    return SourceError(
+        f"Two passages have the id {id_!r}, one of them of {source}. Build that source into a "
+        "collection of its own."
+    )
+
+
+def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """The digest of every file of a version, by its name in there; of some they are `known`."""
+    paths = [path for part in (*PARTS, ORDER) for path in _files(folder, part)]
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    return {
+        name: known.get(name) or file_digest(path) for name, path in zip(names, paths, strict=True)
+    }
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    """Bytes of every part."""
+    parts = [part for part in (*PARTS, ORDER) if (folder / part).exists()]
+    return {part: sum(p.stat().st_size for p in _files(folder, part)) for part in parts}
+
+
+def _files(folder: Path, part: str) -> list[Path]:
+    found = [*(folder / part).rglob("*"), folder / part, folder / f"{part}.{RECENT}"]
+    return sorted(path for path in found if path.is_file() and not path.name.startswith("."))
+
+
+def entries(
+    table: TokenTable,
+    rows: IntArray,
+    keys: IntArray,
+    document_keys: IntArray,
+    corpora: NDArray[np.str_],
+) -> Iterator[Entry]:
+    """What the keyword index is to hold of the passages `rows`, which have these keys and those of
+    their documents, and are of these corpora."""
+    terms = np.array(list(table.vocabulary), dtype=object)
+    indexed = table.indexed(rows)
+    for at, (key, document, corpus) in enumerate(
+        zip(keys.tolist(), document_keys.tolist(), corpora.tolist(), strict=True)
+    ):
+        found = [term for of, own in indexed for term in terms[of.row(own[at])]]
+        yield Entry(key, document, corpus, found)
+
+
+def _entries(table: TokenTable, counter: Counter, rows: IntArray, keys: Keys) -> Iterator[Entry]:
+    corpora = np.repeat(list(counter.passages()), list(counter.passages().values()))
+    documents = keys.documents[table.document_of[rows]]
+    return entries(table, rows, keys.rows[rows], documents, corpora[rows])
+
+
+def _match_terms(field: str, value: str | float, language: str) -> list[str]:
+    """The stems that must all stand in a question for this value to match it.
+
+    Nobody types a URL or a full citation, titles have a signal of their own, a date is asked for
+    by its year and a person by the last name.
+    """
+    # a question's function words are dropped too: "House of Lords" must match without its "of"
+    stems = [word.term for word in content_words(words(str(value), language))]
+    addresses = {URL, UNLINKED}
+    unmatched = {"title", "source", "content_type", "record_id", *addresses, *SUCCESSION_NAMES}
+    if field in unmatched:
+        return []
+    if field == "date":
+        return [stem for stem in stems if re.fullmatch("[0-9]{4}", stem)][:1]
+    return stems[-1:] if field in {"author", "speaker"} else stems
+
+
+LEAST_RECALL = 0.99
+MOST_EF = 16_000
+"""Neighbours a search looks at; 1000 take 6 ms in a corpus of 229,000, and so many about 70."""
+
+Progress = Callable[[int, int], None]
+
+
+class WrittenIndex(NamedTuple):
+    """`tombstones` are vectors that the index still holds but no longer finds; `recalls` are as in
+    `Manifest.index_recalls`."""
+
+    tombstones: int
+    recalls: Mapping[str, IndexRecall]
+
+
+def write_index(
+    folder: Path,
+    written: Written,
+    embeddings: Embeddings,
+    live: Live | None,
+    progress: Progress,
+) -> WrittenIndex:
+    """Write the vector index, from the `live` one where little has changed, and see that it finds
+    what is near."""
+    tombstones = _write_index(folder, written, embeddings, live, progress)
+    known = live.manifest.index_recalls if live and tombstones is not None else {}
+    recalls = {
+        own.corpus: known.get(own.corpus) or _see_to_recall(folder / CHROMA, own)
+        for own in _by_corpus(written.ids, embeddings, written.counter.passages())
+        if len(own.ids) > embedded.EXACT_UP_TO
+    }
+    return WrittenIndex(tombstones or 0, recalls)
+
+
+def _see_to_recall(folder: Path, own: CorpusVectors) -> IndexRecall:
+    """Have searches of a corpus look at more and more, until they find LEAST_RECALL of the nearest
+    or look at MOST_EF."""
+    rows = {id_: row for row, id_ in enumerate(own.ids)}
+    ef = HNSW["ef_search"]
+    while True:
+        index = Vectors(folder, [own.corpus])
+        recall = index_recall(index, own.corpus, rows, own.vectors)
+        index.close()
+        if recall >= LEAST_RECALL or ef >= MOST_EF:
+            return IndexRecall(ef_search=ef, recall=round(recall, 4))
+        ef *= 2
+        set_ef_search(folder, own.corpus, ef)
+
+
+def _write_index(
+    folder: Path,
+    written: Written,
+    embeddings: Embeddings,
+    live: Live | None,
+    progress: Progress,
+) -> int | None:
+    """The tombstones of an index that was changed; None of one that was built anew."""
+    done, ids, passages = 0, written.ids, written.counter.passages()
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, len(ids))
+
+    progress(0, len(ids))
+    if live:
+        try:
+            tombstones = _change(folder / CHROMA, written, embeddings, live, advance)
+        except Exception:  # Chroma raises errors of many kinds for what it cannot read
+            tombstones = None  # a live index that is damaged is no start for another
+        if tombstones is not None:
+            progress(len(ids), len(ids))
+            return tombstones
+        shutil.rmtree(folder / CHROMA, ignore_errors=True)
+    done = 0
+    write_vectors(folder / CHROMA, _by_corpus(ids, embeddings, passages), advance)
+    return None
+
+
+def _change(
+    target: Path,
+    written: Written,
+    embeddings: Embeddings,
+    live: Live,
+    advance: Callable[[int], None],
+) -> int | None:
+    """Copy and change the live index; None if too much has changed, or the copy is not whole."""
+    check_files(live.folder, live.manifest, CHROMA)
+    before = _Vectors(live.records.passage_ids(), live.embeddings, live.passages_by_corpus)
+    now = _Vectors(written.ids, embeddings, written.counter.passages())
+    in_index = np.append(live.in_index, False)  # the last is what stood nowhere
+    stays = np.zeros(len(before.ids), dtype=bool)
+    stays[written.stood[written.stood >= 0]] = True
+    were = before.of(np.flatnonzero(~stays & live.in_index)) | live.left_in_index
+    are = now.of(np.flatnonzero(~in_index[written.stood]))
+    gone: dict[str, list[str]] = {}
+    for id_, (corpus, _, _) in were.items():
+        if id_ not in are or are[id_][0] != corpus:
+            gone.setdefault(corpus, []).append(id_)
+    new: dict[str, list[tuple[int, str]]] = {corpus: [] for corpus in now.passages}
+    replaced = 0
+    for id_, (corpus, row, digest) in are.items():
+        known = were.get(id_)
+        if known is None or known[0] != corpus:
+            new[corpus].append((row, id_))
+        elif known[2] != digest:
+            new[corpus].append((row, id_))
+            replaced += 1
+    tombstones = live.manifest.vector_tombstones + sum(map(len, gone.values())) + replaced
+    if tombstones > REBUILD_SHARE * len(now.ids):
+        return None
+    corpora = [
+        CorpusVectors(c, [id_ for _, id_ in found], embeddings.vectors[[row for row, _ in found]])
+        for c, found in new.items()
+    ]
+    change_vectors(live.folder / CHROMA, target, corpora, gone, advance)
+    whole = count_vectors(target) == now.passages
+    return tombstones if whole else None
+
+
+class _Vectors(NamedTuple):
+    """The passages of a version: their ids and vectors, and how many each corpus has, in order."""
+
+    ids: Sequence[str]
+    embeddings: AnyEmbeddings
+    passages: Mapping[str, int]
+
+    def of(self, rows: IntArray) -> dict[str, tuple[str, int, bytes]]:
+        """The corpus, row and text digest of some passages, by id."""
+        corpora, ends = list(self.passages), np.cumsum(list(self.passages.values()))
+        owners = np.searchsorted(ends, rows, side="right").tolist()
+        digests = self.embeddings.digests
+        return {
+            self.ids[row]: (corpora[owner], row, digests[row].tobytes())
+            for row, owner in zip(rows.tolist(), owners, strict=True)
+        }
+
+
+def _by_corpus(
+    ids: Sequence[str], embeddings: Embeddings, passages: dict[str, int]
+) -> Iterator[CorpusVectors]:
+    start = 0
+    for corpus, count in passages.items():
+        rows = slice(start, start + count)
+        yield CorpusVectors(corpus, ids[rows], embeddings.vectors[rows])
+        start += count
