@@ -25,7 +25,7 @@ from atlas_search.building.chunking import chunking
 from atlas_search.building.flow import BuildOptions, build
 from atlas_search.building.sources import by_folder
 from atlas_search.readers import Read
-from atlas_search.readers.txt import TxtReader
+from atlas_search.readers.text import TxtReader
 from atlas_search.stores.staging import text_digest
 from tests.hash_embedder import HashEmbedder
 from tests.servers import wait_for
@@ -35,7 +35,7 @@ FINISH_SECONDS = 60.0
 
 _PROCESSES = get_context("forkserver")
 _PROCESSES.set_forkserver_preload(
-    ["chromadb", "pytest", "atlas_search.building.flow", "atlas_search.readers.txt"]
+    ["chromadb", "pytest", "atlas_search.building.flow", "atlas_search.readers.text"]
 )
 _CHANGES = {"os.mkdir", "os.rename", "os.remove", "sqlite3.connect"}
 

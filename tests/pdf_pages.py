@@ -7,7 +7,7 @@ from pathlib import Path
 from reportlab.pdfgen.canvas import Canvas
 
 from atlas_search.readers import Draft
-from atlas_search.readers.pdf.read import PdfReader
+from atlas_search.readers.pdf import PdfReader
 from tests.drafts import only_draft, only_reason
 
 Entry = tuple[str, int, int]

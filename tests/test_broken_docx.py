@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.readers.docx.read import DocxReader
+from atlas_search.readers.docx import DocxReader
 from tests.word_files import W, changed, draft, paragraphs, reason, run, saved
 
 

@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from atlas_search.readers.line_numbers import without_line_numbers
+from atlas_search.readers.print import without_line_numbers
 
 PROSE = [
     "the owner of a boat shall",

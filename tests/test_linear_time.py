@@ -14,24 +14,19 @@ from atlas_search.language.english import quantities
 from atlas_search.language.text import TextSpan, sentences, words
 from atlas_search.output.formats import export
 from atlas_search.readers import Draft
-from atlas_search.readers.columns import Columns, Record, drafts
-from atlas_search.readers.docx.body import Body, Paragraph
-from atlas_search.readers.docx.numbering import W
-from atlas_search.readers.docx.styles import styles_of
-from atlas_search.readers.docx.text import Text
-from atlas_search.readers.epub.package import _lists, _titles
-from atlas_search.readers.epub.pages import chapter_of
-from atlas_search.readers.fields import name_of
-from atlas_search.readers.markdown.html import without_comments
+from atlas_search.readers.docx import Body, Paragraph, Text
+from atlas_search.readers.docx_styles import W, styles_of
+from atlas_search.readers.epub import _lists, _titles, chapter_of
+from atlas_search.readers.law.persons import spoken, without_title
 from atlas_search.readers.markup import Heading
-from atlas_search.readers.pdf.hyphens import mend
-from atlas_search.readers.pdf.outline import _heading, _headings
-from atlas_search.readers.pdf.page import Line
-from atlas_search.readers.pdf.paragraphs import page_text
-from atlas_search.readers.pdf.picture import _aligned
-from atlas_search.readers.persons import spoken, without_title
-from atlas_search.readers.running_lines import running_lines
-from atlas_search.readers.speeches.openings import openings
+from atlas_search.readers.metadata import name_of
+from atlas_search.readers.pdf import Line, _heading, _headings, mend
+from atlas_search.readers.pdf_paragraphs import page_text
+from atlas_search.readers.pdf_picture import _aligned
+from atlas_search.readers.print import running_lines
+from atlas_search.readers.speech_openings import openings
+from atlas_search.readers.tables import Columns, Record, drafts
+from atlas_search.readers.text import without_comments
 from atlas_search.readers.titles import clean_title
 from atlas_search.readers.xml.parse import parse
 from atlas_search.readers.xml.read import XmlReader

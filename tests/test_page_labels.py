@@ -1,6 +1,6 @@
 import pytest
 
-from atlas_search.readers.page_labels import labels_of_pages, page_label
+from atlas_search.readers.print import labels_of_pages, page_label
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.labels.beir import BenchmarkQuery, read_qrels, read_queries
 from atlas_search.readers import Draft, Skipped
-from atlas_search.readers.beir import CORPUS_FILES, BeirReader
+from atlas_search.readers.tables import CORPUS_FILES, BeirReader
 
 Records = list[dict[str, object]]
 

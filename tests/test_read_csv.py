@@ -9,8 +9,7 @@ import pytest
 from atlas_search.core.domain import Segment
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft, Read, Skipped
-from atlas_search.readers.columns import Columns, columns_of
-from atlas_search.readers.csv import CsvReader
+from atlas_search.readers.tables import Columns, CsvReader, columns_of
 
 
 def read(
@@ -259,4 +258,4 @@ def test_what_changes_the_reading_is_among_the_options() -> None:
 
 
 def test_the_standard_library_still_has_its_own_csv() -> None:
-    assert sys.modules["csv"].__file__ != sys.modules["atlas_search.readers.csv"].__file__
+    assert sys.modules["csv"].__file__ != sys.modules["atlas_search.readers.tables"].__file__

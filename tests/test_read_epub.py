@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.readers import Draft
-from atlas_search.readers.epub.read import EpubReader
+from atlas_search.readers.epub import EpubReader
 from tests.drafts import only_draft, only_reason
 
 CONTAINER = """<?xml version="1.0"?>

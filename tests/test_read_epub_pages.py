@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from atlas_search.readers import Draft
-from atlas_search.readers.epub.pages import chapter_of
+from atlas_search.readers.epub import chapter_of
 from atlas_search.readers.markup import flatten
 from tests.test_read_epub import XHTML, book, draft
 

@@ -6,8 +6,8 @@ import pytest
 
 from atlas_search.core.domain import Segment
 from atlas_search.readers import Draft, Skipped
-from atlas_search.readers.html.origin import PageOrigin, save_page
-from atlas_search.readers.html.read import NO_MAIN_TEXT, HtmlReader
+from atlas_search.readers.fetch import PageOrigin, save_page
+from atlas_search.readers.html import NO_MAIN_TEXT, HtmlReader
 
 SAT = (
     "The court sat on <time>17 May 1954</time> and heard counsel for both sides, who spoke, as the "

@@ -8,8 +8,7 @@ import pytest
 
 from atlas_search.core.domain import Segment
 from atlas_search.readers import Draft, Read, Skipped
-from atlas_search.readers.columns import columns_of
-from atlas_search.readers.jsonl import JsonlReader
+from atlas_search.readers.tables import JsonlReader, columns_of
 
 
 def read(

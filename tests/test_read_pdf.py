@@ -6,7 +6,7 @@ from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from atlas_search.readers.pdf.read import PdfReader
+from atlas_search.readers.pdf import PdfReader
 from tests.drafts import only_draft
 from tests.pdf_pages import draft, pdf, reason
 from tests.samples.pdf_demo import write_demo

@@ -7,7 +7,7 @@ import pytest
 
 from atlas_search.core.domain import Segment
 from atlas_search.readers import Draft, Skipped
-from atlas_search.readers.txt import TxtReader
+from atlas_search.readers.text import TxtReader
 
 LETTER = "Le préfet a été nommé à l’assemblée. Le maire l’a reçu le même soir.\n"
 

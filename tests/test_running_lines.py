@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.readers.running_lines import running_lines
+from atlas_search.readers.print import running_lines
 
 HEAD = "The Harbour Board of Northport"
 

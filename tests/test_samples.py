@@ -9,12 +9,11 @@ import pytest
 import yaml
 
 from atlas_search.readers import Draft, Reader
-from atlas_search.readers.csv import CsvReader
-from atlas_search.readers.docx.read import DocxReader
-from atlas_search.readers.epub.read import EpubReader
-from atlas_search.readers.html.read import HtmlReader
-from atlas_search.readers.jsonl import JsonlReader
-from atlas_search.readers.pdf.read import PdfReader
+from atlas_search.readers.docx import DocxReader
+from atlas_search.readers.epub import EpubReader
+from atlas_search.readers.html import HtmlReader
+from atlas_search.readers.pdf import PdfReader
+from atlas_search.readers.tables import CsvReader, JsonlReader
 from atlas_search.readers.xml.read import XmlReader
 from tests.places import ROOT
 from tests.samples.make_samples import made

@@ -6,7 +6,7 @@ import pytest
 
 from atlas_search.building.chunking import chunking, passage_spans
 from atlas_search.readers import Draft
-from atlas_search.readers.html.read import HtmlReader
+from atlas_search.readers.html import HtmlReader
 from tests.cuts import document
 from tests.drafts import only_draft, only_reason
 

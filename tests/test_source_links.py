@@ -8,7 +8,7 @@ import pytest
 
 from atlas_search.building.sources import LEADS_OUT, Rule, Sources, by_folder, by_rule, find_sources
 from atlas_search.core.errors import SourceError
-from atlas_search.readers.txt import TxtReader
+from atlas_search.readers.text import TxtReader
 from tests.source_builds import chroma_sources, reader_of, write_good
 from tests.source_files import write_chroma
 from tests.source_trees import TXT, corpus_of, mapped, one_corpus, tree

@@ -8,7 +8,7 @@ from zipfile import ZipFile
 import docx
 
 from atlas_search.core.domain import Segment
-from atlas_search.readers.docx.read import DocxReader
+from atlas_search.readers.docx import DocxReader
 from tests.drafts import only_draft
 
 _USUAL = re.compile(rb"http://schemas\.openxmlformats\.org/(?!package)(\w+)/2006/")

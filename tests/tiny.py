@@ -17,9 +17,8 @@ from atlas_search.building.sources import Sources, by_folder
 from atlas_search.building.workers import Limits
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
-from atlas_search.readers.csv import CsvReader
-from atlas_search.readers.jsonl import JsonlReader
-from atlas_search.readers.txt import TxtReader
+from atlas_search.readers.tables import CsvReader, JsonlReader
+from atlas_search.readers.text import TxtReader
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.terms import TokenTable

@@ -11,7 +11,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
 from atlas_search.readers import Draft
-from atlas_search.readers.docx.read import DocxReader
+from atlas_search.readers.docx import DocxReader
 from tests.drafts import only_draft, only_reason
 
 W = nsdecls("w")

@@ -37,8 +37,8 @@ from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.embedding.open import open_embedder
 from atlas_search.readers import Reader
-from atlas_search.readers.fields import name_of
 from atlas_search.readers.files import files_reader
+from atlas_search.readers.metadata import name_of
 from atlas_search.search.count import count_search, failed_searches
 from atlas_search.search.explain import explain_all
 from atlas_search.search.facets import facets as count_facets

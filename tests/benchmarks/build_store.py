@@ -30,8 +30,8 @@ from atlas_search.core.settings import load_settings
 from atlas_search.providers.embedding import EmbedderInfo
 from atlas_search.providers.embedding.folder import DEFAULT_MODEL, find_folder
 from atlas_search.providers.embedding.open import open_embedder
-from atlas_search.readers.jsonl import JsonlReader
-from atlas_search.readers.txt import TxtReader
+from atlas_search.readers.tables import JsonlReader
+from atlas_search.readers.text import TxtReader
 
 DIMENSION = 384
 SHARES = {"small": 0.01, "medium": 0.1, "large": 0.89}

@@ -20,7 +20,7 @@ import typer
 from atlas_search.atlas import Atlas
 from atlas_search.building.flow import BuildOptions, build
 from atlas_search.building.sources import by_folder
-from atlas_search.readers.jsonl import JsonlReader
+from atlas_search.readers.tables import JsonlReader
 from tests.hash_embedder import HashEmbedder
 
 SHARES = {"small": 0.01, "medium": 0.1, "large": 0.89}

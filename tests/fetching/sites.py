@@ -8,8 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
 
-from atlas_search.readers.html.fetch import FetchReport, fetch_urls
-from atlas_search.readers.html.options import FetchOptions
+from atlas_search.readers.fetch import FetchOptions, FetchReport, fetch_urls
 
 PAGE = b"<html><head><title>Minutes</title></head><body><p>The court sat.</p></body></html>"
 LATER = PAGE.replace(b"sat", b"rose")

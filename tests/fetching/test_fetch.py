@@ -8,9 +8,8 @@ import pytest
 from atlas_search.cli.source_types import locate_pages as locate
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft
-from atlas_search.readers.html.fetch import fetch_urls
-from atlas_search.readers.html.origin import PageOrigin, origin_of
-from atlas_search.readers.html.read import HtmlReader
+from atlas_search.readers.fetch import PageOrigin, fetch_urls, origin_of
+from atlas_search.readers.html import HtmlReader
 from tests.fetching.sites import (
     HTML,
     LATER,

@@ -8,10 +8,8 @@ from itertools import count
 import pytest
 
 from atlas_search.core.errors import ConfigurationError, SourceError
-from atlas_search.readers.html.network import Refused
-from atlas_search.readers.html.origin import origin_of
-from atlas_search.readers.html.robots import Robots
-from atlas_search.readers.html.session import AGENT, PoliteSession
+from atlas_search.readers.fetch import AGENT, PoliteSession, Robots, origin_of
+from atlas_search.readers.network import Refused
 from tests.conftest import free_port
 from tests.fetching.sites import HTML, OPTIONS, PAGE, Answer, Folder, Site, reasons
 

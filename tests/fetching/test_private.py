@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from atlas_search.core.errors import SourceError
-from atlas_search.readers.html import network
-from atlas_search.readers.html.network import allowed_hosts, what_is
+from atlas_search.readers import network
+from atlas_search.readers.network import allowed_hosts, what_is
 from tests.fetching.sites import HTML, PAGE, Answer, Folder, Site, reasons
 
 NAME = "localhost"

@@ -6,7 +6,7 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.evaluation.labels.documents import OpenCollection
-from atlas_search.readers.beir import beir_reader
+from atlas_search.readers.tables import beir_reader
 from tests.hash_embedder import HashEmbedder
 from tests.labels.forms import lines
 from tests.tiny import write_sources

@@ -13,7 +13,7 @@ from atlas_search.building import sources as file_digests
 from atlas_search.building.document_ids import Changes
 from atlas_search.building.sources import FileDigests, Sources, by_folder, by_mapping, sha256_of
 from atlas_search.readers import Read
-from atlas_search.readers.txt import TxtReader
+from atlas_search.readers.text import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.manifest import Manifest

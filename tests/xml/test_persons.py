@@ -3,7 +3,7 @@
 import pytest
 
 from atlas_search.readers import Draft
-from atlas_search.readers.persons import Persons, filed, office, printed, spoken, without_title
+from atlas_search.readers.law.persons import Persons, filed, office, printed, spoken, without_title
 
 FORMS = [
     ("K1", "EXAMPLE, Ann"),

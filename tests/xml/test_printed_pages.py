@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.readers.xml.pages import Printed, counted_labels, counted_pages, printed_pages
+from atlas_search.readers.xml.tree import Printed, counted_labels, counted_pages, printed_pages
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from atlas_search.readers import Draft
-from atlas_search.readers.xml.order import OUTSIDE
+from atlas_search.readers.xml.parse import OUTSIDE
 from tests.xml.xml_drafts import reason, speeches
 
 PLAIN = "; no known structure: <a> is read as plain text, "

@@ -4,10 +4,8 @@ import pytest
 
 from atlas_search.core.domain import Segment
 from atlas_search.core.locator import is_locator, root
-from atlas_search.readers.xml.statutes.labels import level, number, schedule_number
-from atlas_search.readers.xml.statutes.numerals import item_label
-from atlas_search.readers.xml.statutes.outline import Outline
-from atlas_search.readers.xml.writer import Writer
+from atlas_search.readers.law.statutes import Outline, item_label, level, number, schedule_number
+from atlas_search.readers.xml.tree import Writer
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atlas_search.readers.xml.tei_names import resolve_pointers
+from atlas_search.readers.xml.tei import resolve_pointers
 from tests.xml.xml_drafts import HEAD, drafts, paragraphs, reason, speeches
 
 

@@ -4,7 +4,7 @@ import pytest
 from lxml import etree
 
 from atlas_search.readers import Draft
-from atlas_search.readers.xml.tei_dates import date_of
+from atlas_search.readers.xml.tei import date_of
 from tests.xml.xml_drafts import HEAD, drafts, page, paragraphs, reason, speeches
 
 

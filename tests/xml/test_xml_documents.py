@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.readers.xml.draft import unique_keys
-from atlas_search.readers.xml.pages import counted_pages, printed_pages
-from atlas_search.readers.xml.writer import Writer
+from atlas_search.readers.xml.tree import Writer, counted_pages, printed_pages, unique_keys
 from tests.xml.xml_drafts import DATA, drafts, paragraphs
 
 SAMPLES = sorted(DATA.glob("*.xml"))

@@ -20,8 +20,7 @@ from atlas_search.core.ids import check_id
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
-from atlas_search.readers.fields import is_empty, name_of
-from atlas_search.readers.metadata import typed_metadata
+from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance

@@ -26,8 +26,8 @@ from atlas_search.core.files import checkout
 from atlas_search.core.settings import load_settings
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
-from atlas_search.readers.columns import renames
 from atlas_search.readers.files import READERS, ReaderFactory
+from atlas_search.readers.tables import renames
 from atlas_search.stores.manifest import Manifest
 
 REFUSED = 3

@@ -22,9 +22,8 @@ from atlas_search.cli.create import Locate, locate_files, store_command
 from atlas_search.core.errors import ConfigurationError, SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.readers import Reader
+from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions
 from atlas_search.readers.files import READERS
-from atlas_search.readers.html.options import FetchOptions
-from atlas_search.readers.html.urls import LIST_SUFFIXES
 from atlas_search.stores.versions import lock
 
 PAGES = "pages"
@@ -50,7 +49,7 @@ def locate_pages(
 
 
 def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
-    from atlas_search.readers.html.fetch import fetch_urls
+    from atlas_search.readers.fetch import fetch_urls
 
     options = FetchOptions(
         given["contact"],

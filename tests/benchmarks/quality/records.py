@@ -14,9 +14,7 @@ from atlas_search.building.chunking import Chunking
 from atlas_search.core.domain import Segment
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft, Read
-from atlas_search.readers.beir import CORPUS_FILES
-from atlas_search.readers.columns import Columns
-from atlas_search.readers.jsonl import JsonlReader
+from atlas_search.readers.tables import CORPUS_FILES, Columns, JsonlReader
 
 AS_RECORDED = Chunking("structural", size=1_000_000, overlap=0)
 """Cuts a document of `GroupReader` into exactly its records; `chunking` allows no such size."""

@@ -9,9 +9,8 @@ from atlas_search.evaluation.labels.rows import Row, Rows
 from atlas_search.evaluation.labels.values import whole_number
 from atlas_search.evaluation.labels.verdicts import are_verdicts, is_unmentioned
 from atlas_search.readers import Draft
-from atlas_search.readers.columns import Columns
-from atlas_search.readers.jsonl import JsonlReader
-from atlas_search.readers.text_files import Undecodable, open_text
+from atlas_search.readers.tables import Columns, JsonlReader
+from atlas_search.readers.text import Undecodable, open_text
 
 QUERIES = "queries.jsonl"
 QRELS = ("qrels.tsv", "qrels.txt", "qrels/test.tsv")

@@ -28,7 +28,7 @@ from atlas_search.evaluation.labels.rows import (
 from atlas_search.evaluation.labels.table_rows import table_rows
 from atlas_search.evaluation.labels.values import filters_of, is_blank
 from atlas_search.evaluation.labels.verdicts import REMARK, read_verdicts
-from atlas_search.readers.text_files import Undecodable, open_text
+from atlas_search.readers.text import Undecodable, open_text
 
 _LISTED = 5  # places that a warning names
 

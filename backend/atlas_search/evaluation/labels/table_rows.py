@@ -13,7 +13,7 @@ from atlas_search.evaluation.labels.rows import Row, Rows, not_a_label, nothing_
 from atlas_search.evaluation.labels.values import Cell
 from atlas_search.evaluation.labels.write import ALWAYS
 from atlas_search.output.table import original
-from atlas_search.readers.csv import delimiter_of, rows_of
+from atlas_search.readers.tables import delimiter_of, rows_of
 
 OWN = ALWAYS
 """What the columns of a table begin with that Atlas wrote, in which no spreadsheet computes."""

@@ -1,18 +1,495 @@
 """Reading TEI, https://tei-c.org: P5, ParlaMint and Parla-CLARIN, and in the main P4."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from lxml import etree
 
 from atlas_search.readers import Read, Skipped
-from atlas_search.readers.xml.draft import COLUMNS, NO_TEXT, PAGES, distinct, draft, unique_keys
 from atlas_search.readers.xml.parse import INCLUDE
-from atlas_search.readers.xml.tei_body import TeiText, Wording, plain_text, wording_of
-from atlas_search.readers.xml.tei_header import metadata_of, title_of
-from atlas_search.readers.xml.tei_names import are_known, listed_names, name_of, resolve_pointers
-from atlas_search.readers.xml.walk import names, walk
-from atlas_search.readers.xml.writer import Writer
+from atlas_search.readers.xml.tree import (
+    COLUMNS,
+    LONGEST,
+    NO_TEXT,
+    PAGES,
+    Layout,
+    Writer,
+    distinct,
+    draft,
+    names,
+    text_of,
+    unique_keys,
+    walk,
+)
+
+_LISTED_NAMES = ("person", "persongrp", "org", "place")
+_NAMES = ("persname", "orgname", "placename", "geogname", "name")
+_FORENAMES, _SURNAMES = ("forename",), ("surname", "namelink")
+_ID_OF_NAMES = re.compile(r"(?:[^\W\d_]|[-'’._])+?(?:[._]\d+)?")
+_UNKNOWN = frozenset({"", "unknown", "unk", "none"})
+_PARTICLES = ("Mc", "Mac")
+
+
+def listed_names(root: etree._Element) -> dict[str, str]:
+    """The first name of everyone and everything that `root` lists with an id."""
+    found: dict[str, str] = {}
+    for element in root.iter(*_LISTED_NAMES):
+        name = next((name for name in element.iterchildren(*_NAMES)), None)
+        if name is not None and (id_ := element.get("id")) and (text := name_of(name)):
+            found.setdefault(id_, text[:LONGEST])
+    return found
+
+
+def name_of(element: etree._Element) -> str:
+    """A name in the order in which it is spoken: forenames, then surnames."""
+    forenames = [text_of(part) for part in element.iter(*_FORENAMES)]
+    surnames = [text_of(part) for part in element.iter(*_SURNAMES)]
+    return " ".join(filter(None, [*forenames, *surnames])) or text_of(element)
+
+
+def resolve_pointers(pointers: str, known: Mapping[str, str]) -> str:
+    """Whom `#a #b` point at, by the names in `known`, joined by commas.
+
+    An id that is not listed here, as in ParlaMint where the persons stand in a file of their own,
+    is taken apart if it is made of names (`#AbbottDiane`: Abbott Diane), else shown as it is.
+    """
+    names = (_name(pointer, known) for pointer in pointers.split())
+    return ", ".join(dict.fromkeys(filter(None, names)))
+
+
+def are_known(pointers: str, known: Mapping[str, str]) -> bool:
+    """Whether all of `pointers` are in `known`, and there is one."""
+    ids = [_name_id(pointer) for pointer in pointers.split()]
+    return bool(ids) and all(id_ in known for id_ in ids)
+
+
+def _name(pointer: str, known: Mapping[str, str]) -> str:
+    id_ = _name_id(pointer)
+    if id_.casefold() in _UNKNOWN:
+        return ""
+    return known.get(id_) or _take_apart(id_)
+
+
+def _name_id(pointer: str) -> str:
+    return pointer.rpartition("#")[2]
+
+
+def _take_apart(id_: str) -> str:
+    if not _ID_OF_NAMES.fullmatch(id_):
+        return id_
+    words = re.split(r"[._]+", re.sub(r"[._]\d+$", "", id_))
+    return " ".join(_space(word) for word in words if word)
+
+
+def _space(word: str) -> str:
+    """`AbbottDiane` as two words, `McDonald` as one."""
+    spaced = ""
+    begin = 0
+    for at in range(1, len(word)):
+        is_start = word[at].isupper() and word[at - 1].islower()
+        if is_start and word[begin:at] not in _PARTICLES:
+            spaced += f"{word[begin:at]} "
+            begin = at
+    return spaced + word[begin:]
+
+
+DIVISIONS = names("div div0 div1 div2 div3 div4 div5 div6 div7")
+_PARTS = names("text front body back group floatingtext titlepage listbibl")
+_SPEECHES = names("u sp")
+_ASIDES = names("note vocal kinesic incident event writing")
+_BLOCKS = names(
+    "p ab head lg list table speaker opener closer salute signed dateline byline trailer argument "
+    "epigraph postscript titlepage doctitle titlepart docimprint imprimatur "
+    "address figure castlist set entry entryfree person place org listperson listplace listorg"
+)
+_LINES = names("l item label row addrline castitem")
+_MIXED = names("seg q quote cit stage bibl biblstruct said gap docauthor docdate")
+"""Paragraphs of their own where they stand beside paragraphs, inline where they stand in one."""
+
+_FLOW = DIVISIONS | _PARTS | _SPEECHES | names("lg list castlist argument epigraph sourcedoc")
+_BREAKS = names("pb cb lb")
+_TOKENS = names("w pc")
+_BETWEEN = 5
+"""Elements between the printed name of a speaker and the speech, such as other notes."""
+
+_LABELS = {"note": "Note: ", "figdesc": "Figure: "}
+_ALTERNATIVES = names("choice app rdggrp")
+_PRINTED, _NORMALISED = ("orig", "sic", "abbr"), ("reg", "corr", "expan")
+_LAYOUT = Layout(
+    blocks=_BLOCKS | DIVISIONS | _PARTS | _SPEECHES,
+    lines=_LINES,
+    cells=names("cell"),
+    breaks=names("space"),
+    left_out=names(
+        "teiheader standoff facsimile sourcedoc fw index interp interpgrp span spangrp link "
+        f"linkgrp certainty precision respons alt altgrp join joingrp timeline graphic {INCLUDE}"
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a document is read: whose names its pointers mean, and which of two readings counts."""
+
+    known: Mapping[str, str]
+    normalised: bool
+    is_spoken: bool
+    has_joins: bool
+    page_element: str
+
+
+def wording_of(text: etree._Element, known: Mapping[str, str], *, normalised: bool) -> Wording:
+    """What of a document has to be known before its text is read."""
+    joined = (token for token in text.iter("w", "pc") if token.get("join"))
+    return Wording(
+        known,
+        normalised,
+        next(text.iter("u"), None) is not None,
+        next(joined, None) is not None,
+        "cb" if text.find(".//pb") is None else "pb",
+    )
+
+
+def plain_text(element: etree._Element, wording: Wording) -> str:
+    """The text of one element on one line, without the notes on it."""
+    writer = Writer()
+    walk(element, TeiText(writer, wording, alone=element))
+    return " ".join(writer.finish().text.split())
+
+
+class TeiText:
+    """Writes a TEI text, or the one element that stands `alone`, then without notes and pages.
+
+    Of `choice` one side is read, as printed or normalised; of `app` the lemma. `del` and running
+    heads are left out, a `gap` is `[...]`. Notes become paragraphs in brackets: footnotes after
+    their paragraph, what happened during a speech at its place and without a speaker.
+    """
+
+    layout = _LAYOUT
+
+    def __init__(
+        self, writer: Writer, wording: Wording, alone: etree._Element | None = None
+    ) -> None:
+        self.writer = writer
+        self._wording = wording
+        self._alone = alone
+        self._voices: list[str] = []
+        self._labelled: etree._Element | None = None
+        self._read: dict[etree._Element, etree._Element] = {}
+
+    def enter(self, element: etree._Element) -> bool:
+        """Opens sections and speeches; not into what is left out or written already."""
+        tag = element.tag
+        if element is self._alone:
+            return True
+        if not self._is_read(element):
+            return False
+        if tag in _ASIDES or tag == "figdesc":
+            return self._aside(element)
+        if tag in DIVISIONS:
+            head = element.find("head")
+            self.writer.open_section("" if head is None else plain_text(head, self._wording))
+        elif tag in _SPEECHES:
+            self._speech(element)
+        elif tag in _BREAKS:
+            self._break(element)
+        elif tag in _TOKENS:
+            self._token(element)
+        elif tag in _MIXED:
+            self._check_mixed(element)
+        if tag == "gap":
+            self.writer.add("[...]")
+            self._check_mixed(element)
+            return False
+        return True
+
+    def leave(self, element: etree._Element) -> None:
+        """Closes what `enter` opened."""
+        tag = element.tag
+        if tag in DIVISIONS:
+            self.writer.close_section()
+        elif tag in _SPEECHES:
+            self.writer.block()
+            self.writer.voice(self._voices.pop())
+        elif tag in _MIXED:
+            self._check_mixed(element)
+        elif tag in _TOKENS and element.get("join") in ("right", "both"):
+            self.writer.glue()
+        elif tag == "label" and text_of(element) and element.getparent().tag == "list":
+            self.writer.run_in()
+
+    def _is_read(self, element: etree._Element) -> bool:
+        """Whether an element belongs to the text that is read, among its alternatives."""
+        parent = element.getparent()
+        above = "" if parent is None else parent.tag
+        if element.tag == "del":
+            return above == "restore"
+        if above in _ALTERNATIVES:
+            if parent not in self._read:  # to look for it once for each of many takes too long
+                self._read[parent] = _choose(parent, normalised=self._wording.normalised)
+            return element is self._read[parent]
+        return True
+
+    def _speech(self, element: etree._Element) -> None:
+        if element is not self._labelled:
+            self._voices.append(self.writer.speaker)
+            self.writer.speech(self._speaker(element))
+
+    def _speaker(self, element: etree._Element) -> str:
+        """Who speaks: whom the document names, or else the label as printed, or else the id."""
+        pointers, label = element.get("who", ""), element.find("speaker")
+        if label is not None and not are_known(pointers, self._wording.known):
+            return plain_text(label, self._wording).rstrip(" .:,")
+        return resolve_pointers(pointers, self._wording.known)
+
+    def _break(self, element: etree._Element) -> None:
+        if element.tag == self._wording.page_element and self._alone is None:
+            self.writer.page(element.get("n", ""))
+        if element.get("break") == "no":
+            self.writer.rejoin()
+        elif element.tag == "lb":
+            self.writer.blank()
+
+    def _token(self, element: etree._Element) -> None:
+        """Where words are marked up, white space between them is only for the reader of the XML."""
+        if element.get("join") in ("left", "both"):
+            self.writer.glue()
+        elif self._wording.has_joins:
+            self.writer.blank()
+
+    def _check_mixed(self, element: etree._Element) -> None:
+        parent = element.getparent()
+        above = "" if parent is None else parent.tag
+        if (element.tag == "seg") == (above == "u") and above in _FLOW:
+            self.writer.block()
+
+    def _aside(self, element: etree._Element) -> bool:
+        """Writes an aside; whether to read it as running text instead, being a note in a note."""
+        if self._alone is not None:
+            self.writer.blank()
+            return self._alone.tag in _ASIDES
+        if element.tag == "note" and element.get("type") == "speaker":
+            self._label(element)
+        elif self._wording.is_spoken and element.tag == "note":
+            self._bracket(element, "")
+        else:
+            self._bracket(element, _LABELS.get(element.tag, ""))
+        return False
+
+    def _label(self, note: etree._Element) -> None:
+        """The printed name of who speaks next stands at the head of that speech."""
+        between = islice(note.itersiblings(), _BETWEEN)
+        after = next((e for e in between if e.tag not in ("note", "pb")), None)
+        if after is not None and after.tag == "u" and after is not self._labelled:
+            self._speech(after)
+            self._labelled = after
+        self.writer.block()
+        self.writer.add(plain_text(note, self._wording))
+        self.writer.block()
+
+    def _bracket(self, element: etree._Element, label: str) -> None:
+        text = plain_text(element, self._wording)
+        if not text:
+            return
+        is_bracketed = text[0] + text[-1] in ("()", "[]")
+        text = text if is_bracketed else f"[{label}{text}]"
+        for page in element.iter(self._wording.page_element):
+            self.writer.page(page.get("n", ""))
+        if element.getparent().tag in _FLOW:
+            self._apart(text)
+        elif self._wording.is_spoken or element.tag != "note":
+            self.writer.add(f" {text} ")
+        else:
+            self.writer.note(text)
+
+    def _apart(self, text: str) -> None:
+        speaker = self.writer.speaker
+        self.writer.block()
+        self.writer.voice("")
+        self.writer.add(text)
+        self.writer.block()
+        self.writer.voice(speaker)
+
+
+def _choose(choice: etree._Element, *, normalised: bool) -> etree._Element:
+    of_choice = _NORMALISED if normalised else _PRINTED
+    wanted = of_choice if choice.tag == "choice" else ("lem",)
+    return next(choice.iterchildren(*wanted), choice[0])
+
+
+_DAY = re.compile(r"-?[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?(?=$|T)")
+_BOUNDS = (("from", "to"), ("notbefore", "notafter"), ("from-iso", "to-iso"))
+_ROUGH = ("low", "medium")
+_AT = ("when", "when-iso", "value")
+
+
+def date_of(element: etree._Element) -> str:
+    """What a `date` or the like says: its attributes, or else its text if that has a number."""
+    text = " ".join("".join(element.itertext()).split())
+    return attributed_date(element) or (text if re.search(r"[0-9]", text) else "")
+
+
+def attributed_date(element: etree._Element) -> str:
+    """The date in the attributes of an element, empty if there is none.
+
+    `from` and `to`, or `notBefore` and `notAfter`, become an interval, open where one is missing.
+    A `~` follows what is of low certainty or precision, or printed with c. or ca. before it.
+    `value` is the attribute of TEI P4.
+    """
+    mark = "~" if _is_rough(element) else ""
+    for name in _AT:
+        if day := iso_day(element.get(name, "")):
+            return f"{day}{mark}"
+    for first, last in _BOUNDS:
+        begin, end = iso_day(element.get(first, "")), iso_day(element.get(last, ""))
+        if begin and end:
+            return f"{begin}{mark}/{end}{mark}"
+        if begin or end:
+            return f"{begin}{mark}/.." if begin else f"../{end}{mark}"
+    return ""
+
+
+def iso_day(text: str) -> str:
+    """The ISO date at the start of `text`, without a time of day; empty if there is none."""
+    match = _DAY.match(text.strip())
+    return match[0] if match else ""
+
+
+def _is_rough(element: etree._Element) -> bool:
+    if element.get("cert") in _ROUGH or element.get("precision") in _ROUGH:
+        return True
+    text = "".join(element.itertext()).strip().casefold()
+    return re.match(r"(?:c|ca|circa)\b\.?\s*[0-9\[]", text) is not None
+
+
+_FILE = "filedesc"
+_PROFILE = "profiledesc"
+_SOURCE = f"{_FILE}/sourcedesc"
+_PUBLICATION = f"{_FILE}/publicationstmt"
+# the day of the event, then of the writing; the printed source comes last
+_DATES = (
+    f"{_PROFILE}/settingdesc//setting/date",
+    f"{_PROFILE}/settingdesc//date",
+    f"{_PROFILE}/correspdesc/correspaction[@type='sent']/date",
+    f"{_PROFILE}/creation//date",
+)
+_LISTED_IN_HEADER = "standoff/listevent/event"
+_EVENTS = ("written", "print", "premiere")
+_SOURCE_DATES = (f"{_SOURCE}//origdate", f"{_SOURCE}//bibl/date", f"{_SOURCE}//date")
+_DESCRIBED = ("bibl", "biblstruct", "biblfull", "msdesc", "recordingstmt")
+
+
+def title_of(header: etree._Element) -> str:
+    """The main title, the first where there are several, as in several languages."""
+    titles = header.findall(f"{_FILE}/titlestmt/title")
+    main = [title for title in titles if title.get("type") == "main"]
+    return next(filter(None, map(text_of, [*main, *titles])), "")
+
+
+def metadata_of(document: etree._Element, header: etree._Element) -> dict[str, object]:
+    """The fields of a header; one that it lacks may be empty.
+
+    `date` is that of the sitting, or else of the writing or of the printed source. `published` is
+    that of the electronic edition, which counts as `date` only if there is no earlier source.
+    """
+    published = _first_date(header, f"{_PUBLICATION}//date")
+    return {
+        "author": _names_at(header, f"{_FILE}/titlestmt/author"),
+        "editor": _names_at(header, f"{_FILE}/titlestmt/editor"),
+        "date": _date(document, header) or ("" if _has_source(header) else published),
+        "published": published,
+        "publisher": "; ".join(_names_at(header, f"{_PUBLICATION}/publisher")),
+        "publication_place": _first(header, f"{_SOURCE}//pubplace"),
+        "source": _citation(header),
+        "url": _url(header),
+        "language": _language(document, header),
+        "tags": distinct(_tags(header)),
+        "abstract": _first(header, f"{_PROFILE}/abstract"),
+    }
+
+
+def _names_at(header: etree._Element, path: str) -> list[str]:
+    found: list[str] = []
+    for element in header.iterfind(path):
+        names = list(element.iterchildren("persname", "orgname", "name"))
+        found += map(name_of, names or [element])
+    return distinct(found)
+
+
+def _date(document: etree._Element, header: etree._Element) -> str:
+    events = (
+        event
+        for kind in _EVENTS
+        for event in document.iterfind(f"{_LISTED_IN_HEADER}[@type='{kind}']")
+    )
+    dates = (
+        *(_first_date(header, path) for path in _DATES),
+        *map(attributed_date, events),
+        *(_first_date(header, path) for path in _SOURCE_DATES),
+    )
+    return next(filter(None, dates), "") or _meeting(header)
+
+
+def _meeting(header: etree._Element) -> str:
+    """The day of a `meeting`, which ParlaMint states as its number."""
+    days = (
+        iso_day(meeting.get("when") or meeting.get("n", "")) for meeting in header.iter("meeting")
+    )
+    return next(filter(None, days), "")
+
+
+def _first_date(header: etree._Element, path: str) -> str:
+    return next(filter(None, map(date_of, header.iterfind(path))), "")
+
+
+def _has_source(header: etree._Element) -> bool:
+    source = header.find(_SOURCE)
+    return source is not None and next(source.iter(*_DESCRIBED), None) is not None
+
+
+def _first(header: etree._Element, path: str) -> str:
+    return next(filter(None, map(text_of, header.iterfind(path))), "")
+
+
+def _citation(header: etree._Element) -> str:
+    """The first source as it is cited, or its title if it only lists its parts."""
+    source = header.find(f"{_SOURCE}//bibl")
+    if source is None:
+        return _first(header, f"{_SOURCE}//title")
+    is_prose = any(piece and piece.strip() for piece in (source.text, *(e.tail for e in source)))
+    return text_of(source) if is_prose else text_of(source.find("title")) or text_of(source)
+
+
+def _url(header: etree._Element) -> str:
+    """Where the source can be seen, or else the edition itself."""
+    for path in (_SOURCE, _PUBLICATION):
+        for part in header.iterfind(path):
+            for element in part.iter("idno", "ref", "ptr"):
+                address = element.get("target") or text_of(element)
+                if address.startswith(("http://", "https://")) and not _is_licence(element):
+                    return str(address)
+    return ""
+
+
+def _is_licence(element: etree._Element) -> bool:
+    return next(element.iterancestors("availability", "publisher"), None) is not None
+
+
+def _language(document: etree._Element, header: etree._Element) -> str:
+    text = document.find("text")
+    stated = ("" if text is None else text.get("lang", "")) or document.get("lang", "")
+    used = header.find(f"{_PROFILE}/langusage/language")
+    return stated or ("" if used is None else used.get("ident", ""))
+
+
+def _tags(header: etree._Element) -> Iterator[str]:
+    for keywords in header.iterfind(f"{_PROFILE}/textclass/keywords"):
+        for element in keywords.iter("term", "item"):
+            if element.find(".//term") is None:
+                yield text_of(element)
+
 
 ROOTS = names("tei tei.2 teicorpus teicorpus.2")
 LISTS = names("listperson listorg listplace listevent taxonomy classdecl teiheader standoff")

@@ -16,7 +16,7 @@ def draw(job: dict[str, Any]) -> bytes:
     """What the job asks of the page: the PNG, or the boxes as JSON. Raises ValueError."""
     from pypdfium2 import PdfDocument, PdfiumError
 
-    from atlas_search.readers.pdf.picture import boxes, picture
+    from atlas_search.readers.pdf_picture import boxes, picture
 
     try:
         with open(job["file"], "rb") as file, PdfDocument(file) as document:

@@ -131,7 +131,7 @@ def build_store(sources: str, store: str) -> dict[str, Any]:
     """Build, and give seconds of processor and elapsed, passages, and bytes by part."""
     from atlas_search.building.flow import BuildOptions, build
     from atlas_search.building.sources import by_folder
-    from atlas_search.readers.txt import TxtReader
+    from atlas_search.readers.text import TxtReader
     from tests.benchmarks.performance.embedder import Given
 
     reader, embedder = TxtReader(), Given()

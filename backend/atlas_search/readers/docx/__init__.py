@@ -1,1 +1,0 @@
-"""Word (.docx) files as sources."""

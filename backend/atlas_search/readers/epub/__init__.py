@@ -1,1 +1,0 @@
-"""EPUB files as sources."""

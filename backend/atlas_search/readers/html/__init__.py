@@ -1,1 +1,0 @@
-"""Web pages, saved or fetched."""

@@ -1,0 +1,465 @@
+"""Debates in Akoma Ntoso, https://docs.oasis-open.org/legaldocml: Ireland, South Africa, SayIt."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from lxml import etree
+
+from atlas_search.readers import Read
+from atlas_search.readers.law.statutes import Outline, level, line_of, number, schedule_number
+from atlas_search.readers.xml.tei import are_known, resolve_pointers
+from atlas_search.readers.xml.tree import (
+    LONGEST,
+    Layout,
+    Writer,
+    distinct,
+    draft,
+    names,
+    text_of,
+    walk,
+)
+
+_UNKNOWN = frozenset({"", "0001-01-01", "1000-01-01", "3000-01-01"})
+"""What programs write where nobody knows the day."""
+
+
+_TYPES = {"debatereport": "report"}
+
+
+def title_of(root: etree._Element) -> str:
+    """The short title, or the name by which the law is known, or the title in its preface."""
+    stated = [text_of(root.find(".//preface//shorttitle")), _value(root, "frbralias")]
+    printed = (_lines(root.find(f".//preface//{tag}")) for tag in ("doctitle", "longtitle"))
+    return next(filter(None, [*stated, *printed]), "")
+
+
+def facts(root: etree._Element) -> dict[str, object]:
+    """Metadata. `date` is that of the work, which is the day of enactment or publication."""
+    language = root.find(".//frbrexpression/frbrlanguage")
+    return {
+        "date": _date(root),
+        "last_amended": _last_amended(root),
+        "long_title": _lines(root.find(".//preface//longtitle")),
+        "citation": text_of(root.find(".//preface//docnumber")),
+        "instrument_number": _value(root, "frbrnumber"),
+        "jurisdiction": _value(root, "frbrcountry"),
+        "document_type": _value(root, "frbrsubtype") or _TYPES.get(root[0].tag, root[0].tag),
+        "language": "" if language is None else language.get("language", ""),
+        "url": _url(root),
+    }
+
+
+def judgment_title(root: etree._Element) -> str:
+    """The name of the case, or the title at its head."""
+    return _value(root, "frbrname") or text_of(root.find(".//header//doctitle"))
+
+
+def judgment_facts(root: etree._Element) -> dict[str, object]:
+    """Metadata. `date` is that of the work, unless it is that of a hearing, else the only one
+    that is printed at its head."""
+    dates = root.iterfind(".//frbrwork/frbrdate")
+    given = distinct(known_day(each) for each in dates if "hear" not in _name(each))
+    printed = distinct(map(known_day, root.iterfind(".//header//docdate")))
+    language = root.find(".//frbrexpression/frbrlanguage")
+    return {
+        "date": next(iter(given), "") or (printed[0] if len(printed) == 1 else ""),
+        "citation": text_of(root.find(".//neutralcitation")),
+        "court": _author(root),
+        "judges": distinct(map(text_of, root.iterfind(".//header//judge"))),
+        "case_number": distinct(map(text_of, root.iterfind(".//header//docketnumber"))),
+        "jurisdiction": _value(root, "frbrcountry"),
+        "document_type": "judgment",
+        "language": "" if language is None else language.get("language", ""),
+        "url": _url(root),
+    }
+
+
+def _name(element: etree._Element) -> str:
+    return str(element.get("name", "")).lower()
+
+
+def known_day(element: etree._Element) -> str:
+    """The day in `date`; empty for one that stands for an unknown day."""
+    day: str = element.get("date", "")[:10]
+    return "" if day in _UNKNOWN else day
+
+
+def _author(root: etree._Element) -> str:
+    """The court that gave the judgment, by its name among the references."""
+    author = root.find(".//frbrwork/frbrauthor")
+    id_ = "" if author is None else author.get("href", "").rpartition("#")[2]
+    courts = root.iterfind(".//references/tlcorganization")
+    named = (court.get("showas", "") for court in courts if court.get("eid") == id_ != "")
+    return next(filter(None, named), "")
+
+
+def _lines(element: etree._Element | None) -> str:
+    """A title that may stand in several paragraphs, on one line."""
+    if element is None:
+        return ""
+    return " ".join(filter(None, map(text_of, element.findall("p")))) or text_of(element)
+
+
+def _value(root: etree._Element, tag: str) -> str:
+    found = root.find(f".//frbrwork/{tag}")
+    return "" if found is None else found.get("value", "")
+
+
+def _date(root: etree._Element) -> str:
+    stated = [*root.iterfind(".//frbrwork/frbrdate"), *root.iterfind(".//meta/publication")]
+    return next(filter(None, map(known_day, stated)), "")
+
+
+def _last_amended(root: etree._Element) -> str:
+    events = root.iterfind(".//lifecycle/eventref")
+    return max(
+        (each.get("date", "") for each in events if each.get("type") == "amendment"), default=""
+    )
+
+
+def _url(root: etree._Element) -> str:
+    stated = (_value(root, tag) for tag in ("frbrthis", "frbruri"))
+    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
+
+
+_SPEECHES = names("speech question answer other speechgroup")
+_PARTS = names(
+    "debatesection communication petitions rollcall prayers oralstatements writtenstatements "
+    "personalstatements ministerialstatements resolutions nationalinterest declarationofvote "
+    "noticesofmotion questions address proceduralmotions pointoforder adjournment papers debate"
+)
+_LAYOUT = Layout(
+    blocks=names(
+        "p heading subheading narrative summary scene block from blocklist table container"
+    )
+    | _SPEECHES
+    | _PARTS,
+    lines=names("item tr"),
+    cells=names("td th"),
+    breaks=names("br"),
+    left_out=names("meta"),
+)
+
+
+def is_akoma_debate(root: etree._Element) -> bool:
+    """Whether it is Akoma Ntoso with a debate or speeches in it, as a report may have."""
+    if root.tag != "akomantoso":
+        return False
+    return root.find("debate") is not None or root.find(".//speech") is not None
+
+
+def akoma_drafts(root: etree._Element) -> Iterator[Read]:
+    """One draft: a sitting."""
+    writer = Writer()
+    people = {
+        person.get("eid") or person.get("id") or "": (person.get("showas") or text_of(person))[
+            :LONGEST
+        ]
+        for person in root.iter("tlcperson", "tlcrole")
+    }
+    walk(root, _Sitting(writer, people))
+    language = root.find(".//frbrexpression/frbrlanguage")
+    metadata = {
+        "date": _day(root),
+        "language": "" if language is None else language.get("language", ""),
+    }
+    yield draft(writer.finish(), metadata, title=text_of(root.find(".//preface//doctitle")))
+
+
+def _day(root: etree._Element) -> str:
+    """The day of sitting that is printed before the first speech, else that of the work.
+
+    Of a work some state the day on which the file was made. Where several days are printed, as of
+    the sitting before, that of the work counts among them, else the first.
+    """
+    stated = [*filter(None, map(known_day, root.iterfind(".//frbrwork/frbrdate")))]
+    printed = []
+    for element in root.iter("docdate", *_SPEECHES):
+        if element.tag != "docdate":
+            break
+        printed.append(known_day(element))
+    printed = [day for day in printed if day]
+    return next((day for day in stated if day in printed or not printed), "") or next(
+        iter(printed), ""
+    )
+
+
+class _Sitting:
+    """Writes a sitting; the name in `from` runs in before the words of its speech."""
+
+    layout = _LAYOUT
+
+    def __init__(self, writer: Writer, people: dict[str, str]) -> None:
+        self.writer = writer
+        self._people = people
+        self._voices: list[str] = []
+
+    def enter(self, element: etree._Element) -> bool:
+        if element.tag in _PARTS:
+            self.writer.open_section(text_of(element.find("heading")))
+        elif element.tag in _SPEECHES:
+            self._voices.append(self.writer.speaker)
+            self.writer.speech(self._speaker(element))
+        return True
+
+    def _speaker(self, element: etree._Element) -> str:
+        """By the list of persons, else as printed: an id that is not listed is no name."""
+        by, printed = element.get("by", ""), text_of(element.find("from"))
+        known = are_known(by, self._people)
+        return resolve_pointers(by, self._people) if known or not printed else printed.rstrip(": ")
+
+    def leave(self, element: etree._Element) -> None:
+        if element.tag in _PARTS:
+            self.writer.close_section()
+        elif element.tag in _SPEECHES:
+            self.writer.block()
+            self.writer.voice(self._voices.pop())
+        elif element.tag == "from" and text_of(element):
+            self.writer.run_in()
+
+
+_LAWS = names("act bill doc documentcollection portion amendment statement")
+_JUDGMENTS = names("judgment judgement")  # the second in version 2
+_IN_PARAGRAPHS = _JUDGMENTS | names("debatereport")
+_HEAD = 20  # elements at the beginning of a provision, its number among them
+_KINDS = {"section": "s", "article": "art", "rule": "r", "clause": "cl", "paragraph": "para"}
+_LAW_PARTS = {
+    "section": "subsection",
+    "article": "paragraph",
+    "rule": "subrule",
+    "clause": "subclause",
+    "paragraph": "subparagraph",
+    "hcontainer": "paragraph",
+}
+_SUBSECTIONS = names("subsection subrule subclause")
+_DIVISIONS = names(
+    "book chapter division part subchapter subdivision subpart subtitle title tome hcontainer "
+    "tblock attachment crossheading component transitional level"
+)
+_HEADED = _DIVISIONS | _KINDS.keys()
+_QUOTATIONS = names("quotedstructure embeddedstructure")
+_SCHEDULES = ("schedule", "annex", "appendix", "anexo")
+_LAW_LAYOUT = Layout(
+    blocks=_DIVISIONS
+    | _QUOTATIONS
+    | names(
+        "section article rule clause longtitle formula citation "
+        "recital preface preamble conclusions coverpage container blocklist table block signature "
+        "interstitial doc act bill mainbody caption ul ol"
+    ),
+    lines=names(
+        "p paragraph subparagraph point indent alinea item listintroduction listwrapup wrapup "
+        "intro subheading tr li proviso sublist"
+    ),
+    cells=names("td th"),
+    breaks=names("br eol num heading content docketnumber"),
+    left_out=names("meta toc"),
+)
+_PROSE = Layout(
+    blocks=_LAW_LAYOUT.blocks
+    | names(
+        "header judgmentbody judgementbody introduction background arguments remedies motivation "
+        "decision p paragraph subparagraph item listintroduction listwrapup wrapup intro subheading"
+    ),
+    lines=_LAW_LAYOUT.lines,
+    cells=_LAW_LAYOUT.cells,
+    breaks=_LAW_LAYOUT.breaks,
+    left_out=_LAW_LAYOUT.left_out,
+)
+"""Of judgments and reports, whose paragraphs are longer than those of laws."""
+
+
+def is_akoma_law(root: etree._Element) -> bool:
+    """Whether it is Akoma Ntoso with a law, a judgment or a report in it, by the element inside
+    the root."""
+    known = _LAWS | _IN_PARAGRAPHS
+    return root.tag == "akomantoso" and any(child.tag in known for child in root)
+
+
+def akoma_laws(root: etree._Element) -> Iterator[Read]:
+    """One draft: a law with its schedules, a judgment, a report."""
+    writer = Writer()
+    law = _Law(writer, root)
+    walk(root, law)
+    law.finish()
+    if root[0].tag in _JUDGMENTS:
+        yield draft(writer.finish(), judgment_facts(root), title=judgment_title(root))
+    else:
+        yield draft(writer.finish(), facts(root), title=title_of(root))
+
+
+class _Law:
+    """Writes a law. What it quotes to amend another is text of the provision that quotes."""
+
+    def __init__(self, writer: Writer, root: etree._Element) -> None:
+        self.writer = writer
+        self.layout = _PROSE if root[0].tag in _IN_PARAGRAPHS else _LAW_LAYOUT
+        self._is_judgment = root[0].tag in _JUDGMENTS
+        self._outline = Outline(writer)
+        self._quotations = 0
+        self._schedules: list[str] = []
+        self._notes = {
+            f"#{note.get('eid') or note.get('id')}": note for note in root.iterfind(".//notes/note")
+        }
+
+    def enter(self, element: etree._Element) -> bool:
+        tag = element.tag
+        if tag in _QUOTATIONS:
+            self._quotations += 1
+        elif tag == "authorialnote":
+            self.writer.note(_spaced(element))
+            return False
+        elif tag == "noteref":
+            self._refer(element.get("href", ""))
+        elif tag in _SUBSECTIONS:
+            self._begin_subsection(element)
+        elif not self._quotations:
+            self._open(element)
+        return True
+
+    def leave(self, element: etree._Element) -> None:
+        tag = element.tag
+        if tag in _QUOTATIONS:
+            self._quotations -= 1
+        elif tag in ("num", "heading"):
+            self._end_label(element)
+        elif not self._quotations:
+            self._close(element)
+        if tag in _SUBSECTIONS:
+            self.writer.block()
+
+    def _begin_subsection(self, element: etree._Element) -> None:
+        """The first stands below the heading of its section, as other text does."""
+        before = element.getprevious()
+        if before is not None and before.tag == "heading":
+            self.writer.line()
+        else:
+            self.writer.block()
+        if not self._quotations:
+            self._open(element)
+
+    def finish(self) -> None:
+        """Writes the notes that nothing refers to."""
+        for name in list(self._notes):
+            self._refer(name)
+
+    def _refer(self, name: str) -> None:
+        note = self._notes.pop(name, None)
+        if note is not None:
+            self.writer.note(_spaced(note))
+
+    def _end_label(self, element: etree._Element) -> None:
+        """A heading is a line with its number; without one the text stands beside the number."""
+        holder = element.getparent()
+        is_heading = element.tag == "heading"
+        if is_heading or (holder.tag in _DIVISIONS and holder.find("heading") is None):
+            self.writer.block() if holder.tag in _DIVISIONS else self.writer.line()
+        elif text_of(element):
+            self.writer.run_in()
+
+    def _open(self, element: etree._Element) -> None:
+        if element.tag in _HEADED:
+            self._outline.open(_depth(element), _heading(element))
+        if _is_schedule(element):
+            found = _schedule_number(element)
+            self._schedules.append(f"sch {found}" if found else self._schedule or "sch")
+            self._outline.enter(self._schedule if self._schedule != "sch" else "")
+        elif kind := _kind(element):
+            found = number(text_of(element.find("num")))
+            if self._is_judgment and not _is_own(element, found):
+                found = ""
+            place = " ".join(filter(None, [self._schedule, kind, found]))
+            if found:
+                self._outline.enter(place, first=_first_level(element))
+            else:
+                self._outline.enter(self._outline.locator)
+        elif _is_part(element):
+            around = self._outline.locator
+            self._outline.enter(around and around + level(text_of(element.find("num"))))
+
+    def _close(self, element: etree._Element) -> None:
+        if _is_schedule(element):
+            self._schedules.pop()
+            self._leave()
+        elif _kind(element) or _is_part(element):
+            self._leave()
+        if element.tag in _HEADED:
+            self._outline.close(_depth(element))
+
+    def _leave(self) -> None:
+        """Its notes are still of the provision."""
+        self.writer.block()
+        self._outline.leave()
+
+    @property
+    def _schedule(self) -> str:
+        return self._schedules[-1] if self._schedules else ""
+
+
+def _is_schedule(element: etree._Element) -> bool:
+    if element.tag == "attachment":
+        return True
+    return element.tag in ("hcontainer", "doc") and element.get("name", "").lower().startswith(
+        _SCHEDULES
+    )
+
+
+def _schedule_number(element: etree._Element) -> str:
+    """From its number, its heading (`Schedule 2`), or its name (`schedule2`)."""
+    name = "".join(filter(str.isdecimal, element.get("name", "")))
+    labels = (text_of(element.find(tag)) for tag in ("num", "heading"))
+    return next(filter(None, map(schedule_number, labels)), name)
+
+
+def _kind(element: etree._Element) -> str:
+    """How a provision is cited, empty if it is a part of a numbered one, or none."""
+    if any(map(_is_numbered, element.iterancestors(*_KINDS))):
+        return ""
+    if element.tag == "hcontainer":
+        return "reg" if element.get("name") == "regulation" else ""
+    return _KINDS.get(str(element.tag), "")
+
+
+def _is_numbered(provision: etree._Element) -> bool:
+    """Whether it begins with a number; all elements in it ask that."""
+    return any(child.tag == "num" for child in islice(provision, _HEAD))
+
+
+def _is_own(paragraph: etree._Element, found: str) -> bool:
+    """Whether a judgment counts the paragraph as its own: what it quotes has numbers, too."""
+    own: str = paragraph.get("eid", "")
+    return own.rpartition("__")[2] == f"para_{found}"
+
+
+def _is_part(element: etree._Element) -> bool:
+    """Whether it is a subsection, or what the schema calls so in other provisions."""
+    holder = element.getparent()
+    return (
+        holder is not None
+        and element.tag == _LAW_PARTS.get(str(holder.tag), "")
+        and bool(_kind(holder))
+    )
+
+
+def _depth(element: etree._Element) -> int:
+    return sum(1 for _ in element.iterancestors())
+
+
+def _heading(element: etree._Element) -> str:
+    """The line of its number and heading; the number of a provision alone is no heading."""
+    heading = element.find("heading")
+    if not text_of(heading) and element.tag in _KINDS:
+        return ""
+    return line_of(element.find("num"), heading)
+
+
+def _first_level(provision: etree._Element) -> str:
+    first = next((part for part in provision if part.tag not in ("num", "heading")), None)
+    if first is None or not _is_part(first):
+        return ""
+    return level(text_of(first.find("num")))
+
+
+def _spaced(element: etree._Element) -> str:
+    """The texts of a note with blanks between its paragraphs."""
+    return " ".join(" ".join(element.itertext()).split())

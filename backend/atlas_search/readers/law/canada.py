@@ -1,0 +1,405 @@
+"""Acts and regulations of Canada, https://github.com/justicecanada/laws-lois-xml.
+
+The debates and committee evidence of the Canadian House of Commons, from 2006 on.
+
+The shape is that of https://www.ourcommons.ca/Content/House/441/Debates/001/HAN001-E.XML.
+"""
+
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+
+from atlas_search.readers import Read
+from atlas_search.readers.law.persons import printed, without_title
+from atlas_search.readers.law.statutes import Outline, level, line_of, number, schedule_number
+from atlas_search.readers.xml.tree import Layout, Writer, distinct, draft, names, text_of, walk
+
+_TITLES = (
+    "orderofbusinesstitle",
+    "subjectofbusinesstitle",
+    "catchline",
+    "subjectofbusinessqualifier",
+)
+_SECTIONS = names("orderofbusiness subjectofbusiness")
+_INTERVENTIONS = names("intervention writtenquestionresponse writtenquestion writtenresponse")
+_LABELS = names("personspeaking questioner responder")
+_PARAGRAPHS = names("paratext proceduraltext thronespeechpara quotepara")
+_DEBATE_LAYOUT = Layout(
+    blocks=names(
+        "intro content timestamp floorlanguage division divisiontype affiliationgroup poetry verse "
+        "list table quote documenttitle petition appendix item"
+    )
+    | names(" ".join(_TITLES))
+    | _SECTIONS
+    | _INTERVENTIONS
+    | _LABELS
+    | _PARAGRAPHS,
+    lines=names("row tr total line"),
+    cells=names("entry td th"),
+    breaks=names("br"),
+    left_out=names("extractedinformation startpagenumber"),
+)
+
+
+def is_canadian(root: etree._Element) -> bool:
+    """Whether the file has interventions and the table of facts before them."""
+    return root.find(".//intervention") is not None and root.find(".//extracteditem") is not None
+
+
+def canadian_drafts(root: etree._Element) -> Iterator[Read]:
+    """One draft: a sitting in one of the two languages."""
+    writer = Writer()
+    walk(root, _Sitting(writer))
+    facts = {item.get("name", ""): text_of(item) for item in root.iter("extracteditem")}
+    institution, day = facts.get("Institution", ""), facts.get("Date", "")
+    metadata: dict[str, object] = {
+        "date": _date(facts),
+        "series": institution,
+        "parliament": facts.get("ParliamentNumber", ""),
+        "session": facts.get("SessionNumber", ""),
+        "volume": facts.get("Volume", ""),
+        "number": facts.get("Number", ""),
+        "language": root.get("lang", "").lower(),
+    }
+    yield draft(writer.finish(), metadata, title=", ".join(filter(None, [institution, day])))
+
+
+def _date(facts: dict[str, str]) -> str:
+    parts = [facts.get(f"MetaDateNum{part}", "") for part in ("Year", "Month", "Day")]
+    if all(part.isdecimal() for part in parts):
+        return f"{parts[0]}-{parts[1]:0>2}-{parts[2]:0>2}"
+    return facts.get("Date", "")
+
+
+class _Sitting:
+    """Writes a sitting. The label of a speaker stands at the head of the speech, as printed."""
+
+    layout = _DEBATE_LAYOUT
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self._names: dict[str, str] = {}
+        self._main = ""
+
+    def enter(self, element: etree._Element) -> bool:
+        tag = element.tag
+        if tag in _SECTIONS:
+            titles = (text_of(element.find(title)) for title in _TITLES)
+            self.writer.open_section(next(filter(None, titles), ""))
+        elif tag in _LABELS:
+            self._main = self._name(element.find("affiliation"), element)
+            self.writer.speech(self._main)
+        elif tag in _PARAGRAPHS:
+            self._interjection(element)
+        return True
+
+    def leave(self, element: etree._Element) -> None:
+        if element.tag in _SECTIONS:
+            self.writer.close_section()
+        elif element.tag in _LABELS and text_of(element):
+            self.writer.run_in()
+        elif element.tag in _INTERVENTIONS:
+            self._main = ""
+            self.writer.voice("")
+
+    def _name(self, affiliation: etree._Element | None, label: etree._Element) -> str:
+        """A person's name without title, riding and party, the first for speeches with one id."""
+        shown = text_of(label if affiliation is None else affiliation)
+        name = without_title(printed(shown))
+        id_ = "" if affiliation is None else affiliation.get("dbid", "")
+        return self._names.setdefault(id_, name) if id_.strip("0") else name
+
+    def _interjection(self, paragraph: etree._Element) -> None:
+        """A paragraph that begins with a name and a colon is said by somebody else."""
+        first = paragraph[0] if len(paragraph) and not (paragraph.text or "").strip() else None
+        if first is not None and first.tag in ("b", "affiliation") and _has_colon(first):
+            self.writer.speech(self._name(first, first))
+        elif self._main and self.writer.speaker != self._main:
+            self.writer.voice(self._main)
+
+
+def _has_colon(label: etree._Element) -> bool:
+    return text_of(label).endswith(":") or (label.tail or "").lstrip().startswith(":")
+
+
+_FIRST_DAYS = ("2002-12-31", "2006-03-22")
+"""From when the acts and the regulations are kept: not a day on which something came into force."""
+
+_REVISED = {
+    "en": "R.S.C., 1985, c. {chapter}",
+    "fr": "L.R.C. (1985), ch. {chapter}",
+}
+_ANNUAL = {"en": "S.C. {year}, c. {chapter}", "fr": "L.C. {year}, ch. {chapter}"}
+_CONSOLIDATED = ("C.R.C.", "1978")
+
+
+def title_of(root: etree._Element) -> str:
+    """The short title, or else the long one."""
+    about = root.find("identification")
+    return text_of(about.find("shorttitle")) or text_of(about.find("longtitle"))
+
+
+def facts(root: etree._Element) -> dict[str, object]:
+    """Metadata. `date` is that of assent or registration, or else of the revision."""
+    about = root.find("identification")
+    language = root.get("lang", "").lower()
+    instrument = text_of(about.find("instrumentnumber"))
+    return {
+        "date": _law_date(about, instrument),
+        "in_force_from": _in_force_from(root),
+        "last_amended": root.get("lastamendeddate", ""),
+        "long_title": text_of(about.find("longtitle")),
+        "citation": instrument or _citation(about, language),
+        "chapter": text_of(about.find("chapter/consolidatednumber")),
+        "instrument_number": instrument,
+        "enabling_act": distinct(text_of(each) for each in about.iter("enablingauthority")),
+        "amended_by": distinct(text_of(each) for each in root.iter("amendmentcitation")),
+        "jurisdiction": "Canada",
+        "document_type": "act" if root.tag == "statute" else "regulation",
+        "language": language,
+    }
+
+
+def _in_force_from(root: etree._Element) -> str:
+    """Known of a law that was never amended: the day is that of the version otherwise."""
+    begun: str = root.get("inforce-start-date", "")
+    return "" if root.get("haspreviousversion") or begun in _FIRST_DAYS else begun
+
+
+def _law_date(about: etree._Element, instrument: str) -> str:
+    stated = about.find("registrationdate/date")
+    if stated is None:
+        stated = about.find("billhistory/stages[@stage='assented-to']/date")
+    if stated is not None:
+        year, month, day = (text_of(stated.find(part)) for part in ("yyyy", "mm", "dd"))
+        return f"{year}-{month:0>2}-{day:0>2}" if month and day else year
+    if instrument.startswith(_CONSOLIDATED[0]):
+        return _CONSOLIDATED[1]
+    if _is_revised(about):
+        return "1985"
+    return text_of(about.find("chapter/annualstatuteid/yyyy"))[:4]
+
+
+def _citation(about: etree._Element, language: str) -> str:
+    if _is_revised(about):
+        chapter = text_of(about.find("chapter/consolidatednumber"))
+        return _REVISED.get(language, _REVISED["en"]).format(chapter=chapter)
+    annual = about.find("chapter/annualstatuteid")
+    if annual is None:
+        return ""
+    year, chapter = text_of(annual.find("yyyy")), text_of(annual.find("annualstatutenumber"))
+    return _ANNUAL.get(language, _ANNUAL["en"]).format(year=year, chapter=chapter)
+
+
+def _is_revised(about: etree._Element) -> bool:
+    """Whether it is a chapter of the Revised Statutes of 1985."""
+    return about.find("chapter/consolidatednumber[@official='yes']") is not None
+
+
+_ROOTS = names("statute regulation")
+_SCHEDULE, _PREAMBLE, _GROUP, _SECTION, _SUBSECTION = 0, 0, 10, 100, 101
+"""How deep headings are; those of the body have levels from 1 to 5."""
+
+_HEADING_PARTS = names("label originatingref titletext")
+_GROUPS = names("group formgroup")
+_QUOTATIONS = names("amendedtext readastext amendedcontent quotedtext")
+_FOREIGN = "relatedornotinforce"
+_ARTICLE = re.compile(r"(?i)article\s+(\w+)\.?")
+_LAYOUT = Layout(
+    blocks=names(
+        "longtitle enablingauthority readernote heading section subsection groupheading footnote "
+        "scheduleformheading historicalnote tablegroup title caption formulagroup imagegroup "
+        "signatureblock list bilingualgroup preamble enacts order formgroup documentinternal group "
+        "conventionagreementtreaty recommendation notice oath explanatorynote mathmlblock note "
+        "figuregroup formheading provisionheading header footer commentblock"
+    )
+    | _QUOTATIONS,
+    lines=names(
+        "marginalnote paragraph subparagraph clause subclause subsubclause definition item row "
+        "continuedsectionsubsection continuedparagraph continuedsubparagraph continuedclause "
+        "continuedsubclause continueddefinition continuedformulaparagraph formula formulaconnector "
+        "formuladefinition formulaparagraph signaturename signaturetitle signatureline "
+        "bilingualitemen bilingualitemfr historicalnotesubitem alternatetext linebreak"
+    ),
+    cells=names("entry"),
+    breaks=names("text titletext originatingref formulaterm leader leaderrightjustified label"),
+    left_out=names(
+        "shorttitle runninghead billhistory chapter billnumber parliament billrefnumber "
+        "consolidationdate instrumentnumber registrationdate regulationmakerorder "
+        "recentamendments lastmodifieddate lastamendeddate"
+    ),
+)
+
+
+def is_canadian_law(root: etree._Element) -> bool:
+    """Whether it is an act or a regulation of Canada."""
+    return root.tag in _ROOTS and root.find("identification") is not None
+
+
+def canadian_laws(root: etree._Element) -> Iterator[Read]:
+    """One draft: an act or a regulation in one of the two languages."""
+    _put_notes_last(root)
+    writer = Writer()
+    walk(root, _Law(writer))
+    yield draft(writer.finish(), facts(root), title=title_of(root))
+
+
+def _put_notes_last(root: etree._Element) -> None:
+    """The history inside a marginal note, and a marginal note inside a heading, come after it."""
+    for note in list(root.iter("marginalnote")):
+        holder = note.getparent()
+        if holder.tag == "heading":
+            holder.append(note)
+        else:
+            holder.extend(note.findall("historicalnote"))
+
+
+class _Law:
+    """Writes a law. Sections in amendments that it quotes are text of the section that quotes."""
+
+    layout = _LAYOUT
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self._outline = Outline(writer)
+        self._quotations = 0
+        self._foreign = 0
+        self._groups = 0
+        self._schedule: str | None = None
+
+    def enter(self, element: etree._Element) -> bool:
+        tag = element.tag
+        if tag in _QUOTATIONS:
+            self._quotations += 1
+        elif tag == _FOREIGN:
+            self._foreign += 1
+        elif tag == "longtitle":
+            return element.getparent().find("shorttitle") is not None
+        elif tag in ("provision", "repealed"):
+            self._begin(element)
+        elif not self._quotations:
+            self._open(element)
+        return True
+
+    def leave(self, element: etree._Element) -> None:
+        tag = element.tag
+        if tag in _QUOTATIONS:
+            self._quotations -= 1
+        elif tag == _FOREIGN:
+            self._foreign -= 1
+        elif tag in ("provision", "repealed"):
+            self._begin(element)
+        elif tag == "label" and text_of(element) and _runs_on(element):
+            self.writer.run_in()
+        elif not self._quotations:
+            self._close(tag)
+
+    def _begin(self, element: etree._Element) -> None:
+        """A provision inside another one is a line of it; a repeal among words is among words."""
+        holder = element.getparent()
+        if element.tag == "repealed" and holder.tag in ("text", "titletext", "entry"):
+            return
+        if holder.tag == "provision":
+            self.writer.line()
+        else:
+            self.writer.block()
+
+    def _open(self, element: etree._Element) -> None:
+        tag = element.tag
+        if tag == "heading":
+            depth = element.get("level", "1")
+            self._outline.open(int(depth) if depth.isdecimal() else 1, _heading(element))
+        elif tag == "preamble":
+            self._outline.open(_PREAMBLE, line_of(element.find(".//marginalnote")))
+        elif tag == "schedule":
+            self._open_schedule(element)
+        elif tag in _GROUPS:
+            self._open_group(element)
+        elif tag == "section":
+            self._open_section(element)
+        elif tag == "subsection":
+            self._outline.open(_SUBSECTION, line_of(element.find("marginalnote")))
+            self._outline.enter(self._outline.locator and self._outline.locator + _level(element))
+
+    def _close(self, tag: str) -> None:
+        if tag in ("preamble", "schedule"):
+            self._outline.close(_SCHEDULE)
+        elif tag in _GROUPS:
+            self._groups -= 1
+            self._outline.close(_GROUP + self._groups)
+        elif tag in ("section", "subsection"):
+            self._outline.close(_SECTION if tag == "section" else _SUBSECTION)
+        if tag in _GROUPS or tag in ("schedule", "section", "subsection"):
+            self._outline.leave()
+        if tag == "schedule":
+            self._schedule = None
+
+    def _open_schedule(self, element: etree._Element) -> None:
+        heading = element.find("scheduleformheading")
+        self._outline.open(_SCHEDULE, _heading(heading))
+        label = "" if heading is None else _label(heading)
+        self._schedule = schedule_number(label)
+        self._outline.enter(self._schedule and f"sch {self._schedule}")
+
+    def _open_group(self, element: etree._Element) -> None:
+        heading = _heading(element.find("groupheading"))
+        if element.tag == "formgroup":
+            heading = _heading(element.find("scheduleformheading"))
+        self._outline.open(_GROUP + self._groups, heading)
+        self._groups += 1
+        article = _ARTICLE.match(heading)
+        self._outline.enter(
+            f"sch {self._schedule} art {article[1]}"
+            if article and self._schedule
+            else self._outline.locator
+        )
+
+    def _open_section(self, element: etree._Element) -> None:
+        self._outline.open(_SECTION, line_of(element.find("marginalnote")))
+        found = number(_label(element))
+        if not found or self._foreign or self._schedule == "":
+            self._outline.enter("")
+            return
+        place = f"sch {self._schedule} s {found}" if self._schedule else f"s {found}"
+        self._outline.enter(place, first=_first_level(element))
+
+
+def _heading(element: etree._Element | None) -> str:
+    """The line of a heading: its label, where it comes from, and its title."""
+    if element is None:
+        return ""
+    return line_of(*(part for part in element if part.tag in _HEADING_PARTS))
+
+
+def _runs_on(label: etree._Element) -> bool:
+    """Whether the first subsection stands on the line of the section's label."""
+    after = label.getnext()
+    return (
+        after is not None
+        and after.tag == "subsection"
+        and label.getparent().tag == "section"
+        and after.find("marginalnote") is None
+    )
+
+
+def _first_level(section: etree._Element) -> str:
+    """The level of the subsection with which the text of the section begins, or empty."""
+    first = next((part for part in section if part.tag not in ("marginalnote", "label")), None)
+    return _level(first) if first is not None and first.tag == "subsection" else ""
+
+
+def _level(element: etree._Element) -> str:
+    return level(_label(element))
+
+
+def _label(element: etree._Element) -> str:
+    """The words of its label but the sign of a footnote."""
+    label = element.find("label")
+    if label is None:
+        return ""
+    signs = [text_of(sign) for sign in label.iter("footnoteref")]
+    text = text_of(label)
+    for sign in signs:
+        text = text.replace(sign, "", 1)
+    return text

@@ -1,0 +1,489 @@
+"""Reading PDF files: one document a file, its pages exactly those of the file."""
+
+import os
+import re
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from ctypes import byref, c_double, c_ushort
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, ClassVar
+
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfBookmark, PdfDocument, PdfPage, PdfTextPage
+
+from atlas_search.core.domain import Segment
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.markup import Heading, plain, sections
+from atlas_search.readers.print import labels_of_pages, running_lines
+from atlas_search.readers.titles import title_of_file
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument, PdfiumError
+
+
+BROKEN = "\x02"
+"""Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
+
+NEAR = 30.0  # points between the left ends of lines of one column
+
+_MARGIN = 20
+"""Numbers below each other from which on they count the lines of the page."""
+
+
+_NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A printed line: the height of its base, and how far it reaches from left to right.
+
+    One without text is a blank line. `words_left` and `words_right` are the ends of what stands
+    between a number at its beginning and one at its end.
+    """
+
+    text: str
+    height: float
+    left: float
+    right: float
+    broken: bool
+    words_left: float = 0.0
+    words_right: float = 0.0
+
+
+def printed_lines(page: PdfPage) -> list[Line]:
+    """The lines of a page as pdfium orders them.
+
+    Text outside the visible area, such as printers' marks, is left out, and so are the numbers of
+    lines in the margin of a pleading.
+    """
+    textpage = page.get_textpage()
+    try:
+        return _without_margin(list(_lines(textpage, page.get_bbox())))
+    finally:
+        textpage.close()
+
+
+def without_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """The lines of all pages without running heads and feet."""
+    filled = [[line for line in page if line.text] for page in pages]
+    from_top = [sorted(page, key=lambda line: (-line.height, line.left)) for page in filled]
+    running = running_lines([[line.text for line in page] for page in from_top])
+    dropped = {
+        id(page[number])
+        for page, numbers in zip(from_top, running, strict=True)
+        for number in numbers
+    }
+    return [[line for line in page if id(line) not in dropped] for page in pages]
+
+
+def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
+    """Lines in order."""
+    characters = page_characters(textpage)
+    for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
+        filled = [match.start() + blank.start() for blank in re.finditer(r"\S", match[1])]
+        if not filled:
+            yield Line("", 0.0, 0.0, 0.0, broken=False)
+            continue
+        sample = [filled[0], filled[len(filled) // 2], filled[-1]]
+        places = [_origin(textpage, index) for index in sample]
+        if _is_within(places[1], area):
+            height = median(y for _, y in places)
+            left, right = places[0][0], places[2][0]
+            words = [_origin(textpage, match.start() + at)[0] for at in _page_words(match[1])]
+            yield Line(_text(match[1]), height, left, right, match[2] == BROKEN, *words)
+
+
+def _page_words(characters: str) -> tuple[int, int]:
+    """Where the text begins behind a number at its beginning, and ends before one at its end."""
+    first = _NUMBER_FIRST.match(characters)
+    bare = characters.rstrip()
+    last = len(bare) - len(bare.rstrip("0123456789"))
+    before = bare[: len(bare) - last].rstrip() if last else bare
+    return first.end() if first else len(characters) - len(characters.lstrip()), len(before) - 1
+
+
+def _without_margin(lines: list[Line]) -> list[Line]:
+    """The lines without numbers that count them: 1, 2, 3, ... below each other at the left."""
+    numbers = sorted((line for line in lines if line.text.isdecimal()), key=lambda line: line.left)
+    column = [line for line in numbers if line.left - numbers[0].left <= NEAR]
+    column.sort(key=lambda line: -line.height)
+    counted = [str(number) for number in range(1, len(column) + 1)]
+    if len(column) < _MARGIN or [line.text for line in column] != counted:
+        return lines
+    margin = set(map(id, column))
+    return [line for line in lines if id(line) not in margin]
+
+
+def page_characters(textpage: PdfTextPage) -> str:
+    """One character for each that pdfium counts, so that an index into it is one for pdfium.
+
+    Line ends are `\\n`; of the usual two characters the other is a blank.
+    """
+    raw = textpage.raw
+    codes = [pdfium.FPDFText_GetUnicode(raw, index) for index in range(textpage.count_chars())]
+    for index, code in enumerate(codes):
+        if code > sys.maxunicode or (
+            code == ord(BROKEN) and not pdfium.FPDFText_IsHyphen(raw, index)
+        ):
+            codes[index] = 0
+    return "".join(map(chr, codes)).replace("\r\n", " \n").replace("\r", "\n")
+
+
+def _text(characters: str) -> str:
+    # halves of a character that a damaged font table names cannot be written as UTF-8
+    whole = characters.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return plain(whole).strip()
+
+
+def _origin(textpage: PdfTextPage, index: int) -> tuple[float, float]:
+    x, y = c_double(), c_double()
+    pdfium.FPDFText_GetCharOrigin(textpage, index, byref(x), byref(y))
+    return x.value, y.value
+
+
+def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
+    left, bottom, right, top = area
+    return left <= place[0] <= right and bottom <= place[1] <= top
+
+
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_MARK = f"{BROKEN}\n"
+
+
+def mend(pages: Sequence[str]) -> list[str]:
+    """`pages` with each word that BROKEN marks made whole, on one line with what follows.
+
+    The hyphen goes unless the next line begins with a capital, or the document writes the word
+    with its hyphen elsewhere and never without.
+    """
+    if not any(BROKEN in page for page in pages):
+        return list(pages)
+    words = {word for page in pages for word in _WORD.findall(page.lower())}
+    return [_mend_page(page, words) for page in pages]
+
+
+def _mend_page(page: str, words: Collection[str]) -> str:
+    parts = page.split(_MARK)
+    pieces = [parts[0]]
+    for before, after in pairwise(parts):
+        rest = re.match(r"(\S*)\s?", after)
+        assert rest is not None
+        pieces.append("-" if _keeps_hyphen(before.split()[-1], rest[1], words) else "")
+        pieces.append(f"{rest[1]} {after[rest.end() :]}" if rest[0] != after else after)
+    return "".join(pieces)
+
+
+def _keeps_hyphen(left: str, right: str, words: Collection[str]) -> bool:
+    left, right = re.sub(r"^\W+", "", left), re.sub(r"(?<!\W)\W+$", "", right)
+    if right[:1].isupper() and not (left.isupper() and right.isupper()):
+        return True
+    return f"{left}-{right}".lower() in words and f"{left}{right}".lower() not in words
+
+
+_POINTS = ".:–—"
+_BETWEEN = rf"[{_POINTS}\s]*"  # bookmarks and print part a number from its heading in other ways
+_NUMBER = r"^(?:[\dIVXLC.()§]+[ ]+)?"
+_AHEAD = 50_000
+"""Characters of a page in which a bookmark looks for its line, from that of the one before: a file
+can have thousands of bookmarks for one page without an end."""
+
+_LONGEST = 120
+"""Characters of a line that begins with the title of a bookmark and is all the heading there is."""
+
+
+def outline_sections(document: PdfDocument, text: str, pages: Sequence[int]) -> tuple[Segment, ...]:
+    """A section for each bookmark, from the line of its page that has its title.
+
+    It is named as that line has it, with its number. Where no line is the title, the first that
+    begins with it counts, and names it if nothing else is in its paragraph; else the section begins
+    with the page or at the bookmark before on that page.
+    """
+    return sections(_headings(_bookmarks(document, len(pages)), text, [*pages, len(text)]))
+
+
+def _headings(
+    bookmarks: Sequence[tuple[int, int, str]], text: str, pages: Sequence[int]
+) -> Iterator[Heading]:
+    last = Heading(-1, 0, "")
+    for page, level, title in bookmarks:
+        begin, end = pages[page], pages[page + 1]
+        begin = last.start if begin <= last.start < end else begin
+        if begin < len(text):  # or no page has text from there on
+            last = _heading(text, title, level, begin, min(end, begin + _AHEAD))
+            yield last
+
+
+def _heading(text: str, title: str, level: int, begin: int, end: int) -> Heading:
+    words = _title_words(title)
+    own = re.compile(rf"{_NUMBER}{words}[{_POINTS}]*$", re.MULTILINE | re.IGNORECASE)
+    longer = re.compile(rf"{_NUMBER}{words}[{_POINTS}\u2003].*$", re.MULTILINE | re.IGNORECASE)
+    match = own.search(text, begin, end) or longer.search(text, begin, end)
+    if not match:
+        return Heading(begin, level, title)
+    line = " ".join(match[0].split())
+    stands_alone = text[match.end() : match.end() + 2] in ("\n\n", "")
+    is_name = match.re is own or (stands_alone and len(line) <= _LONGEST)
+    return Heading(match.start(), level, line if is_name else title)
+
+
+def _title_words(title: str) -> str:
+    """The pattern of a title.
+
+    Of several places for a word of points alone the first is taken, unless nothing comes behind it:
+    to try all of them, for each of many dots, takes time that doubles with each dot.
+    """
+    first, *others = [word.rstrip(_POINTS) or word for word in title.split()]
+    pattern = re.escape(first)
+    for number, word in enumerate(others, start=1):
+        is_sure = not word.strip(_POINTS) and number < len(others)
+        between = f"{_BETWEEN}{'?' * is_sure}{re.escape(word)}"
+        pattern += f"(?>{between})" if is_sure else between
+    return pattern
+
+
+def _bookmarks(document: PdfDocument, pages: int) -> list[tuple[int, int, str]]:
+    """Page index, level and title; one without a page of its own has that of the next."""
+    found: list[tuple[int, int, str]] = []
+    page = pages
+    for bookmark in reversed(list(document.get_toc())):
+        page = _page(bookmark, page)
+        title = _title(bookmark)
+        if title and page < pages:
+            found.append((page, bookmark.level, title))
+    return found[::-1]
+
+
+def _page(bookmark: PdfBookmark, following: int) -> int:
+    target = bookmark.get_dest()
+    index = target.get_index() if target else None
+    return following if index is None else int(index)
+
+
+def _title(bookmark: PdfBookmark) -> str:
+    try:
+        return title_of_file(" ".join(plain(bookmark.get_title()).split()))
+    except UnicodeDecodeError:
+        return ""
+
+
+_FIELDS = {
+    "title": "Title",
+    "author": "Author",
+    "subject": "Subject",
+    "tags": "Keywords",
+    "creator": "Creator",
+    "created": "CreationDate",
+    "modified": "ModDate",
+}
+_UNSET = {"untitled", "anonymous", "unspecified", "(anonymous)", "(unspecified)"}
+"""What programs write where nobody said anything."""
+
+_DATE = re.compile(r"(?:D:)?([0-9]{4})([0-9]{2})?([0-9]{2})?")
+_UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")  # replaced, or of a font's private use
+_TAIL = 1024
+_NAMED = 5
+_HOPELESS = 1000  # pages in a row that cannot be loaded: no more are tried
+
+
+@dataclass(frozen=True)
+class PdfReader:
+    """Reads PDFs. Page 1 is the first of the file; the number that is printed on it is kept beside
+    that, if the file states it.
+
+    A gap, an indent or a numbered heading begins a paragraph; other line ends that mean something
+    are those of the print. A word broken by one is joined before it. Heads and feet that
+    run on from page to page are read once. Sections come from the outline. What is filled into
+    forms or attached is not read. pdfium is not thread-safe: read in one thread of a process only.
+    """
+
+    suffixes: ClassVar[frozenset[str]] = frozenset({".pdf"})
+    options: ClassVar[Mapping[str, object]] = {"version": 4}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """The one document of the file; a PDF states its own encoding."""
+        yield _read(path)
+
+
+def pdf_reader() -> PdfReader:
+    """Build a collection from PDF files; page numbers are kept."""
+    return PdfReader()
+
+
+def _read(path: Path) -> Read:
+    # 60 ms to import, which a command that reads no PDF should not wait for
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    path.stat()  # of a missing file pypdfium2 would say only the path
+    try:
+        document = PdfDocument(path)
+    except PdfiumError as error:
+        return Skipped(_reason(path, error))
+    with document:
+        return _draft(document)
+
+
+def _draft(document: "PdfDocument") -> Read:
+
+    texts, unreadable = _pages(document)
+    if not any(texts):
+        return Skipped(_without_text(len(texts), unreadable))
+    text, pages = _join(mend(texts))
+    metadata = _metadata(document)
+    return Draft(
+        text=text,
+        title=title_of_file(metadata.get("title", "")),
+        metadata=metadata,
+        pages=pages,
+        segments=outline_sections(document, text, pages),
+        remark=_remark(texts, unreadable),
+        printed_pages=labels_of_pages([_label(document, page) for page in range(len(texts))]),
+    )
+
+
+def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
+    """The text of each page, and the numbers of those that pdfium could not load."""
+    from pypdfium2 import PdfiumError
+
+    from atlas_search.readers.pdf_paragraphs import page_text, without_line_numbers
+
+    pages: list[list[Line]] = []
+    unreadable = []
+    for index in range(len(document)):
+        try:
+            page = document[index]
+            pages.append(printed_lines(page))
+            page.close()
+        except PdfiumError:
+            pages.append([])
+            unreadable.append(index + 1)
+            # a tree of pages that holds itself can name a million that are none
+            if len(unreadable) >= _HOPELESS and unreadable[-_HOPELESS] == index + 2 - _HOPELESS:
+                break
+    printed = without_running_lines(without_line_numbers(pages))
+    return [page_text(lines) for lines in printed], unreadable
+
+
+def _label(document: "PdfDocument", page: int) -> str:
+    """The number of a page, counted from 0, as the file states it; empty if it does not."""
+    with suppress(UnicodeDecodeError):
+        return " ".join(plain(document.get_page_label(page)).split())
+    return ""
+
+
+def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+    """The whole text, and where pages begin. A sentence may go on in the next page."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for text in texts:
+        if text and length:
+            goes_on = text[0].islower() and pieces[-1][-1] not in '.!?:;"”’)'
+            pieces.append("\n" if goes_on else "\n\n")
+            length += len(pieces[-1])
+        starts.append(length)
+        if text:
+            pieces.append(text)
+        length += len(text)
+    return "".join(pieces), (0, *starts[1:])
+
+
+def _metadata(document: "PdfDocument") -> dict[str, str]:
+    found = {name: _value(document, key) for name, key in _FIELDS.items()}
+    for name in ("created", "modified"):
+        found[name] = _day(found[name])
+    found["language"] = _language(document)
+    return {name: value for name, value in found.items() if value and value.lower() not in _UNSET}
+
+
+def _value(document: "PdfDocument", key: str) -> str:
+    with suppress(UnicodeDecodeError):
+        return " ".join(plain(document.get_metadata_value(key)).split())
+    return ""
+
+
+def _language(document: "PdfDocument") -> str:
+    import pypdfium2.raw as pdfium
+
+    size = pdfium.FPDFCatalog_GetLanguage(document, None, 0) // 2
+    buffer = (c_ushort * size)()
+    pdfium.FPDFCatalog_GetLanguage(document, buffer, 2 * size)
+    return "".join(map(chr, buffer[: max(0, size - 1)])).strip()
+
+
+def _day(written: str) -> str:
+    """`D:20190304101500Z` as `2019-03-04`, `D:2019` as `2019`; empty if it is no date."""
+    match = _DATE.match(written)
+    if not match:
+        return ""
+    year, month, day = match.groups()
+    with suppress(ValueError):
+        whole = date(int(year), int(month or 1), int(day or 1)).isoformat()
+        return whole[: 10 if day else 7 if month else 4]
+    return ""
+
+
+def _remark(texts: Sequence[str], unreadable: Sequence[int]) -> str:
+    without = {n for n, text in enumerate(texts, 1) if not text}
+    empty = sorted(without.difference(unreadable))
+    unknown = sum(len(_UNKNOWN.findall(text)) for text in texts)
+    remarks = []
+    if unreadable:
+        remarks.append(f"{_count(unreadable, texts)} cannot be read: the file is damaged")
+    if empty:
+        remarks.append(f"{_count(empty, texts)} without text: if they are scans, run OCR first")
+    if unknown * 100 > sum(map(len, texts)):
+        remarks.append(f"{unknown} characters are unknown: its fonts do not name them; run OCR")
+    return "; ".join(remarks)
+
+
+def _count(numbers: Sequence[int], texts: Sequence[str]) -> str:
+    """`2 of 9 pages (4, 7)`."""
+    few = ", ".join(map(str, numbers[:_NAMED]))
+    return f"{len(numbers)} of {len(texts)} pages ({few}{', ...' * (len(numbers) > _NAMED)})"
+
+
+def _without_text(pages: int, unreadable: Sequence[int]) -> str:
+    if len(unreadable) == pages:
+        return "none of its pages can be read: the file is damaged; get it again"
+    without = "its only page has no text" if pages == 1 else f"{pages} pages without text"
+    return f"{without}, as in a scan; run OCR (e.g. `ocrmypdf`) first"
+
+
+def _reason(path: Path, error: "PdfiumError") -> str:
+    import pypdfium2.raw as pdfium
+
+    if _opens(path):
+        return "it has no pages"
+    if error.err_code == pdfium.FPDF_ERR_PASSWORD:
+        return "it is encrypted; remove the password, for instance with `qpdf --decrypt`"
+    if error.err_code == pdfium.FPDF_ERR_SECURITY:
+        return "it is encrypted in a way that pdfium does not know; get a copy without protection"
+    with path.open("rb") as file:
+        head, size = file.read(_TAIL), path.stat().st_size
+        file.seek(max(0, size - _TAIL))
+        tail = file.read()
+    if not size:
+        return "the file is empty"
+    if b"%PDF-" not in head:
+        return "it is not a PDF, whatever its name says"
+    if b"%%EOF" not in tail:
+        return "it breaks off before its end; get the whole file again"
+    return "it is damaged; open it in a PDF program and save it anew, or get it again"
+
+
+def _opens(path: Path) -> bool:
+    """Whether pdfium itself opens a file that pypdfium2 refused: then only pages are missing.
+
+    The error code does not tell: it is still that of whichever file failed before.
+    """
+    import pypdfium2.raw as pdfium
+
+    document = pdfium.FPDF_LoadDocument(os.fsencode(path), None)
+    if document:
+        pdfium.FPDF_CloseDocument(document)
+    return bool(document)

@@ -1,1 +1,0 @@
-"""PDF files as sources."""

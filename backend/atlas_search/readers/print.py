@@ -1,0 +1,301 @@
+"""The numbers of lines that law reports, bills and depositions print beside them."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from typing import Literal, NamedTuple
+
+_LINE_END = re.compile(r"([\n\f])")
+_LEADING = re.compile(r"[ \t]{0,40}(\d{1,3})(?=[ \t]|$)")
+_TRAILING = re.compile(r"[ \t]{2}(\d{1,3})$")
+_ENDED = re.compile(r"[.:;!?…][\"'”’)\]]{0,3}$")
+_STEP = 5
+_NEAR = range(4, 8)
+"""Lines with words from one of every fifth to the next: a title's line is not always counted."""
+_FEWEST_STEPS = 3  # 5, 10, 15
+_FEWEST_LINES = 10  # of a page on which each has a number
+_USUAL_PAGE = 20  # lines of a page of a transcript
+_GOING_ON = 0.2
+"""Share of lines that go on with the one before: hardly any of a list does, most of prose do."""
+
+_FULL, _MOST_FULL = 0.75, 0.7
+"""A line of prose that goes on in the next reaches as far as the others; of items in small letters
+few do. The share of the width from which a line is full, and of such lines that are."""
+
+_LEAST_WIDTH = 24  # characters of a column of prose; items and cells are shorter
+_SOME = 0.05  # share of lines that go on, of the short questions and answers of a transcript
+
+_Side = Literal["left", "right", "alone"]
+_SIDES: tuple[_Side, ...] = ("left", "right", "alone")
+
+
+class _Number(NamedTuple):
+    """A number at the edge of `line`, from its character `start` to `end`.
+
+    `row` counts the lines with words before it; one that is `alone` has a line of its own.
+    """
+
+    line: int
+    row: int
+    value: int
+    start: int
+    end: int
+    side: _Side
+
+
+def without_line_numbers(text: str) -> str:
+    """`text` without a column of line numbers, whether each line has one or every fifth.
+
+    Blanks take their places, so that the words stand as they did. One of every fifth that has a
+    line of its own goes with it; where each line is numbered, those without words are empty, and
+    those between are left out. Items of a list keep their numbers.
+    """
+    lines, ends = (pieces := _LINE_END.split(text))[::2], [*pieces[1::2], ""]
+    numbers = list(_numbers(lines))
+    whole, fifths = _of_every_line(lines, numbers), _of_every_fifth(lines, numbers)
+    gone = {number.line for number in fifths if number.side == "alone"} | _between(whole)
+    found = {number.line: number for number in [*fifths, *whole]}
+    return "".join(
+        f"{_blank(line, found[at]) if at in found else line}{end}"
+        for at, (line, end) in enumerate(zip(lines, ends, strict=True))
+        if at not in gone or end != "\n"
+    )
+
+
+def _numbers(lines: Sequence[str]) -> Iterator[_Number]:
+    row = 0
+    for at, line in enumerate(map(str.rstrip, lines)):
+        left, right = _LEADING.match(line), _TRAILING.search(line)
+        is_alone = left is not None and left.end() == len(line)
+        if left:
+            yield _Number(at, row, int(left[1]), *left.span(1), "alone" if is_alone else "left")
+        elif right:
+            yield _Number(at, row, int(right[1]), *right.span(1), "right")
+        row += bool(line) and not is_alone
+
+
+def _blank(line: str, number: _Number) -> str:
+    blanks = " " * (number.end - number.start)
+    return f"{line[: number.start]}{blanks}{line[number.end :]}".rstrip(" \t")
+
+
+def _of_every_line(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Number]:
+    """Runs of lines that count up one by one, if what stands beside them is prose."""
+    left = [number for number in numbers if number.side != "right"]
+    blank = {at for at, line in enumerate(lines) if not line.strip()}
+
+    def follows(before: _Number, after: _Number) -> bool:
+        between = range(before.line + 1, after.line)
+        return after.value == before.value + 1 and all(at in blank for at in between)
+
+    runs = [run for run in _number_runs(left, follows) if len(run) >= _FEWEST_LINES]
+    beside = [[lines[number.line][number.end :].rstrip() for number in run] for run in runs]
+    is_counted = _is_prose(beside) or _are_pages(beside, runs)
+    return [number for run in runs for number in run] if is_counted else []
+
+
+def _is_prose(blocks: Sequence[Sequence[str]], least: float = _GOING_ON) -> bool:
+    """Whether such a share of lines goes on with the one before, and with one that is full."""
+    width = _width(blocks)
+    pairs = [pair for block in blocks for pair in pairwise(block) if all(map(str.strip, pair))]
+    open_ = [
+        before
+        for before, after in pairs
+        if after.lstrip()[0].islower() and not _ENDED.search(before)
+    ]
+    if width < _LEAST_WIDTH:
+        return False
+    full = sum(len(before) >= _FULL * width for before in open_)
+    return len(open_) > least * len(pairs) and full >= _MOST_FULL * len(open_)
+
+
+def _are_pages(blocks: Sequence[Sequence[str]], runs: Sequence[Sequence[_Number]]) -> bool:
+    """Whether the runs are pages of as many lines each, with some prose, as of a transcript.
+
+    The paragraphs of several judgments, verses of chapters and ranks in tables begin anew, too.
+    """
+    lengths = Counter(len(run) for run in runs if run[0].value == 1 and len(run) >= _USUAL_PAGE)
+    pages = max(lengths.values(), default=0)
+    return pages > 1 and 2 * pages >= lengths.total() and _is_prose(blocks, _SOME)
+
+
+def _width(blocks: Sequence[Sequence[str]]) -> int:
+    """How wide the lines are but for the widest tenth of them."""
+    found = sorted(len(line) for block in blocks for line in block if line.strip())
+    return found[len(found) * 9 // 10] if found else 0
+
+
+def _between(whole: Sequence[_Number]) -> set[int]:
+    """The empty lines between numbered ones, where all stand apart: they part nothing."""
+    return {
+        line
+        for before, after in pairwise(whole)
+        if after.value == before.value + 1
+        for line in range(before.line + 1, after.line)
+    }
+
+
+def _of_every_fifth(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Number]:
+    """Runs 5, 10, 15 on one side that stand five lines of prose apart; with two of them, shorter
+    ones.
+
+    Lines between them begin with no numbers, as those of a list do; one may by chance.
+    """
+    place = {each.line: at for side in _SIDES for at, each in enumerate(_on(side, numbers))}
+
+    def follows(before: _Number, after: _Number) -> bool:
+        is_next = after.value == before.value + _STEP and after.row - before.row in _NEAR
+        return is_next and place[after.line] - place[before.line] <= 2
+
+    found: list[_Number] = []
+    for side in _SIDES:
+        fifths = [n for n in _on(side, numbers) if n.value and n.value % _STEP == 0]
+        runs = _number_runs(fifths, follows)
+        whole = [run for run in runs if len(run) >= _FEWEST_STEPS and run[0].value <= 2 * _STEP]
+        if _is_prose([_beside(lines, run) for run in whole]):
+            fewest = 1 if len(whole) > 1 else _FEWEST_STEPS
+            runs = [run for run in runs if run[0].value == _STEP and len(run) >= fewest]
+            found += [number for run in runs for number in run]
+    return found
+
+
+def _beside(lines: Sequence[str], run: Sequence[_Number]) -> list[str]:
+    """The lines with words from the first number of a run to the last, without the numbers."""
+    bare = dict(enumerate(lines[run[0].line : run[-1].line + 1], start=run[0].line))
+    bare |= {number.line: _blank(lines[number.line], number) for number in run}
+    return [line.rstrip() for line in bare.values() if line.strip()]
+
+
+def _on(side: _Side, numbers: Sequence[_Number]) -> list[_Number]:
+    return [number for number in numbers if number.side == side]
+
+
+def _number_runs(
+    numbers: Sequence[_Number], follows: Callable[[_Number, _Number], bool]
+) -> list[list[_Number]]:
+    runs: list[list[_Number]] = []
+    for number in numbers:
+        if runs and follows(runs[-1][-1], number):
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs
+
+
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
+    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+
+
+def letters(place: int) -> str:
+    """a to z, aa to zz, and so on: the letter again for each round. `place` counts from 1."""
+    rounds, letter = divmod(place - 1, 26)
+    return chr(ord("a") + letter) * (rounds + 1)
+
+
+def roman(place: int) -> str:
+    """i, ii, iii, iv and so on. `place` counts from 1."""
+    text = ""
+    for value, sign in _ROMAN:
+        text += sign * (place // value)
+        place %= value
+    return text
+
+
+_WORDED = re.compile(r"(?:page|pg|pp|p)\b\.?[\s:]*(?=\w)", re.IGNORECASE)
+_WRAPPING = " \t\n[](){}|.,:–—"
+
+
+def labels_of_pages(labels: Sequence[str]) -> tuple[str, ...]:
+    """The labels of pages 1, 2, ...; none where they say no more than that: 1, 2, ..."""
+    counted = all(label in ("", str(number)) for number, label in enumerate(labels, start=1))
+    return () if counted else tuple(labels)
+
+
+def page_label(written: str) -> str:
+    """The number itself: `12` of `Page 12.` or `[p. 12]`."""
+    bare = " ".join(written.split()).strip(_WRAPPING)
+    return _WORDED.sub("", bare, count=1).strip(_WRAPPING) if _WORDED.match(bare) else bare
+
+
+_FEWEST, _WITHIN = 3, 6
+"""A line runs if it stands on three of six pages in a row: left and right pages may differ."""
+
+_DEPTH = 4
+"""Lines at either end of a page that may run."""
+
+_NUMBER = re.compile(r"\d{1,6}")
+_PAGE = "\0"  # stands for a number that counts the pages
+_MOST_NUMBERS = 20
+"""In a line that may hold that of its page. With more it is a row of figures, and a copy of it for
+each of them would take memory that grows with the square of its length."""
+
+Form = tuple[str, int]
+"""A line with its page number put as a distance from the number of the page."""
+
+
+def running_lines(pages: Sequence[Sequence[str]]) -> list[frozenset[int]]:
+    """The numbers, from 0, of the lines of each page that run; the lines are from top to bottom.
+
+    Lines are the same if nothing but the number of the page differs. Its first page keeps one,
+    unless it holds numbers only, and no page loses all it has. A line further in runs only if
+    those outside of it do.
+    """
+    found = [
+        _at_top(pages, [range(len(page))[:_DEPTH] for page in pages]),
+        _at_top(pages, [range(len(page))[::-1][:_DEPTH] for page in pages]),
+    ]
+    both = (top | bottom for top, bottom in zip(*found, strict=True))
+    return [
+        lines if len(lines) < len(page) else frozenset()
+        for page, lines in zip(pages, both, strict=True)
+    ]
+
+
+def _at_top(
+    pages: Sequence[Sequence[str]], edges: Sequence[Sequence[int]]
+) -> Iterator[frozenset[int]]:
+    """The running lines of each page among those of its edge, the outermost first."""
+    forms = [
+        [set(_forms(page[line], number)) for line in edge]
+        for number, (page, edge) in enumerate(zip(pages, edges, strict=True))
+    ]
+    first = _first_pages(forms)
+    for number, (page, edge) in enumerate(zip(pages, edges, strict=True)):
+        found = set()
+        for line, own in zip(edge, forms[number], strict=True):
+            if not (own & first.keys()):
+                break
+            kept = any(letter.isalpha() for letter in page[line])
+            if not (kept and all(first.get(form, number) == number for form in own)):
+                found.add(line)
+        yield frozenset(found)
+
+
+def _forms(line: str, page: int) -> Iterator[Form]:
+    """The line as it is, and with each of its numbers in turn as that of the page.
+
+    Of more than _MOST_NUMBERS none is.
+    """
+    words = " ".join(line.casefold().split())
+    if any(letter.isalpha() for letter in words):
+        yield words, 0
+    numbers = list(islice(_NUMBER.finditer(words), _MOST_NUMBERS + 1))
+    for number in numbers if len(numbers) <= _MOST_NUMBERS else ():
+        yield f"{words[: number.start()]}{_PAGE}{words[number.end() :]}", int(number[0]) - page
+
+
+def _first_pages(pages: Sequence[Sequence[set[Form]]]) -> Mapping[Form, int]:
+    """The forms that run, and the first page of each."""
+    found: defaultdict[Form, list[int]] = defaultdict(list)
+    for number, page in enumerate(pages):
+        for form in set().union(*page):
+            found[form].append(number)
+    return {form: on[0] for form, on in found.items() if _line_runs(on)}
+
+
+def _line_runs(pages: Sequence[int]) -> bool:
+    spans = zip(pages, pages[_FEWEST - 1 :], strict=False)
+    return any(last - first < _WITHIN for first, last in spans)

@@ -1,0 +1,567 @@
+"""Records of a table or a JSON file as drafts: which field is the text, which the id.
+
+Reading the corpus of a retrieval benchmark in the form of BEIR.
+
+A folder holds `corpus.jsonl` (or `docs.jsonl`), a JSON object a line with `_id` (or `id`), `title`,
+`text` and optional `metadata`; beside it `queries.jsonl` and qrels, see `evaluation.labels.beir`.
+"""
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TextIO
+
+import typer
+
+from atlas_search.core.domain import CONTEXT_JOINT, Segment
+from atlas_search.core.errors import SourceError
+from atlas_search.readers import Draft, EmbeddedDraft, Read, Skipped
+from atlas_search.readers.metadata import flat, is_empty, name_of, text_of
+from atlas_search.readers.text import Undecodable, clean, open_text, pages
+from atlas_search.stores.vectors import read_collection
+
+TEXT = ("text", "body", "content", "speech")
+ID = ("id", "_id")
+HEADINGS = ("part", "chapter", "heading")
+"""What stands above a record's text, the outermost first; `section` is below them."""
+
+LAST_PAGE = 5000
+"""The highest `page` of a record that is taken for a page number."""
+
+_LONGEST_NAME = 1_000  # characters of a heading or a speaker: each passage is read with them
+_NAMED = 20  # fields that a message lists
+_SECTION_NUMBER = re.compile(r"\d+[A-Za-z]{0,3}(?:\.\d+)*(?:\(\w{1,5}\))*")
+
+TextColumn = Annotated[
+    str,
+    typer.Option(
+        help=f"Fields of the text, joined by commas (default: first of {', '.join(TEXT)})"
+    ),
+]
+IdColumn = Annotated[
+    str, typer.Option(help=f"Field of the record's id (default: first of {', '.join(ID)})")
+]
+TitleColumn = Annotated[str, typer.Option(help="Field of the title")]
+MetadataColumns = Annotated[
+    str, typer.Option(help="Fields kept as metadata, joined by commas (default: all)")
+]
+Rename = Annotated[
+    str,
+    typer.Option(
+        help="old=new, joined by commas, for instance speaker_name=speaker,when=date; the other "
+        "options use the new names"
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record as its file has it.
+
+    `key` names it if it has no id, `place` tells where it stands: `line 5`.
+    """
+
+    key: str
+    place: str
+    fields: Mapping[str, object]
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the fields of a record are, by their names as `name_of` writes them.
+
+    Several text fields are joined by blank lines. Without any it is the first of TEXT that a
+    record has, without an id the first of ID. All other fields are metadata, or those named in
+    `metadata`. Fields are renamed first: all else speaks of the new names.
+    """
+
+    text: tuple[str, ...] = ()
+    id: str = ""
+    title: str = "title"
+    metadata: tuple[str, ...] = ()
+    rename: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The settings as `Reader.options` has them."""
+        return {
+            "text_column": ",".join(self.text),
+            "id_column": self.id,
+            "title_column": self.title,
+            "metadata_columns": ",".join(self.metadata),
+            "rename": ",".join(f"{old}={new}" for old, new in self.rename.items()),
+        }
+
+    @cached_property
+    def opened(self) -> frozenset[str]:
+        """The objects inside objects that some option names a part of."""
+        paths = (*self.text, self.id, self.title, *self.metadata, *self.rename)
+        return frozenset(
+            path[: dot.start()] for path in paths for dot in list(re.finditer(r"\.", path))[1:]
+        )
+
+    def texts(self, names: Collection[str]) -> tuple[str, ...]:
+        """Which of the fields `names` hold the text."""
+        if self.text:
+            return tuple(name for name in self.text if name in names)
+        return tuple(name for name in TEXT if name in names)[:1]
+
+    def lacking(self, names: Iterable[str]) -> str:
+        """Why a record or a table of the fields `names` has no text."""
+        wanted = " or ".join(f"`{name}`" for name in self.text or TEXT)
+        some = [f"`{name}`" for name in islice(names, _NAMED + 1)]
+        had = ", ".join([*some[:_NAMED], "..."] if some[_NAMED:] else some) or "none"
+        return f"no field {wanted}; the fields are {had}: name the text with `--text-column`"
+
+
+def renames(option: str) -> dict[str, str]:
+    """New names of fields by their old ones, from `--rename`. Raises SourceError."""
+    pairs = [pair.partition("=") for pair in option.split(",") if pair.strip()]
+    if not all(equals and name_of(old) and name_of(new) for old, equals, new in pairs):
+        raise SourceError(f"--rename {option}: give `old=new`, or several joined by commas.")
+    return {name_of(old): name_of(new) for old, _, new in pairs}
+
+
+def columns_of(text: str, id_: str, title: str, metadata: str, rename: str) -> Columns:
+    """Columns from command-line options, where commas separate names. Raises SourceError."""
+    return Columns(
+        text=_names(text),
+        id=name_of(id_),
+        title=name_of(title),
+        metadata=_names(metadata),
+        rename=renames(rename),
+    )
+
+
+def drafts(records: Iterable[Record | Skipped], columns: Columns) -> Iterator[Read]:
+    """What each record gives, in order. Of several with the same id the first draft counts."""
+    first: dict[str, str] = {}
+    for record in records:
+        if isinstance(record, Skipped):
+            yield record
+            continue
+        read = _read(record, columns)
+        if isinstance(read, Draft):
+            place = first.setdefault(read.key, record.place)
+            if place != record.place:
+                reason = f"{record.place}: duplicate id '{read.key}', first at {place}"
+                read = Skipped(reason, read.key)
+        yield read
+
+
+def _names(option: str) -> tuple[str, ...]:
+    return tuple(name for part in option.split(",") if (name := name_of(part)))
+
+
+def _read(record: Record, columns: Columns) -> Read:
+    try:
+        return _draft(record, columns)
+    except RecursionError:
+        return Skipped(f"{record.place}: it is nested too deeply", record.key)
+
+
+def _draft(record: Record, columns: Columns) -> Read:
+    fields, remarks = _rename(record.fields, columns)
+    id_field, id_ = _id(fields, columns)
+    key = id_ or record.key
+    text_fields = columns.texts(fields)
+    if not text_fields:
+        return Skipped(f"{record.place}: {columns.lacking(fields)}", key)
+    title = " ".join(text_of(fields.get(columns.title)).split())
+    text = clean("\n\n".join(filter(None, (text_of(fields[name]) for name in text_fields))))
+    text = text if text.strip() else title
+    if not text:
+        return Skipped(f"{record.place}: it holds no text", key)
+    if columns.id and not id_:
+        remarks.append(f"it has no `{columns.id}`")
+    return Draft(
+        text=text,
+        title=title,
+        key=key,
+        metadata=_metadata(fields, {*text_fields, id_field}, columns.metadata),
+        pages=_pages(text, text_of(fields.get("page"))),
+        segments=_place(fields),
+        remark="; ".join(filter(None, [record.remark, *remarks])),
+    )
+
+
+def _rename(fields: Mapping[str, object], columns: Columns) -> tuple[dict[str, object], list[str]]:
+    """The fields by their new names, and a remark on each value whose name was taken."""
+    renamed: dict[str, object] = {}
+    remarks = []
+    for path, value in flat(fields, columns.opened):
+        name = columns.rename.get(path, path)
+        if is_empty(renamed.get(name)):
+            renamed[name] = value
+        elif not is_empty(value) and value != renamed[name]:
+            remarks.append(f"a second `{name}` is left out")
+    return renamed, remarks
+
+
+def _id(fields: Mapping[str, object], columns: Columns) -> tuple[str, str]:
+    """The field of the id and the id, both empty if the record has none."""
+    for name in (columns.id,) if columns.id else ID:
+        value = fields.get(name)
+        if isinstance(value, str | int | float) and not is_empty(value):
+            return name, text_of(value)
+    return "", ""
+
+
+def _metadata(
+    fields: Mapping[str, object], used: Collection[str], wanted: Collection[str]
+) -> dict[str, object]:
+    return {
+        name: value
+        for name, value in fields.items()
+        if not is_empty(value) and (name in wanted if wanted else name not in used)
+    }
+
+
+def _pages(text: str, page: str) -> tuple[int, ...]:
+    """The pages of a text whose record says, in digits, on which page it stands or begins."""
+    number = int(page[:9]) if page.isascii() and page.isdigit() else 1
+    return (0,) * (number - 1 if number <= LAST_PAGE else 0) + pages(text)
+
+
+def _place(fields: Mapping[str, object]) -> tuple[Segment, ...]:
+    """Headings, speaker and the number of a section of law, as far as the record has them."""
+    names = [
+        " ".join(text_of(fields.get(name)).split())[:_LONGEST_NAME]
+        for name in (*HEADINGS, "section")
+    ]
+    *headings, section = names
+    is_number = _SECTION_NUMBER.fullmatch(section) is not None
+    path = CONTEXT_JOINT.join(filter(None, [*headings, "" if is_number else section]))
+    speaker = text_of(fields.get("speaker"))[:_LONGEST_NAME]
+    locator = f"s {section}" if is_number else ""
+    return (Segment(0, path, speaker, locator),) if path or speaker or locator else ()
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+# none of them is JSON, but pandas writes NaN for a missing value
+_CONSTANTS = {"NaN": None, "Infinity": "Infinity", "-Infinity": "-Infinity"}
+_TOO_DEEP = "it is nested too deeply"
+_DECODER = json.JSONDecoder(parse_constant=_CONSTANTS.__getitem__)
+
+
+@dataclass(frozen=True)
+class JsonlReader:
+    """Reads JSON: a record a line, or in a `.json` file one array of records or one record."""
+
+    columns: Columns = field(default_factory=Columns)
+    suffixes: ClassVar[frozenset[str]] = frozenset({".jsonl", ".ndjson", ".json"})
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """All settings change what is read."""
+        return {"version": 2} | self.columns.options
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """One draft or Skipped for every record, in order. A blank line is no record."""
+        try:
+            with open_text(path, encoding) as text:
+                whole = path.suffix.lower() == ".json"
+                yield from drafts(_whole(text.read()) if whole else _lines(text), self.columns)
+        except Undecodable as error:
+            yield Skipped(str(error))
+
+
+def jsonl_reader(
+    text_column: TextColumn = "",
+    id_column: IdColumn = "",
+    title_column: TitleColumn = "title",
+    metadata_columns: MetadataColumns = "",
+    rename: Rename = "",
+) -> JsonlReader:
+    """Build a collection from JSON files: one document a line, or one an item of an array."""
+    return JsonlReader(columns_of(text_column, id_column, title_column, metadata_columns, rename))
+
+
+def _lines(text: TextIO) -> Iterator[Record | Skipped]:
+    for number, line in enumerate(text, start=1):
+        if number == 1 and line.lstrip().startswith("["):
+            yield Skipped("it begins with `[`: name it `.json` if it is one array of records")
+            return
+        if line.strip():
+            yield _line(line.rstrip("\r\n"), f"line-{number}", f"line {number}")
+
+
+def _line(line: str, key: str, place: str) -> Record | Skipped:
+    try:
+        value = _parse(line)
+    except ValueError as error:
+        return Skipped(f"{place}: {_explain_json(error)}", key)
+    return _json_record(value, key, place, mend=_needs_mending(line))
+
+
+def _whole(content: str) -> Iterator[Record | Skipped]:
+    try:
+        value = _parse(content)
+    except ValueError as error:
+        yield Skipped(_explain_json(error))
+        return
+    mend = _needs_mending(content)
+    if isinstance(value, list):
+        for number, item in enumerate(value, start=1):
+            yield _json_record(item, f"row-{number}", f"record {number}", mend=mend)
+    else:
+        yield _json_record(value, "", "the file", mend=mend)
+
+
+def _parse(content: str) -> object:
+    try:
+        return _DECODER.decode(content)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+
+
+def _needs_mending(content: str) -> bool:
+    return _SURROGATE_ESCAPE.search(content) is not None
+
+
+def _json_record(value: object, key: str, place: str, *, mend: bool) -> Record | Skipped:
+    if not isinstance(value, dict):
+        return Skipped(f"{place}: not a JSON object with named fields, but {_kind(value)}", key)
+    try:
+        fields, replaced = _mend(value) if mend else (value, 0)
+    except RecursionError:
+        return Skipped(f"{place}: {_TOO_DEEP}", key)
+    remark = f"lone surrogates replaced by U+FFFD: {replaced}" if replaced else ""
+    return Record(key, place, fields, remark)
+
+
+def _mend(fields: dict[str, object]) -> tuple[dict[str, object], int]:
+    """The fields without lone surrogates, which no encoding can write, and how many there were."""
+    # writing and reading it again reaches every text in it
+    mended, count = _SURROGATE.subn("\ufffd", json.dumps(fields, ensure_ascii=False))
+    return _DECODER.decode(mended), count
+
+
+def _explain_json(error: ValueError) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return f"not read as JSON: {error}"
+    if error.lineno == 1:
+        return f"not JSON: {error.msg} at character {error.colno}"
+    more = "; name it `.jsonl` if each line is a record" if error.msg == "Extra data" else ""
+    return f"not JSON: {error.msg} at line {error.lineno}, character {error.colno}{more}"
+
+
+def _kind(value: object) -> str:
+    kinds = {list: "an array", str: "a text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+CORPUS_FILES = ("corpus.jsonl", "docs.jsonl")
+_RECORDS = JsonlReader(Columns(text=("text",)))
+
+
+@dataclass(frozen=True)
+class BeirReader:
+    """Reads corpora of benchmarks: metadata `record_id` is the id that judgements speak of."""
+
+    suffixes: ClassVar[frozenset[str]] = frozenset(CORPUS_FILES)
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """There is nothing to set."""
+        return {"version": 1, "records": _RECORDS.options["version"]}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """One draft or Skipped for every line of a corpus, in order."""
+        if path.name not in CORPUS_FILES:
+            yield Skipped(f"not a corpus: only {' and '.join(CORPUS_FILES)} are read")
+            return
+        for read in _RECORDS.read(path, encoding):
+            yield _with_record_id(read) if isinstance(read, Draft) else read
+
+
+def beir_reader() -> BeirReader:
+    """Build a collection from benchmark folders (corpus.jsonl or docs.jsonl), each a corpus."""
+    return BeirReader()
+
+
+def _with_record_id(draft: Draft) -> Draft:
+    return replace(draft, metadata={**draft.metadata, "record_id": draft.key})
+
+
+@dataclass(frozen=True)
+class ChromaReader:
+    """Reads one collection of a Chroma folder; ids and vectors are kept as they are.
+
+    `collection` may be empty where the folder has only one.
+    """
+
+    collection: str = ""
+    suffixes: ClassVar[frozenset[str]] = frozenset({"chroma.sqlite3"})
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """The collection."""
+        return {"version": 1, "collection": self.collection}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """Every record in order of id. Raises SourceError for a folder that cannot be opened."""
+        for record in read_collection(path, self.collection):
+            if not record.text.strip():
+                yield Skipped("it holds no text", record.id)
+                continue
+            if not record.vector.any():
+                yield Skipped("its vector is zero", record.id)
+                continue
+            yield EmbeddedDraft(
+                text=record.text,
+                title=str(record.metadata.get("title") or ""),
+                key=record.id,
+                metadata=dict(record.metadata),
+                passage_id=record.id,
+                vector=tuple(record.vector.tolist()),
+            )
+
+
+def chroma_reader(
+    from_collection: Annotated[
+        str, typer.Option(help="The Chroma collection (default: the only one of the folder)")
+    ] = "",
+) -> ChromaReader:
+    """Build a collection from a Chroma folder: ids and vectors are kept, nothing is embedded.
+
+    The corpus of a record is its metadata field `corpus`, unless --corpus-field or --corpus says
+    otherwise. EMBEDDING_MODEL must be the model that made the vectors: a sample is checked.
+    """
+    return ChromaReader(from_collection)
+
+
+DELIMITERS = ",;\t|"
+LONGEST = 100_000_000
+"""Characters of one value; only a quote that nobody closed comes near."""
+
+_TABS = {"tab", "\\t"}
+_NO_HEADER = "its first line is empty, but must name the columns"
+
+
+@dataclass(frozen=True)
+class CsvReader:
+    """Reads tables. Without a `delimiter` it is the one of DELIMITERS that splits the header most.
+
+    With `quotes` a value may stand in double quotes; otherwise they are characters as any other.
+    """
+
+    columns: Columns = field(default_factory=Columns)
+    delimiter: str = ""
+    quotes: bool = True
+    suffixes: ClassVar[frozenset[str]] = frozenset({".csv", ".tsv"})
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """All settings change what is read."""
+        own = {"version": 2, "delimiter": self.delimiter, "quotes": self.quotes}
+        return own | self.columns.options
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """One draft or Skipped for every row, in order. A blank line is no row."""
+        try:
+            with open_text(path, encoding) as text:
+                tabs = "\t" if path.suffix.lower() == ".tsv" else ""
+                yield from drafts(self._records(text, self.delimiter or tabs), self.columns)
+        except Undecodable as error:
+            yield Skipped(str(error))
+
+    def _records(self, text: TextIO, delimiter: str) -> Iterator[Record | Skipped]:
+        first = text.readline()
+        rows = rows_of(chain([first], text), self._format(delimiter or delimiter_of(first)))
+        _, header = next(rows, (1, []))
+        problem = self._problem(header)
+        if problem or isinstance(header, csv.Error):
+            yield Skipped(problem)
+            return
+        for number, (line, row) in enumerate(((line, row) for line, row in rows if row), start=1):
+            yield _csv_record(f"row-{number}", f"line {line}", header, row)
+
+    def _format(self, delimiter: str) -> dict[str, Any]:
+        quoting = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
+        return {"delimiter": delimiter, "quoting": quoting, "strict": True}
+
+    def _problem(self, header: list[str] | csv.Error) -> str:
+        """Why a table with this header cannot be read, or empty."""
+        if isinstance(header, csv.Error):
+            return f"its first line does not name the columns: {header}"
+        names = [name for column in header if (name := name_of(column))]
+        names = [self.columns.rename.get(name, name) for name in names]
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
+        if not names:
+            return _NO_HEADER
+        if twice:
+            return f"several columns are named `{twice[0]}`: rename all but one, in the file"
+        return "" if self._has_text(names) else self.columns.lacking(names)
+
+    def _has_text(self, names: list[str]) -> bool:
+        return len(self.columns.texts(names)) >= max(1, len(self.columns.text))
+
+
+def csv_reader(
+    text_column: TextColumn = "",
+    id_column: IdColumn = "",
+    title_column: TitleColumn = "title",
+    metadata_columns: MetadataColumns = "",
+    rename: Rename = "",
+    delimiter: Annotated[
+        str,
+        typer.Option(help="What separates values; `tab` for tabs (default: as in the first line)"),
+    ] = "",
+    quotes: Annotated[bool, typer.Option(help="Values may stand in double quotes")] = True,
+) -> CsvReader:
+    """Build a collection from CSV and TSV files: one document a row."""
+    delimiter = "\t" if delimiter in _TABS else delimiter
+    if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
+        raise SourceError(f"--delimiter {delimiter}: give one character, or `tab`.")
+    columns = columns_of(text_column, id_column, title_column, metadata_columns, rename)
+    return CsvReader(columns, delimiter, quotes)
+
+
+def delimiter_of(header: str) -> str:
+    """The one of DELIMITERS that splits a header most; of equals the first."""
+    return max(DELIMITERS, key=lambda each: len(next(csv.reader([header], delimiter=each), ())))
+
+
+def rows_of(
+    lines: Iterator[str], format_: Mapping[str, Any]
+) -> Iterator[tuple[int, list[str] | csv.Error]]:
+    """Each row and the line it begins at. After a broken row the next line is read as a new one."""
+    csv.field_size_limit(LONGEST)
+    rows = csv.reader(lines, **format_)
+    while True:
+        line = rows.line_num + 1
+        try:
+            yield line, next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, error
+
+
+def _csv_record(
+    key: str, place: str, header: list[str], row: list[str] | csv.Error
+) -> Record | Skipped:
+    if isinstance(row, csv.Error):
+        return Skipped(f"{place}: {_explain_csv(row)}", key)
+    if len(row) != len(header):
+        reason = f"{place}: {len(row)} values, but the header names {len(header)} columns"
+        return Skipped(reason, key)
+    return Record(key, place, dict(zip(header, row, strict=True)))
+
+
+def _explain_csv(error: csv.Error) -> str:
+    if "unexpected end of data" in str(error):
+        return (
+            "a quote opens here and never closes, so the rest of the file is not read; close it, "
+            "or pass `--no-quotes` if quotes are part of the text"
+        )
+    return f"not a row: {error}; double the quotes inside quotes, or pass `--no-quotes`"

@@ -1,0 +1,534 @@
+"""Reading plain text and Markdown, with metadata in YAML front matter."""
+
+import codecs
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, NamedTuple, TextIO
+
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.markup import Heading, sections
+from atlas_search.readers.metadata import flat, is_empty, text_of
+from atlas_search.readers.print import running_lines, without_line_numbers
+from atlas_search.readers.titles import clean_title
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+
+_LATIN = "bis ter quater quinquies sexies septies octies novies decies".split()
+_ARTICLE = re.compile(
+    r"(?:\A|\n[^\S\n]*\n)[^\S\n]*((?:Article|ARTICLE) (\d{1,4})(?:er|ER)?"
+    rf"([A-Za-z]|[-\u2011]\d{{1,3}}| ?(?i:{'|'.join(_LATIN)}))?\b"
+    r"(?:\.?[^\S\n]*(?=\n|\Z)"
+    r"|[.:]?(?: [–—-])? {1,3}[^\W\d_a-z][^\n]{0,148}[^\s.:;,]"
+    r"[^\S\n]*(?=\n\s*(?:\n|[\d(])|\Z)))"
+)
+"""A line behind a blank one that ends as no sentence does, with a blank one or a number behind it:
+`Article 42 Security of processing`. It is no paragraph (`Article 42(1)`), and no sentence that goes
+on in small letters or on the next line."""
+
+_ABOVE = re.compile(
+    r"\n[^\S\n]*\n[^\S\n]*(Chapter|Part|Title|Section|Annex|Schedule|Appendix|Exhibit|Attachment"
+    r"|Chapitre|Partie|Titre|Annexe|CHAPTER|PART|TITLE|SECTION|ANNEX|SCHEDULE|APPENDIX|EXHIBIT"
+    r"|ATTACHMENT|CHAPITRE|PARTIE|TITRE|ANNEXE)"
+    r"(?: (?:[–—-] |[A-Z]\b|[\dIVXLC]+\b)[^\n]{0,78}(?<![.;,]))?[^\S\n]*(?=\n|\Z)"
+)
+"""What stands above articles, or behind the last: an article ends there."""
+
+_SENTENCE_END = re.compile(r"[.;:,][^\S\n]*$", re.MULTILINE)
+_LONGEST_TITLE = 300  # characters between the number of a section and the first article in it
+_FEWEST = 3
+
+
+class _Article(NamedTuple):
+    start: int
+    number: int
+    addition: int  # 0 for 4, 1 for 4a, 4-1 and 4 bis
+    title: str
+
+
+def article_headings(text: str) -> Sequence[Heading]:
+    """The headings of articles that are numbered upwards throughout, and where they end.
+
+    A list of contents before them does not count. Where numbers begin anew, as those of an annex or
+    of articles that are quoted, none is sure. Where one is missing, the article before may hold it,
+    and is no section.
+    """
+    found = [
+        _Article(match.start(1), int(match[2]), _rank(match[3] or ""), " ".join(match[1].split()))
+        for match in _ARTICLE.finditer(text)
+    ]
+    runs = [run for run in _rising(found) if _are_filled(run, text)]
+    if len(runs) != 1 or len(runs[0]) < _FEWEST:
+        return []
+    run = runs[0]
+    articles = [
+        Heading(article.start, 2, article.title if _is_next(article, after) else "")
+        for article, after in pairwise(run)
+    ]
+    ends = [Heading(end, 2, "") for end in _ends(run, text)]
+    last = Heading(run[-1].start, 2, run[-1].title)
+    behind = next((end.start for end in ends if end.start > last.start), len(text))
+    if behind - last.start > last.start - run[0].start:  # something stands behind it
+        last = Heading(last.start, 2, "")
+    return sorted([*articles, last, *ends], key=lambda heading: heading.start)
+
+
+def _ends(run: Sequence[_Article], text: str) -> list[int]:
+    """Where what stands above articles, or behind the last, begins.
+
+    Sections of articles, as by-laws have them, do not: text stands below those.
+    """
+    found = list(_ABOVE.finditer(text, run[0].start))
+    sections = [match.end() for match in found if match[1].upper() == "SECTION"]
+    starts = [*(article.start for article in run), len(text)]
+    above = sum(_holds_no_sentence(text, end, starts[bisect_left(starts, end)]) for end in sections)
+    is_above = 2 * above > len(sections)
+    return [match.end() for match in found if is_above or match[1].upper() != "SECTION"]
+
+
+def _holds_no_sentence(text: str, start: int, end: int) -> bool:
+    return end - start < _LONGEST_TITLE and not _SENTENCE_END.search(text, start, end)
+
+
+def _rank(addition: str) -> int:
+    """The place of `a`, `-1` or ` bis` among what is added behind an article."""
+    plain = addition.strip(" -\u2011").lower()
+    if plain in _LATIN:
+        return _LATIN.index(plain) + 1
+    return int(plain) if plain.isdecimal() else ord(plain) - ord("a") + 1 if plain else 0
+
+
+def _is_next(before: _Article, after: _Article) -> bool:
+    """Whether no number is missing between them: 4, 4a, 5."""
+    return after.number == before.number + (not after.addition)
+
+
+def _rising(found: Sequence[_Article]) -> list[list[_Article]]:
+    """Runs of articles whose numbers rise: 4, 4a, 5, 7."""
+    runs = [list(found[:1])]
+    for before, after in pairwise(found):
+        if (after.number, after.addition) > (before.number, before.addition):
+            runs[-1].append(after)
+        else:
+            runs.append([after])
+    return runs
+
+
+def _are_filled(run: Sequence[_Article], text: str) -> bool:
+    """Whether text stands between most of them, as it does not in a list of contents."""
+    between = [text[before.start : after.start].strip() for before, after in pairwise(run)]
+    return sum("\n" in part for part in between) >= len(between) / 2
+
+
+def blocks(text: str) -> "Sequence[Token]":
+    """The blocks of Markdown in order, each with its lines."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").disable(["lheading", "reference"])
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser.parse(_as_lines(text))
+
+
+def line_starts(text: str) -> Sequence[int]:
+    """Where each line of `text` begins, as `blocks` counts them."""
+    return list(accumulate((len(line) + 1 for line in _as_lines(text).split("\n")), initial=0))
+
+
+def _as_lines(text: str) -> str:
+    """A page break ends a line, but Markdown does not know."""
+    return text.replace("\f", "\n")
+
+
+_RUN_ON = re.compile(r"^(#{2,6})(?=[^\s#])", re.MULTILINE)
+"""A heading without the blank that CommonMark asks for, and older Markdown does not."""
+
+_BOLD = re.compile(
+    r"(\*\*|__)(?=\S)([^*_\n\[\]<>|]{1,100}[^*_\n\[\]<>|\s.:;,!…。！：；，、।])(?<![.!…。！][\"”’»」])\1"
+)
+"""A line in bold that may be a heading: short, and it ends as no sentence and no label does."""
+
+_BLANK_LINE = re.compile(r"[^\S\n]*(?:\n|\Z)")
+
+
+def headings(text: str) -> Sequence[Heading]:
+    """Every heading `# ...` that is not inside code, a list or a quotation, in order.
+
+    Where there is none, lines in bold between blank lines are headings of one level.
+    """
+    starts = line_starts(text)
+    parts = list(pairwise(blocks(_RUN_ON.sub(r"\1 ", text))))
+    marked = [
+        Heading(starts[opening.map[0]], int(opening.tag[1]), " ".join(title.content.split()))
+        for opening, title in parts
+        if opening.type == "heading_open" and opening.level == 0 and opening.map
+    ]
+    if marked:
+        return marked
+    in_bold = [
+        Heading(starts[opening.map[0]], 2, " ".join(bold[2].split()))
+        for opening, line in parts
+        if opening.type == "paragraph_open" and opening.level == 0 and opening.map
+        if (bold := _BOLD.fullmatch(line.content)) and any(map(str.isalpha, bold[2]))
+        if _BLANK_LINE.match(text, starts[opening.map[1]])
+    ]
+    return _sure(in_bold, text)
+
+
+def _sure(in_bold: Sequence[Heading], text: str) -> Sequence[Heading]:
+    """The lines in bold that occur once, if most do and enough of them have text under them.
+
+    Who speaks and the labels of a form recur; the lines of a title page have nothing between them.
+    """
+    often = Counter(heading.title.casefold() for heading in in_bold)
+    once = [heading for heading in in_bold if often[heading.title.casefold()] == 1]
+    ends = [*(heading.start for heading in once[1:]), len(text)]
+    filled = sum(
+        "\n" in text[heading.start : end].strip() for heading, end in zip(once, ends, strict=False)
+    )
+    return once if filled >= _FEWEST and 2 * len(once) >= len(in_bold) else []
+
+
+def title_of(found: Sequence[Heading], text: str) -> str:
+    """The only heading `# ` of `text`, where more text follows than stands before it.
+
+    Empty where there is none, or several: those are parts of the text. Lower headings are none.
+    """
+    tops = [heading for heading in found if heading.level == 1]
+    return tops[0].title if len(tops) == 1 and 2 * tops[0].start < len(text) else ""
+
+
+BLOCK = 1 << 20
+SAMPLE = 1 << 15
+"""Bytes on either side of an unreadable one from which its encoding is guessed."""
+
+# UTF-32 first: its little-endian mark begins with that of UTF-16
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+# from a few bytes charset-normalizer would also guess EBCDIC and the like
+_USUAL = (
+    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 iso8859_2 iso8859_5 iso8859_7 "
+    "iso8859_15 koi8_r koi8_u mac_roman cp437 cp850 cp852 cp866 cp932 euc_jp gb18030 big5 cp949"
+).split()
+_BLANKS = " \t\n"
+
+
+class Undecodable(ValueError):
+    """The bytes of a file are not text in its encoding; says where and what to do.
+
+    `what` is the same without what to do, which is an option of `atlas create`.
+    """
+
+    def __init__(self, what: str, advice: str = ""):
+        super().__init__(what + advice)
+        self.what = what
+
+
+@contextmanager
+def open_text(path: Path, encoding: str) -> Iterator[TextIO]:
+    """The file as text, with the line ends it has and without its byte order mark.
+
+    Such a mark states the encoding; otherwise it is `encoding`, or UTF-8 if that is empty. The
+    whole file is decoded once before any of it is handed out, so that a file is read in full or
+    not at all: raises Undecodable.
+    """
+    with path.open("rb") as file:
+        mark, name = _encoding(file.read(4), encoding)
+        _check(file, len(mark), name, assumed=not (mark or encoding))
+        file.seek(len(mark))
+        with TextIOWrapper(file, encoding=name, newline="") as text:
+            yield text
+
+
+def clean(text: str) -> str:
+    """`text` with `\\n` at the end of each line, and without blank lines around it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip(_BLANKS)
+
+
+def pages(text: str) -> tuple[int, ...]:
+    """Where pages begin: at the start, and after each form feed."""
+    found = [0]
+    while at := text.find("\f", found[-1]) + 1:
+        found.append(at)
+    return tuple(found)
+
+
+def _encoding(head: bytes, encoding: str) -> tuple[bytes, str]:
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return mark, name
+    return b"", encoding or "utf-8"
+
+
+def _check(file: BinaryIO, start: int, name: str, *, assumed: bool) -> None:
+    decoder = _decoder(name)
+    file.seek(start)
+    block = file.read(BLOCK)
+    if assumed:
+        _refuse_utf16(block)
+    while block:
+        before = file.tell() - len(block) - len(decoder.getstate()[0])
+        _decode(decoder, block, file, before, name)
+        block = file.read(BLOCK)
+    _decode(decoder, b"", file, file.tell() - len(decoder.getstate()[0]), name)
+
+
+def _decoder(name: str) -> codecs.IncrementalDecoder:
+    try:
+        TextIOWrapper(BytesIO(), encoding=name)
+    except LookupError:
+        raise Undecodable(
+            f"there is no encoding `{name}`; `--encoding` takes names such as cp1252, latin-1 "
+            "or shift_jis"
+        ) from None
+    return codecs.getincrementaldecoder(name)()
+
+
+def _decode(
+    decoder: codecs.IncrementalDecoder, block: bytes, file: BinaryIO, before: int, name: str
+) -> None:
+    try:
+        decoder.decode(block, final=not block)
+    except UnicodeDecodeError as error:
+        byte = before + error.start
+        what = f"not {name.upper() if name.startswith('utf') else name} at byte {byte}"
+        raise Undecodable(what, _advice(file, byte, name)) from None
+    except UnicodeError as error:
+        raise Undecodable(f"not {name}: {error}") from None
+
+
+def _refuse_utf16(block: bytes) -> None:
+    """Half the bytes of Western text in UTF-16 are NUL, which UTF-8 would let pass."""
+    even, odd = block[:SAMPLE:2], block[1:SAMPLE:2]
+    for name, nuls, letters in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if 2 * nuls.count(0) > len(nuls) and 4 * letters.count(0) < len(letters):
+            raise Undecodable(
+                "it looks like UTF-16 without a byte order mark",
+                f": pass `--encoding {name}` if that is right, or convert it to UTF-8",
+            )
+
+
+def _advice(file: BinaryIO, byte: int, name: str) -> str:
+    file.seek(max(0, byte - SAMPLE))
+    sample = file.read(2 * SAMPLE)
+    if _is_mostly_utf8(sample):
+        if name == "utf-8":
+            return ", though the text around it is: the file is damaged there; mend it"
+        return "; it looks like UTF-8: pass no `--encoding` for it"
+    guess = _guess(sample)
+    if not guess:
+        return ": name its encoding with `--encoding`, or convert it to UTF-8"
+    return (
+        f"; it looks like {guess} (charset-normalizer's best guess): pass `--encoding {guess}` "
+        "if that is right, or convert it to UTF-8"
+    )
+
+
+def _is_mostly_utf8(sample: bytes) -> bool:
+    text = sample.decode("utf-8", errors="replace")
+    beyond_ascii = sum(character > "\x7f" for character in text)
+    return beyond_ascii > 2 * text.count("\ufffd")
+
+
+def _guess(sample: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    whole_lines = sample[: sample.rfind(b"\n") + 1] or sample
+    matches = from_bytes(whole_lines, cp_isolation=_USUAL)
+    best = matches.best()
+    if best is None:
+        return ""
+    # by far the commonest, so it need not fit the language quite as well
+    common = any(
+        "cp1252" in match.could_be_from_charset
+        and match.chaos == best.chaos
+        and match.coherence > best.coherence - 0.08
+        for match in matches
+    )
+    return "cp1252" if common else best.encoding
+
+
+def without_comments(text: str) -> str:
+    """`text` without what HTML comments of Markdown hide, but with their lines.
+
+    In code they are shown.
+    """
+    if "<!--" not in text:
+        return text
+    starts = line_starts(text)
+    code = [
+        range(starts[token.map[0]], starts[token.map[1]])
+        for token in blocks(text)
+        if token.type in ("fence", "code_block") and token.map
+    ]
+
+    kept, at = list[str](), 0
+    # no pattern: of a thousand comments without an end each would be looked for to the end
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin) + 3) > 2:
+        is_shown = text[begin - 1 : begin] == "`" or _is_in(code, begin)
+        comment = text[begin:end]
+        hidden = "".join(char for char in comment if char in "\n\f")
+        kept += [text[at:begin], comment if is_shown else hidden]
+        at = end
+    return clean("".join([*kept, text[at:]]))
+
+
+def _is_in(blocks: Sequence[range], at: int) -> bool:
+    """Whether one of `blocks`, in order and apart, holds a place."""
+    last = bisect_right(blocks, at, key=lambda block: block.start) - 1
+    return last >= 0 and at in blocks[last]
+
+
+MARKDOWN = frozenset({".md", ".markdown"})
+MOST_VALUES = 10_000
+"""In the front matter of one file."""
+
+_DEEPEST = 100  # levels; libyaml crashes at 50,000
+_NODES = 3 * MOST_VALUES  # values with their keys, and what aliases stand for
+# a line of more than three dashes is a rule, as many a transcript has above and below its head
+_YAML = YAMLHandler(fm_boundary=re.compile(r"^---[ \t]*$", re.MULTILINE))
+# what PyYAML raises for values that YAML has and Python has not, such as 30 February
+_NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+
+
+@dataclass(frozen=True)
+class TxtReader:
+    """Reads text files: a form feed starts a page, a heading of Markdown or an article of a
+    statute a section.
+
+    Heads and feet that run on from page to page are read once, numbers of lines not at all.
+    """
+
+    suffixes: ClassVar[frozenset[str]] = frozenset({".txt"}) | MARKDOWN
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """There is nothing to set."""
+        return {"version": 5}
+
+    def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """The text of a file without its front matter."""
+        try:
+            with open_text(path, encoding) as file:
+                yield _read(clean(file.read()), path.suffix.lower() in MARKDOWN)
+        except Undecodable as error:
+            yield Skipped(str(error))
+
+
+def txt_reader() -> TxtReader:
+    """Build a collection from text and Markdown files (YAML front matter is metadata)."""
+    return TxtReader()
+
+
+def _read(content: str, markdown: bool) -> Read:
+    try:
+        metadata, text = _parse(content)
+    except RecursionError:
+        return Skipped("its front matter is nested too deeply")
+    except (yaml.YAMLError, *_NOT_PYTHON) as error:
+        what = " ".join(str(error).split())
+        return Skipped(f"its front matter is not valid YAML: {what}")
+    text = _without_running_lines(text)
+    text = without_comments(text) if markdown else clean(without_line_numbers(text))
+    if not text.strip():
+        return Skipped("it holds no text")
+    found = headings(text) if markdown else article_headings(text)
+    return Draft(
+        text=text,
+        title=clean_title(" ".join(text_of(metadata.get("title")).split()))
+        or title_of(found, text),
+        metadata=metadata,
+        pages=pages(text),
+        segments=sections(found),
+    )
+
+
+def _parse(content: str) -> tuple[dict[str, object], str]:
+    """Front matter and text. The text keeps its form feeds, which count the pages."""
+    if not _YAML.detect(content):
+        return {}, content
+    if not _YAML.FM_BOUNDARY.search(content, pos=3):
+        raise ValueError("no line `---` ends it")
+    front, text = _YAML.split(content)
+    _refuse_bombs(front)
+    loaded = _YAML.load(front)
+    if loaded is not None and not isinstance(loaded, dict):
+        raise ValueError("it is not a list of `key: value` lines")
+    if not _is_small(loaded):
+        raise ValueError(f"it holds more than {MOST_VALUES} values")
+    metadata: dict[str, object] = {}
+    for name, value in flat(loaded or {}):
+        if not is_empty(value):
+            metadata.setdefault(name, value)
+    return metadata, clean(text)
+
+
+def _without_running_lines(text: str) -> str:
+    """`text` with blank lines for the heads and feet that run on from page to page."""
+    if "\f" not in text:
+        return text
+    pages = [page.split("\n") for page in text.split("\f")]
+    filled = [[number for number, line in enumerate(page) if line.strip()] for page in pages]
+    running = running_lines(
+        [[page[number] for number in numbers] for page, numbers in zip(pages, filled, strict=True)]
+    )
+    for page, numbers, places in zip(pages, filled, running, strict=True):
+        for place in places:
+            page[numbers[place]] = ""
+    return clean("\f".join("\n".join(page) for page in pages))
+
+
+def _refuse_bombs(front: str) -> None:
+    """Raise before anything is made of YAML that no machine has room for.
+
+    RecursionError if it is nested too deeply, ValueError if its aliases stand for too many values:
+    each of forty lines may merge the one before twice.
+    """
+    sizes: dict[str, int] = {}
+    open_: list[tuple[str | None, int]] = [(None, 0)]
+    for event in yaml.parse(front, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        added = 1
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_.append((event.anchor, 1))
+            if len(open_) > _DEEPEST:
+                raise RecursionError
+            continue
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, added = open_.pop()
+            if anchor:
+                sizes[anchor] = added
+        elif isinstance(event, yaml.AliasEvent):
+            added = sizes.get(str(event.anchor), 1)
+        outer, size = open_.pop()
+        open_.append((outer, size + added))
+        if size + added > _NODES:
+            raise ValueError(f"it holds more than {MOST_VALUES} values")
+
+
+def _is_small(value: object) -> bool:
+    """Whether it can be walked: nine lines of YAML aliases can stand for a billion values."""
+    waiting = [value]
+    for _ in range(MOST_VALUES):
+        if not waiting:
+            return True
+        match waiting.pop():
+            case dict() as item:
+                waiting += item.values()
+            case list() as item:
+                waiting += item
+    return False
