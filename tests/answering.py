@@ -13,11 +13,9 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
-from atlas_search.providers.chat import ChatModel
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.mistral import mistral_chat
-from atlas_search.providers.chat.openai import openai_chat
-from atlas_search.providers.mistral_account import MistralAccount, MistralApi
+from atlas_search.providers.chat import ChatModel, ModelCalls
+from atlas_search.providers.chat_remote import mistral_chat, openai_chat
+from atlas_search.providers.mistral import MistralAccount, MistralApi
 from atlas_search.services import Services
 from tests.chat_server import KEY, ChatServer
 from tests.conftest import request_for

@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-import atlas_search.providers.chat.remote_chat
+import atlas_search.providers.chat_remote
 from atlas_search.core.errors import AtlasError, Cancelled, ModelRefused, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import ChatOptions, Ended, Message, Usage
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.remote_chat import ATTEMPTS, RemoteChat
+from atlas_search.providers.chat import ChatOptions, Ended, Message, ModelCalls, Usage
+from atlas_search.providers.chat_remote import ATTEMPTS, RemoteChat
 from tests.chat_server import KEY, ChatServer, Cut, Gate, Hang, Raw, Reply, Says, Silence
 
 MESSAGES = [Message("system", "Answer from the passages."), Message("user", "What was held?")]

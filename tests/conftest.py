@@ -23,8 +23,8 @@ from atlas_search.building.prepare import Preparation, prepare
 from atlas_search.building.sources import by_mapping
 from atlas_search.core.domain import Document
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding import DEFAULT_MODEL
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.readers.files import files_reader
 from atlas_search.search.request import SearchRequest
 from atlas_search.server.app import create_app

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from atlas_search.core.settings import load_settings
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from tests.browser import chromium
 from tests.conftest import build_demo
 from tests.page.asking import QUESTION, ask, latest

@@ -17,7 +17,7 @@ from playwright.sync_api import FloatRect, Page, ViewportSize, expect, sync_play
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from atlas_search.services import Services, open_services
 from tests.answering import answered_by, asked
 from tests.browser import chromium

@@ -12,7 +12,7 @@ import typer
 from atlas_search.answer.quotes.likelihood import LIKELY, Signs
 from atlas_search.building.flow import BuildReport
 from atlas_search.core.errors import SourceError
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets

@@ -15,7 +15,7 @@ from atlas_search.building.sources import by_folder
 from atlas_search.cli.build_report import write_readable
 from atlas_search.core.errors import ConfigurationError, DamagedStore, SourceError
 from atlas_search.core.settings import load_settings
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.readers.text import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range

@@ -18,7 +18,7 @@ from atlas_search.core.errors import (
     ModelUnavailable,
 )
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat import ModelCalls
 
 SOON = 20.0
 

@@ -10,7 +10,7 @@ from werkzeug.test import Client
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.chat import Health
-from atlas_search.providers.chat.health import ProviderHealth
+from atlas_search.providers.open import ProviderHealth
 from atlas_search.server import capacity as capacity_module
 from atlas_search.server.capacity import Capacity, answer_threads
 from atlas_search.server.proxies import ForwardedFor, Networks, networks, owner_of

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from atlas_search.atlas import Atlas
 from atlas_search.cli.installation import check_targets
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from tests.chat_server import KEY, ChatServer

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
 from atlas_search.output.formats import FORMATS, Format
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.cited_places import DUES, EXEMPT, LEVY, PREFACE, SPEECH, open_places

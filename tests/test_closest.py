@@ -18,7 +18,7 @@ from atlas_search.output.answer_document import read_answer
 from atlas_search.output.bundle import RunBundle, bundle_of
 from atlas_search.output.formats import FORMATS, Format
 from atlas_search.output.replay import replay
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import Reply

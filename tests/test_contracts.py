@@ -7,11 +7,9 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search.core.settings import Settings
-from atlas_search.providers.chat import ChatModel
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.open import CHAT_MODELS
+from atlas_search.providers.chat import ChatModel, ModelCalls
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.open import EMBEDDERS, open_embedder
+from atlas_search.providers.open import CHAT_MODELS, EMBEDDERS, open_embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.files import NO_FORMATS, READERS, SUFFIXES
 from atlas_search.search.rerankers.open import RERANKERS

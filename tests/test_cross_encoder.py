@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from atlas_search.core.errors import MissingModel
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.search.rerankers.cross_encoder import BATCH, CrossEncoderReranker, sigmoid
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] the court held that rule fish".split()

@@ -7,7 +7,7 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.answer.quotes.likelihood import LIKELY, POSSIBLE
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from tests.tiny import write_sources
 
 SOURCES = {

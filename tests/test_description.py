@@ -20,7 +20,7 @@ from schemathesis.engine.events import FatalError, NonFatalError, ScenarioFinish
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.server.description import EVERY_ROUTE, STATUSES
 from atlas_search.server.problems import STATUS

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from atlas_search.atlas import Atlas
 from atlas_search.cli.doctor import CheckUp, examine
 from atlas_search.core.settings import Settings
-from atlas_search.providers.chat.health import ProviderHealth
+from atlas_search.providers.open import ProviderHealth
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.chat_server import KEY, ChatServer

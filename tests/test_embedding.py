@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from atlas_search.core.errors import ConfigurationError, MissingModel, SourceError
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding import NO_LIMIT
-from atlas_search.providers.embedding.local import DEFAULT_MODEL, LocalEmbedder, batches
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.embedding import DEFAULT_MODEL, NO_LIMIT
+from atlas_search.providers.embedding_local import LocalEmbedder, batches
+from atlas_search.providers.open import open_embedder
 from tests.embedding_models import copy, edit, plain, saved, tiny
 from tests.places import ROOT
 
@@ -208,7 +208,7 @@ def test_older_folders_name_the_same_pooling_in_switches(tiny: Path, tmp_path: P
 def test_a_fingerprint_costs_no_import_of_torch(tiny: Path) -> None:
     code = (
         "import sys\n"
-        "from atlas_search.providers.embedding.open import open_embedder\n"
+        "from atlas_search.providers.open import open_embedder\n"
         "from atlas_search.core.settings import Settings\n"
         f"print(open_embedder(Settings(embedding_model={str(tiny)!r})).fingerprint)\n"
         "assert not {'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)\n"
@@ -327,7 +327,7 @@ def test_the_default_models_weights_are_those_published(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert LocalEmbedder(DEFAULT_MODEL).fingerprint
-    monkeypatch.setattr("atlas_search.providers.embedding.local.find_folder", lambda _name: tiny)
+    monkeypatch.setattr("atlas_search.providers.embedding_local.find_folder", lambda _name: tiny)
     with pytest.raises(MissingModel, match=r"have SHA-256 .* not the published"):
         LocalEmbedder(DEFAULT_MODEL)
 

@@ -12,11 +12,10 @@ import pytest
 
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.evaluation.runs.here import model_settings
-from atlas_search.providers.embedding import Runtime
-from atlas_search.providers.embedding import exported as exporting
-from atlas_search.providers.embedding.exported import LEAST_COSINE, NotExported
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers import onnx as exporting
+from atlas_search.providers.embedding import DEFAULT_MODEL, Runtime
+from atlas_search.providers.embedding_local import LocalEmbedder
+from atlas_search.providers.onnx import LEAST_COSINE, NotExported
 from tests.embedding_models import copy, edit, plain, saved, tiny
 
 __all__ = ["plain", "tiny"]
@@ -83,7 +82,7 @@ def test_it_is_exported_once_and_opened_without_pytorch(tiny: Path, tmp_path: Pa
     script = f"""
 import sys
 from pathlib import Path
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 model = LocalEmbedder({str(tiny)!r}, runtime="auto", exports=Path({str(tmp_path)!r}))
 print(model.embed_query("the court").tolist())
 print([name for name in ("torch", "transformers", "sentence_transformers") if name in sys.modules])

@@ -161,14 +161,14 @@ def test_types_whose_library_is_missing_are_still_listed(tmp_path: Path) -> None
     [
         (
             "mistral",
-            "from atlas_search.providers.embedding.open import open_embedder\n"
+            "from atlas_search.providers.open import open_embedder\n"
             "open_embedder(Settings(embedding_provider='mistral', mistral_api_key='k' * 32))",
         ),
         (
             "openai",
             "from atlas_search.core.stop import Stop\n"
-            "from atlas_search.providers.chat.calls import ModelCalls\n"
-            "from atlas_search.providers.chat.open import CHAT_MODELS\n"
+            "from atlas_search.providers.chat import ModelCalls\n"
+            "from atlas_search.providers.open import CHAT_MODELS\n"
             "model = CHAT_MODELS.load('openai', '')(Settings(), ModelCalls(1, 1.0))\n"
             "list(model.stream([], None, Stop()))",
         ),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from atlas_search.building.maintain import repair
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.server.serving import Serving
 from atlas_search.stores.manifest import Manifest

@@ -10,11 +10,9 @@ from pydantic import SecretStr
 
 from atlas_search.core.errors import Cancelled, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.mistral import mistral_chat
-from atlas_search.providers.chat.remote_chat import RemoteChat
-from atlas_search.providers.embedding.mistral import MistralEmbedder
-from atlas_search.providers.mistral_account import MistralAccount, MistralApi
+from atlas_search.providers.chat import ModelCalls
+from atlas_search.providers.chat_remote import RemoteChat, mistral_chat
+from atlas_search.providers.mistral import MistralAccount, MistralApi, MistralEmbedder
 from tests.chat_contract import (
     MESSAGES,
     ChatContract,

@@ -16,14 +16,16 @@ from atlas_search.core.errors import (
     SourceError,
 )
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.providers.embedding.mistral import (
+from atlas_search.providers.mistral import (
+    ATTEMPTS,
     BUILD_PATIENCE,
     CHARACTERS_PER_REQUEST,
+    MistralAccount,
+    MistralApi,
     MistralEmbedder,
     batches,
 )
-from atlas_search.providers.embedding.open import open_embedder
-from atlas_search.providers.mistral_account import ATTEMPTS, MistralAccount, MistralApi
+from atlas_search.providers.open import open_embedder
 from tests.mistral_server import (
     KEY,
     MistralServer,

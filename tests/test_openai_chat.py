@@ -10,9 +10,8 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.openai import openai_chat
-from atlas_search.providers.chat.remote_chat import RemoteChat
+from atlas_search.providers.chat import ModelCalls
+from atlas_search.providers.chat_remote import RemoteChat, openai_chat
 from tests.chat_contract import (
     ChatContract,
     OpenChat,

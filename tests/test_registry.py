@@ -10,9 +10,8 @@ from atlas_search.core.errors import ConfigurationError, MissingLibrary
 from atlas_search.core.registry import LIBRARIES, Registry, require
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.open import CHAT_MODELS, open_chat_models
-from atlas_search.providers.embedding.open import EMBEDDERS, open_mistral
+from atlas_search.providers.chat import ModelCalls
+from atlas_search.providers.open import CHAT_MODELS, EMBEDDERS, open_chat_models, open_mistral
 from atlas_search.readers.files import READERS, files_reader
 from atlas_search.search.rerankers.open import RERANKERS, known_rerankers, open_stages
 

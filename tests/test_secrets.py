@@ -17,7 +17,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.addresses import phoenix_problem
 from atlas_search.core.errors import AtlasError, ConfigurationError
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
 from tests.chat_server import KEY, ChatServer, Reply
@@ -176,7 +176,7 @@ def use_every_address(found: Orchard, monkeypatch: pytest.MonkeyPatch) -> list[s
     texts = [found.post("/api/ask", ASKED | {"target": name}).text for name in ("model", "mistral")]
     texts.append(found.post("/api/search", ASKED | {"target": "cohere"}).text)
     texts += [found.client.get(path).text for path in ("/api/health", "/api/config")]
-    monkeypatch.setattr("atlas_search.providers.embedding.mistral.QUERY_PATIENCE", 0.1)
+    monkeypatch.setattr("atlas_search.providers.mistral.QUERY_PATIENCE", 0.1)
     settings = found.atlas.services.settings
     embedder = open_embedder(settings.model_copy(update={"embedding_provider": "mistral"}))
     with pytest.raises(AtlasError) as failed:

@@ -12,7 +12,7 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import MissingModel, OutdatedStore
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.providers.embedding.terms import EmbedderWithTerms, TermModel
+from atlas_search.providers.sparse import EmbedderWithTerms, TermModel
 from atlas_search.services import Services, open_services
 from atlas_search.stores.term_weights import TERMS, TermTable
 from atlas_search.stores.versions import rollback

@@ -22,7 +22,7 @@ from atlas_search.core.errors import (
     OutdatedStore,
 )
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.services import open_services
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import FUNCTIONS, Range

@@ -7,7 +7,7 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.building.sources import by_mapping
 from atlas_search.core.errors import RequestError
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.services import Services
 from tests.tiny import build_tiny, write_sources
 

@@ -8,7 +8,7 @@ import pytest
 
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.stop import Stop, Turns
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.services import RETRIEVAL_THREADS
 from atlas_search.stores.record_files import CONNECTIONS
 from tests.chat_server import Pause, Says

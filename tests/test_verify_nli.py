@@ -14,8 +14,8 @@ from atlas_search.core.errors import InvalidTarget, MissingModel
 from atlas_search.core.settings import Settings
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.entailment import EntailmentModel, open_entailment
+from atlas_search.providers.cross_encoder import EntailmentModel, open_entailment
+from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.services import Services, open_services
 from tests.answering import answered_by, asked, with_places
 from tests.chat_server import ChatServer

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from atlas_search.providers.embedding.mistral import MistralEmbedder
-from atlas_search.providers.mistral_account import MistralAccount, MistralApi
+from atlas_search.providers.mistral import MistralAccount, MistralApi, MistralEmbedder
 from tests.chat_server import KEY as OPENAI_KEY
 from tests.chat_server import Says
 from tests.mistral_server import KEY, mistral_server

@@ -35,7 +35,7 @@ from atlas_search.core.telemetry.names import keep_silence
 from atlas_search.counting import Counting
 from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.files import files_reader
 from atlas_search.readers.metadata import name_of

@@ -27,15 +27,18 @@ from atlas_search.core.settings import Settings, environment_target
 from atlas_search.core.targets import RANKING_KEYS, Target, load_target, target_names
 from atlas_search.core.telemetry.metrics import Metrics, metrics_sender
 from atlas_search.core.telemetry.tracer import Tracer, open_tracer
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.health import ProviderHealth
-from atlas_search.providers.chat.open import model_server, open_chat_models
+from atlas_search.providers.chat import ModelCalls
+from atlas_search.providers.cross_encoder import open_entailment
 from atlas_search.providers.embedding import ROUNDED, Embedder, PoolingChoice
-from atlas_search.providers.embedding.open import open_embedder
-from atlas_search.providers.embedding.terms import term_model
-from atlas_search.providers.entailment import open_entailment
 from atlas_search.providers.http import hide_logins
-from atlas_search.providers.reading.open import find_readers
+from atlas_search.providers.open import (
+    ProviderHealth,
+    find_readers,
+    model_server,
+    open_chat_models,
+    open_embedder,
+)
+from atlas_search.providers.sparse import term_model
 from atlas_search.search.rerank import SCORERS
 from atlas_search.search.rerankers.open import known_rerankers, open_stages
 from atlas_search.search.searcher import Searcher, TermLeg

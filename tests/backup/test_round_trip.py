@@ -14,7 +14,7 @@ from atlas_search.building.flow import BuildReport
 from atlas_search.building.maintain import drop
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.services import open_services
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Calibration, Manifest

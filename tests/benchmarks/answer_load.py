@@ -23,7 +23,7 @@ from waitress.server import create_server
 
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat import ModelCalls
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answering import chat_model, with_model

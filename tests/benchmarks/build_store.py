@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from atlas_search.building.flow import BuildOptions, BuildReport, build
 from atlas_search.building.sources import Rule, by_folder, by_rule
 from atlas_search.core.settings import load_settings
-from atlas_search.providers.embedding import EmbedderInfo
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL, find_folder
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.embedding import DEFAULT_MODEL, EmbedderInfo, find_folder
+from atlas_search.providers.open import open_embedder
 from atlas_search.readers.tables import JsonlReader
 from atlas_search.readers.text import TxtReader
 

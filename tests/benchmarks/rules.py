@@ -41,7 +41,7 @@ from atlas_search.core.domain import Citation
 from atlas_search.core.files import bundled_folder
 from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.metrics.texts import contains_reference
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.search.conditions import Filter
 from atlas_search.search.flow import search
 from tests.benchmarks.quality.collection import (

@@ -21,8 +21,8 @@ from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.scored import score
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.openai import openai_chat
+from atlas_search.providers.chat import ModelCalls
+from atlas_search.providers.chat_remote import openai_chat
 from tests.chat_server import KEY, ChatServer, Request, Told, said
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import MODEL

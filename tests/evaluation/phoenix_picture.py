@@ -12,7 +12,7 @@ from atlas_search.core.settings import Settings, load_settings
 from atlas_search.evaluation.phoenix.api import PhoenixApi
 from atlas_search.evaluation.phoenix.shown import Shown
 from atlas_search.evaluation.phoenix.upload import upload_runs
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from atlas_search.services import open_services
 from tests.browser import chromium
 from tests.conftest import build_demo, free_port

@@ -11,7 +11,7 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Unavailable
 from atlas_search.evaluation.folder import REPLIES, RunFolder
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from tests.chat_server import KEY
 from tests.conftest import free_port

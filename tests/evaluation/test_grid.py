@@ -17,7 +17,7 @@ from atlas_search.evaluation.grid.target_files import target_file, write_targets
 from atlas_search.evaluation.run import EvalRun, score_all
 from atlas_search.evaluation.runs.carry_out import Outcome, missing
 from atlas_search.evaluation.runs.subject import Subject
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from tests.chat_server import KEY, Reply, Request, Told, said
 from tests.evaluation.commands import Command, command_runner
 from tests.evaluation.farm import LABELS, build_farm, write_labels

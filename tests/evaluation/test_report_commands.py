@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from tests.evaluation.commands import Command, command_runner
 from tests.evaluation.farm import build_farm, write_labels
 from tests.evaluation.reported import LIGHTS, begun, failed, made

@@ -8,7 +8,7 @@ import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from tests.faces.faces import FACES

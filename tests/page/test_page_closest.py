@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from tests.lighthouses import LIT, NOT_HELD, WHEN, WHEN_FROM_DUNEDIN, lighthouses
 from tests.page.asking import ask, latest

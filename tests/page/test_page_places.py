@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from atlas_search.atlas import Atlas
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from tests.cited_places import EXEMPT, PREFACE, SPEECH, open_places
 from tests.page.asking import ask, latest

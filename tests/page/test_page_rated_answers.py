@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from atlas_search.atlas import Atlas
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
 from tests.access.conftest import COLLECTION, guard

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from tests.cohere_server import KEY, cohere_server

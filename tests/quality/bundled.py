@@ -24,7 +24,7 @@ from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec, labels_used, versions
 from atlas_search.evaluation.scored import score
 from atlas_search.evaluation.statistics.interval import SEED
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from atlas_search.services import Services, open_services
 from tests.conftest import SAMPLES, TODAY, build_demo
 

@@ -15,8 +15,8 @@ from atlas_search.evaluation.gate.gate import Gate
 from atlas_search.evaluation.labels.label import Split
 from atlas_search.evaluation.run import EvalRun
 from atlas_search.evaluation.scored import summarise
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding import DEFAULT_MODEL
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.rerank import SCORERS, Scorer
 from atlas_search.search.rerankers.fused import SIGNALS, absolute

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.providers.reading.question_answering import QuestionAnsweringModel
+from atlas_search.providers.reading import QuestionAnsweringModel
 from tests.reading.tiny_reader import trained
 
 

@@ -5,16 +5,16 @@ from math import exp
 import numpy as np
 import pytest
 
-from atlas_search.providers.reading import AnswerSpan
-from atlas_search.providers.reading.best_span import (
+from atlas_search.providers.reading import (
     LONGEST_ANSWER,
     NO_SPAN,
+    AnswerSpan,
+    Window,
     WindowSpan,
     best_in_window,
     best_of_texts,
     probability,
 )
-from atlas_search.providers.reading.windows import Window
 
 
 def window(*places: tuple[int, int], text: int = 0) -> Window:

@@ -10,10 +10,14 @@ from atlas_search.core.errors import ConfigurationError, MissingModel
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
-from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
-from atlas_search.providers.reading import open as opening
-from atlas_search.providers.reading.open import READER_MODELS, find_readers
-from atlas_search.providers.reading.question_answering import QuestionAnsweringModel
+from atlas_search.providers import open as opening
+from atlas_search.providers.open import READER_MODELS, find_readers
+from atlas_search.providers.reading import (
+    AnswerSpan,
+    AnswerSpans,
+    QuestionAnsweringModel,
+    ReaderModel,
+)
 from atlas_search.services import open_services
 from atlas_search.testing import ReaderModelContract
 from tests.hash_embedder import HashEmbedder

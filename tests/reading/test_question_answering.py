@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import ReaderUnavailable
-from atlas_search.providers.reading import AnswerSpan
-from atlas_search.providers.reading.question_answering import BATCH, QuestionAnsweringModel
+from atlas_search.providers.reading import BATCH, AnswerSpan, QuestionAnsweringModel
 from tests.reading.tiny_reader import LONGEST
 
 QUESTION = "What did wool cost?"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from tests.truth.collection import closest, collection, is_verbatim, said, warnings
 
 HELD = "The court held that wool cost twelve pence."

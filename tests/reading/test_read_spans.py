@@ -13,8 +13,7 @@ from atlas_search.answer.write.read_spans import PassageSpans, read_spans
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.span import digest
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.providers.reading import AnswerSpan
-from atlas_search.providers.reading.question_answering import BATCH, QuestionAnsweringModel
+from atlas_search.providers.reading import BATCH, AnswerSpan, QuestionAnsweringModel
 from tests.contradictions import passage
 from tests.reading.test_question_answering import ticks
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from atlas_search.core.errors import MissingModel
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.reading.question_answering import QuestionAnsweringModel
-from atlas_search.providers.reading.windows import windows
+from atlas_search.providers.embedding import DEFAULT_MODEL
+from atlas_search.providers.reading import QuestionAnsweringModel, windows
 from tests.reading.tiny_reader import VOCABULARY, saved_tokenizer
 
 QUESTION = "what did wool cost"

@@ -20,7 +20,7 @@ from atlas_search.core.errors import (
 )
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.services import Services
 from tests.answering import asked
 from tests.chat_server import Cut, Hang, Reply, Says, Silence, Told

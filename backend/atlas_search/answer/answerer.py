@@ -11,7 +11,7 @@ from atlas_search.answer.quotes.likelihood import POSSIBLE
 from atlas_search.core.stop import Turns
 from atlas_search.core.targets import Target
 from atlas_search.providers.chat import ChatModel
-from atlas_search.providers.entailment import EntailmentModel
+from atlas_search.providers.cross_encoder import EntailmentModel
 from atlas_search.providers.reading import ReaderModel
 from atlas_search.search.searcher import Searcher
 

@@ -37,7 +37,7 @@ from atlas_search.core.files import crowded, writing
 from atlas_search.core.ids import moment
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.terms import TermWeights, term_model
+from atlas_search.providers.sparse import TermWeights, term_model
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import (
     SCHEMA_VERSION,

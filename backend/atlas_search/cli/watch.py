@@ -21,7 +21,7 @@ from atlas_search.core.files import writing_anywhere
 from atlas_search.core.ids import check_id
 from atlas_search.core.logs import set_up_logs
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.terms import TermModel
+from atlas_search.providers.sparse import TermModel
 from atlas_search.search.extent.corpora import CorpusExtent, corpus_extents
 from atlas_search.search.other_spellings import Spellings
 from atlas_search.search.rerankers.open import Stages

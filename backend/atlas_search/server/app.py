@@ -12,7 +12,7 @@ from werkzeug.routing import BaseConverter
 from atlas_search.core.files import bundled_folder
 from atlas_search.core.ids import __version__
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.open import EmbedderFactory, open_embedder
+from atlas_search.providers.open import EmbedderFactory, open_embedder
 from atlas_search.server.access.audit import audit
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import gate, release

@@ -6,7 +6,7 @@ from atlas_search.answer.cache import AnswerCache
 from atlas_search.core.stop import Turns
 from atlas_search.core.telemetry.metrics import Labels, Metrics, Read, Reading, process_readings
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat import ModelCalls
 from atlas_search.server.collections import Collections
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.listen import Listener

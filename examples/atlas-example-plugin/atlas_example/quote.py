@@ -5,8 +5,7 @@ from collections.abc import Generator, Sequence
 
 from atlas_search.core.settings import Settings
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat import ChatOptions, Ended, Health, Message, Usage
-from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat import ChatOptions, Ended, Health, Message, ModelCalls, Usage
 
 _PASSAGE = re.compile(r"<passage.*?>\n(\[.*?\]) (.*?[.!?])(?=\s)", re.DOTALL)
 

@@ -10,7 +10,7 @@ from atlas_example.trigrams import Trigrams
 
 from atlas_search import testing
 from atlas_search.core.settings import Settings
-from atlas_search.providers.chat.calls import ModelCalls
+from atlas_search.providers.chat import ModelCalls
 
 
 class TestSubtitles(testing.ReaderContract):

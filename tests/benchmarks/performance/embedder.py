@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.providers.embedding import EmbedderInfo
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
-from atlas_search.providers.embedding.local import DEFAULT_MODEL_SHA256, LocalEmbedder
+from atlas_search.providers.embedding import DEFAULT_MODEL, EmbedderInfo
+from atlas_search.providers.embedding_local import DEFAULT_MODEL_SHA256, LocalEmbedder
 from tests.benchmarks.build_store import DIMENSION
 
 CENTRES, NOISES = 500, 8192

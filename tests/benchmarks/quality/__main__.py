@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from atlas_search.core.settings import load_settings
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from tests.benchmarks.quality.asking import ask
 from tests.benchmarks.quality.collection import build_collection, open_collection
 from tests.benchmarks.quality.figures import figures

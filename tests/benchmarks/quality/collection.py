@@ -13,7 +13,7 @@ from atlas_search.building.flow import BuildOptions, BuildReport, build
 from atlas_search.building.sources import Rule, SourceFile, Sources
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.terms import EmbedderWithTerms, term_model
+from atlas_search.providers.sparse import EmbedderWithTerms, term_model
 from atlas_search.search.searcher import Searcher
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.store import Store

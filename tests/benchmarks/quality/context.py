@@ -22,7 +22,7 @@ from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.language.text import words
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from atlas_search.search.query import parse_query
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.signals.measure import SignalTable, measure

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.providers.embedding import Embedder, EmbedderInfo
-from atlas_search.providers.embedding.local import LocalEmbedder
+from atlas_search.providers.embedding_local import LocalEmbedder
 
 
 class RememberedQuestions:

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from atlas_search.core.settings import load_settings
 from atlas_search.core.targets import Target
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 from atlas_search.search.find_candidates import find_candidates
 from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
 from atlas_search.search.run import SearchRun

@@ -14,7 +14,7 @@ from rich.progress import track
 
 from atlas_search.answer.quotes.likelihood import POSSIBLE
 from atlas_search.core.errors import SourceError
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding import DEFAULT_MODEL
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.embedder import Remembering
 from tests.benchmarks.quality.records import GroupReader

@@ -24,7 +24,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.files import bundled_folder
 from atlas_search.evaluation.labels.label import Label, Split
 from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.providers.embedding.folder import DEFAULT_MODEL
+from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.stores.terms import FloatArray
 from tests.benchmarks.quality.collection import build_collection, open_collection
 from tests.benchmarks.quality.embedder import Remembering

@@ -8,7 +8,7 @@ from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.stop import Stop
 from atlas_search.language.lines import unwrap
 from atlas_search.language.text import TextSpan, sentences
-from atlas_search.providers.entailment import EntailmentModel, Inference
+from atlas_search.providers.cross_encoder import EntailmentModel, Inference
 
 LIKELY = 0.5
 """From here on a label is likelier than all others together."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.targets import Target
-from atlas_search.providers.chat.open import EXTRACTIVE
+from atlas_search.providers.open import EXTRACTIVE
 
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")  # of a model's name: `org/model:7b`
 

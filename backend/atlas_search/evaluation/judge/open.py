@@ -15,8 +15,8 @@ from atlas_search.evaluation.judge.kept import NAME, KeptReplies
 from atlas_search.evaluation.judge.libraries.process import Libraries
 from atlas_search.evaluation.judge.panel import PASSAGE_TOKENS, VOTES, Panel
 from atlas_search.evaluation.judge.spending import Spending
-from atlas_search.providers.chat.calls import ModelCalls
-from atlas_search.providers.chat.open import CHAT_MODELS, EXTRACTIVE
+from atlas_search.providers.chat import ModelCalls
+from atlas_search.providers.open import CHAT_MODELS, EXTRACTIVE
 from atlas_search.services import load_targets
 
 

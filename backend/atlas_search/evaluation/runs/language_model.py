@@ -2,7 +2,7 @@
 
 from atlas_search.core.errors import ModelUnavailable, RequestError
 from atlas_search.evaluation.runs.subject import Subject
-from atlas_search.providers.chat.open import EXTRACTIVE
+from atlas_search.providers.open import EXTRACTIVE
 
 
 def require_language_model(subject: Subject) -> None:

@@ -11,7 +11,7 @@ from atlas_search.evaluation.remote.subject import ServerSubject, server_facts
 from atlas_search.evaluation.run import PROCESS
 from atlas_search.evaluation.runs.here import ProcessSubject
 from atlas_search.evaluation.runs.subject import Subject
-from atlas_search.providers.embedding.open import open_embedder
+from atlas_search.providers.open import open_embedder
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from atlas_search.building.kept_files import INGEST
 from atlas_search.core.errors import Conflict, RequestError, SourceError
 from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.open import EmbedderFactory
+from atlas_search.providers.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
 from atlas_search.server.collections import Collections
 from atlas_search.server.ingest.arrival import (

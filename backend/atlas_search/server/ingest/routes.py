@@ -10,7 +10,7 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ValidationError
 
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding.open import EmbedderFactory
+from atlas_search.providers.open import EmbedderFactory
 from atlas_search.server.bodies import FORM, JSON
 from atlas_search.server.collections import Collections
 from atlas_search.server.events import POLL_SECONDS, Silence

@@ -21,7 +21,7 @@ from atlas_search.core.files import is_full
 from atlas_search.core.logs import set_up_logs
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding.open import EmbedderFactory
+from atlas_search.providers.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
 from atlas_search.server.ingest.documents import RemarkOut, ResultOut
 from atlas_search.services import check_embedder

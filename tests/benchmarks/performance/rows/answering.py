@@ -63,9 +63,9 @@ def _questions() -> list[str]:
 def embed_questions() -> dict[str, float]:
     """Milliseconds of processor of a question embedded, and of the session alone, in turns."""
     from atlas_search.core.settings import load_settings
-    from atlas_search.providers.embedding.exported import ExportedModel, _field
-    from atlas_search.providers.embedding.local import LocalEmbedder
-    from atlas_search.providers.embedding.open import open_embedder
+    from atlas_search.providers.embedding_local import LocalEmbedder
+    from atlas_search.providers.onnx import ExportedModel, _field
+    from atlas_search.providers.open import open_embedder
 
     embedder = open_embedder(load_settings())
     assert isinstance(embedder, LocalEmbedder)
@@ -89,7 +89,7 @@ def embed_questions() -> dict[str, float]:
 def embed_made(questions: str) -> dict[str, float]:
     """Milliseconds of processor of one of these questions embedded, and its tokens (mean)."""
     from atlas_search.core.settings import load_settings
-    from atlas_search.providers.embedding.open import open_embedder
+    from atlas_search.providers.open import open_embedder
 
     embedder = open_embedder(load_settings())
     asked = json.loads(Path(questions).read_text())[:ASKED]

@@ -1,4 +1,6 @@
-"""Carrying all calls to language models: so many at once, in turn, ended the moment they should.
+"""Who writes the answer: the extractive writer, or a language model behind `ChatModel`.
+
+Carrying all calls to language models: so many at once, in turn, ended the moment they should.
 
 The calls are tasks of one event loop in a thread of its own, because a task, unlike a thread that
 reads a socket, can be stopped wherever it waits.
@@ -6,7 +8,16 @@ reads a socket, can be stopped wherever it waits.
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import Future
 from contextlib import (
     AbstractAsyncContextManager,
@@ -14,18 +25,147 @@ from contextlib import (
     aclosing,
     asynccontextmanager,
     nullcontext,
+    suppress,
 )
+from contextvars import ContextVar
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from atlas_search.core.errors import ModelBusy, ModelUnavailable
 from atlas_search.core.stop import Stop
-from atlas_search.providers.chat.connections import closing_responses, keep_connections
+from atlas_search.providers.http import readable_environment
 
 if TYPE_CHECKING:
+    from anyio.abc import TaskStatus
     from anyio.from_thread import BlockingPortal
-    from httpx2 import AsyncClient
+    from httpx2 import AsyncClient, Response
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """How a model is called. No call, its retries included, takes longer than `seconds`.
+
+    `schema` is the JSON schema of the text to write, for a provider that takes one.
+    """
+
+    model: str
+    temperature: float
+    max_tokens: int
+    seconds: float
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens a model read and wrote; zero where no language model ran."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """The tokens of both calls."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last item of a stream that came to its end.
+
+    `model` is what the server says it ran. `reason` is `length` if `max_tokens` cut the text, and
+    `filtered` if the provider withheld it.
+    """
+
+    usage: Usage
+    model: str
+    reason: Literal["stop", "length", "filtered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether a model can be used. If not, `detail` says why and what to do."""
+
+    ready: bool
+    detail: str = ""
+
+
+class ChatModel(Protocol):
+    """A language model behind a provider. Safe to use from several threads.
+
+    Calls wait for their turn behind earlier ones. They raise ModelRefused where trying again
+    cannot help, ModelUnavailable where it can, and Cancelled at once when `stop` is set.
+    """
+
+    name: str
+    default_model: str
+
+    def stream(
+        self, messages: Sequence[Message], options: ChatOptions, stop: Stop
+    ) -> Generator[str | Ended, None, None]:
+        """The text in pieces as they come, then Ended. Closing the iterator ends the call.
+
+        A connection that is lost on the way raises ModelUnavailable; text may have come before.
+        """
+
+    def health(self, model: str) -> Health:
+        """Whether the provider can be reached and takes the key, asked for now (some seconds)."""
+
+
+_OPENED: ContextVar[list["Response"]] = ContextVar("opened")
+"""The responses that the present task has got, if somebody wants to know."""
+
+
+async def keep_connections(idle: int, *, task_status: "TaskStatus[AsyncClient]") -> None:
+    """Open a client, and close it when cancelled. It opens any number, and keeps `idle` of them.
+
+    Raises ConfigurationError for an environment that allows none.
+    """
+    from anyio import sleep_forever
+    from httpx2 import AsyncClient, Limits  # 0.15 s: only who calls a model pays
+
+    limits = Limits(max_connections=None, max_keepalive_connections=idle)
+    hooks = {"response": [_remember]}
+    with readable_environment():
+        http = AsyncClient(follow_redirects=True, limits=limits, event_hooks=hooks)
+    async with http:
+        task_status.started(http)
+        await sleep_forever()
+
+
+@asynccontextmanager
+async def closing_responses() -> AsyncIterator[None]:
+    """End every response that this task gets in the block, however the block ends.
+
+    A client that is stopped between getting a response and handing it on forgets to: Mistral's
+    runs its hooks there, and the model would go on writing for nobody.
+    """
+    from anyio import CancelScope
+
+    opened: list[Response] = []
+    _OPENED.set(opened)
+    try:
+        yield
+    finally:
+        with CancelScope(shield=True):
+            for response in opened:
+                await response.aclose()
+
+
+async def _remember(response: "Response") -> None:
+    with suppress(LookupError):
+        _OPENED.get().append(response)
+
 
 Item = TypeVar("Item")
 Source = Callable[[], AsyncGenerator[Item, None]]

@@ -11,12 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import MissingModel
-from atlas_search.providers.embedding import Device, Embedder, EmbedderInfo
-from atlas_search.providers.embedding.folder import find_folder, read_folder
-from atlas_search.providers.embedding.loading import choose_device, import_quietly
+from atlas_search.providers.embedding import (
+    Device,
+    Embedder,
+    EmbedderInfo,
+    find_folder,
+    read_folder,
+)
+from atlas_search.providers.onnx import choose_device, import_quietly
 
 if TYPE_CHECKING:
     from sentence_transformers import SparseEncoder
+
 
 BATCH = 16
 

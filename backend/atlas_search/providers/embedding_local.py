@@ -9,26 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import ConfigurationError, MissingModel, SourceError
-from atlas_search.providers.embedding import Device, EmbedderInfo, PoolingChoice, Runtime
-from atlas_search.providers.embedding.exported import (
-    ExportedModel,
-    NotExported,
-    Precision,
-    export,
-    export_folder,
-    open_export,
-)
-from atlas_search.providers.embedding.folder import (
+from atlas_search.providers.embedding import (
     DEFAULT_MODEL,
+    Device,
+    EmbedderInfo,
     ModelFolder,
+    PoolingChoice,
+    Runtime,
     find_folder,
     fingerprint,
     read_folder,
 )
-from atlas_search.providers.embedding.loading import (
+from atlas_search.providers.onnx import (
+    ExportedModel,
+    NotExported,
+    Precision,
     TorchModel,
+    export,
+    export_folder,
     load,
     may_have_cuda,
+    open_export,
 )
 
 DEFAULT_MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

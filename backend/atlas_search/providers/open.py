@@ -1,0 +1,235 @@
+"""The language models that targets name."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from atlas_search.core.addresses import without_login
+from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.registry import Registry, require
+from atlas_search.core.settings import Settings
+from atlas_search.core.targets import Target
+from atlas_search.providers.chat import ChatModel, Health, ModelCalls
+from atlas_search.providers.embedding import DEFAULT_MODEL, Embedder
+from atlas_search.providers.reading import QuestionAnsweringModel, ReaderModel
+from atlas_search.providers.sparse import EmbedderWithTerms, TermModel
+
+if TYPE_CHECKING:
+    from atlas_search.providers.mistral import MistralApi
+
+
+SECONDS = 30.0  # monitors ask every few seconds; providers need not
+PATIENCE_SECONDS = 0.6  # a monitor that waits longer than a second takes the server for dead
+_SILENT = Health(ready=False, detail="It has not answered yet whether it can be used.")
+
+
+class ProviderHealth:
+    """`names` are the models wanted of each provider; one without any is asked for its default."""
+
+    def __init__(self, models: Mapping[str, ChatModel], names: Mapping[str, frozenset[str]]):
+        self._models = models
+        self._names = names
+        self._known: dict[str, tuple[float, Health]] = {}
+        self._asking: set[str] = set()
+        self._changed = threading.Condition()
+
+    def __call__(self, patience: float = PATIENCE_SECONDS) -> dict[str, Health]:
+        """The health of every provider, SECONDS old or newer; the extractive writer is always well.
+
+        After `patience` seconds a provider that does not answer is said to be as it was before.
+        """
+        with self._changed:
+            for name in self._models:
+                self._begin(name)
+            self._changed.wait_for(lambda: not self._asking, patience)
+            found = {name: self._known.get(name, (0.0, _SILENT))[1] for name in self._models}
+        return {"extractive": Health(ready=True), **found}
+
+    def _begin(self, provider: str) -> None:
+        """Ask it in a thread of its own, unless it is known or being asked."""
+        asked_at, _ = self._known.get(provider, (float("-inf"), _SILENT))
+        if provider in self._asking or time.monotonic() - asked_at < SECONDS:
+            return
+        self._asking.add(provider)
+        threading.Thread(
+            target=self._ask, args=(provider,), name=f"health-{provider}", daemon=True
+        ).start()
+
+    def _ask(self, provider: str) -> None:
+        try:
+            health = self._health(provider)
+            with self._changed:
+                self._known[provider] = time.monotonic(), health
+        finally:
+            with self._changed:
+                self._asking.discard(provider)
+                self._changed.notify_all()
+
+    def _health(self, provider: str) -> Health:
+        model = self._models[provider]
+        wanted = sorted(self._names.get(provider, ())) or [model.default_model]
+        states = [model.health(name) for name in wanted]
+        # what keeps it from working goes before what is merely worth knowing
+        return min(states, key=lambda state: (state.ready, not state.detail))
+
+
+DEFAULT_MISTRAL_MODEL = "mistral-embed"
+
+EmbedderFactory = Callable[[Settings], Embedder]
+"""Makes an embedder, cheaply. Raises ConfigurationError that names what to mend."""
+
+EMBEDDERS: Registry[EmbedderFactory] = Registry(
+    "atlas_search.embedders",
+    "embedder",
+    {
+        "local": "atlas_search.providers.open:local_embedder",
+        "mistral": "atlas_search.providers.open:mistral_embedder [mistral]",
+    },
+)
+"""By the name in EMBEDDING_PROVIDER."""
+
+
+def open_embedder(settings: Settings) -> Embedder:
+    """The embedder of EMBEDDING_PROVIDER. Raises ConfigurationError that names what to mend."""
+    name = settings.embedding_provider
+    embedder = EMBEDDERS.load(name, f"EMBEDDING_PROVIDER={name!r}")(settings)
+    if not settings.sparse_model:
+        return embedder
+    terms = TermModel(settings.sparse_model, settings.embedding_device)
+    return EmbedderWithTerms(embedder, terms)
+
+
+def local_embedder(settings: Settings) -> Embedder:
+    """A sentence-transformers model."""
+    from atlas_search.providers.embedding_local import LocalEmbedder
+
+    return LocalEmbedder(
+        settings.embedding_model,
+        pooling=settings.pooling,
+        passage_prefix=settings.embedding_passage_prefix,
+        query_prefix=settings.embedding_query_prefix,
+        device=settings.embedding_device,
+        runtime=settings.embedding_runtime,
+        exports=settings.atlas_model_directory,
+    )
+
+
+def mistral_embedder(settings: Settings) -> Embedder:
+    """A model of Mistral's."""
+    from atlas_search.providers.mistral import MistralEmbedder
+
+    if settings.pooling:
+        raise ConfigurationError(
+            f"POOLING={settings.pooling} is for local models; Mistral pools its own way. "
+            "Leave POOLING unset, or set EMBEDDING_PROVIDER=local."
+        )
+    chosen = settings.embedding_model
+    return MistralEmbedder(
+        DEFAULT_MISTRAL_MODEL if chosen == DEFAULT_MODEL else chosen,
+        open_mistral(settings),
+        passage_prefix=settings.embedding_passage_prefix,
+        query_prefix=settings.embedding_query_prefix,
+    )
+
+
+@lru_cache(maxsize=4)
+def open_mistral(settings: Settings) -> "MistralApi":
+    """The account at Mistral. Raises ConfigurationError for a key that is missing or cannot be
+    one.
+
+    Equal settings give the same: an account has one rate, whether it embeds or writes.
+    """
+    require("mistral", "Mistral")
+    from atlas_search.providers.mistral import MistralAccount, MistralApi
+
+    account = MistralAccount(
+        settings.mistral_api_key,
+        settings.mistral_server_url,
+        settings.mistral_requests_per_minute,
+        settings.mistral_timeout_seconds,
+    )
+    return MistralApi(account)
+
+
+ChatModelFactory = Callable[[Settings, ModelCalls], ChatModel]
+"""Makes the models of a provider, cheaply; `ModelCalls` bounds the calls of all providers.
+
+A missing key or library is told by the calls, not by the factory: other targets may do without.
+"""
+
+EXTRACTIVE = "extractive"
+"""The writer that needs no language model."""
+
+CHAT_MODELS: Registry[ChatModelFactory] = Registry(
+    "atlas_search.chat_models",
+    "chat model",
+    {
+        "mistral": "atlas_search.providers.open:mistral_chat",
+        "openai": "atlas_search.providers.open:openai_chat",
+    },
+    reserved=(EXTRACTIVE,),
+)
+"""By the name in LLM_PROVIDER."""
+
+
+def open_chat_models(
+    targets: Mapping[str, Target], settings: Settings, calls: ModelCalls
+) -> dict[str, ChatModel]:
+    """The models of every provider that `targets` name. Raises ConfigurationError."""
+    asked_by = {target.llm_provider: name for name, target in targets.items()}
+    return {
+        provider: CHAT_MODELS.load(provider, f"{name}.txt: LLM_PROVIDER={provider}")(
+            settings, calls
+        )
+        for provider, name in sorted(asked_by.items())
+        if provider != EXTRACTIVE
+    }
+
+
+def model_server(provider: str, settings: Settings) -> str:
+    """The address of a provider's server without a login or anything else that may be secret.
+
+    Empty for the provider's own, and where the settings have none for it.
+    """
+    known = {"mistral": settings.mistral_server_url, "openai": settings.openai_base_url}
+    address = without_login(known.get(provider, ""))
+    return address.partition("?")[0].partition("#")[0].rstrip("/")
+
+
+def mistral_chat(settings: Settings, calls: ModelCalls) -> ChatModel:
+    """See ChatModelFactory."""
+    from atlas_search.providers.chat_remote import mistral_chat
+
+    return mistral_chat(lambda: open_mistral(settings), calls)
+
+
+def openai_chat(settings: Settings, calls: ModelCalls) -> ChatModel:
+    """See ChatModelFactory."""
+    from atlas_search.providers.chat_remote import openai_chat
+
+    return openai_chat(settings.openai_api_key, settings.openai_base_url, calls)
+
+
+ReaderFactory = Callable[[Settings], ReaderModel]
+"""Finds a model, cheaply. Raises ConfigurationError that names what to mend."""
+
+READER_MODELS: Registry[ReaderFactory] = Registry("atlas_search.reader_models", "reader model", {})
+"""Those of other packages, by the name in READER_MODEL. Any other name there is that of a
+question-answering model, or its folder."""
+
+
+def find_readers(targets: Mapping[str, Target], settings: Settings) -> dict[str, ReaderModel]:
+    """The readers that targets name, by READER_MODEL; none is loaded yet.
+
+    Raises MissingModel or ConfigurationError.
+    """
+    names = {target.reader_model for target in targets.values()} - {""}
+    return {name: _find(name, settings) for name in sorted(names)}
+
+
+def _find(name: str, settings: Settings) -> ReaderModel:
+    if name in READER_MODELS.names():
+        return READER_MODELS.load(name, f"READER_MODEL={name}")(settings)
+    return QuestionAnsweringModel(name, device=settings.embedding_device)
